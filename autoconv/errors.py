@@ -2,7 +2,7 @@
 
 AutoconvError
 ├── SourceError                   a file cannot be read or parsed (exit code 3)
-├── TargetError                   a requested function or file does not exist (exit code 2)
+├── TargetError                   a request names something that does not exist or cannot be used (exit code 2)
 ├── ConversionError               a construct that cannot be converted, with its place
 │   └── UnsupportedError          the same, for a construct of the language (exit code 1)
 ├── StagingError                  something that cannot become part of a graph, met while tracing
@@ -31,7 +31,7 @@ ItemAssignmentError               a TypeError: an item of a tensor is assigned w
 OperatorNotAllowedInGraphError    a TypeError: a symbolic tensor used as a Python bool or iterated over
 InaccessibleTensorError           a TypeError: a symbolic tensor used outside of the function that made it
 IntegerLimitError                 an OverflowError: a Python int beyond the 64 bits of a graph
-OtherKindError                    a ValueError: a Python number of another kind than the graph was recorded for
+OtherKindError                    a ValueError: a Python value of another kind than the graph was recorded for
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class SourceError(AutoconvError):
 
 
 class TargetError(AutoconvError):
-    """A requested name or file does not exist, or cannot be used."""
+    """A request names a function, file, stage or option value that does not exist or cannot be used."""
 
 
 class ConversionError(AutoconvError, ValueError):
@@ -320,7 +320,7 @@ class IntegerLimitError(OverflowError):
 
 
 class OtherKindError(ValueError):
-    """A Python number differs in class from the one for which the graph was recorded."""
+    """A Python value differs in class from the recorded one, or a graph cannot represent it."""
 
 
 # TensorFlow's numbers for the classes of errors.

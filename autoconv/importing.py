@@ -194,7 +194,7 @@ def rename(old: str, new: str = "autoconv.tensorflow", *, packages: Iterable[str
             "imported",
             stacklevel=2,
         )
-    hook = RenamingHook(old, new, names)
+    hook = RenamingHook(old, new, packages=names)
     hook.install()
     return hook
 

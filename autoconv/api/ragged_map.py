@@ -17,7 +17,7 @@ from autoconv.api.sparse.tensor import SparseTensor
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.graph.dtypes import int64
-from autoconv.operators.calls.call import call
+from autoconv.operators.calls.call import call as callable_for
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import flat_leaves, flatten, pack
@@ -40,7 +40,7 @@ def map_rows(fn: Callable[..., Any], elems: Any, signature: Any) -> Any:
     if not all(isinstance(leaf, composites) or not is_composite(leaf) for leaf in leaves):
         raise TypeError("map_fn takes tensors, ragged and sparse tensors, and batchable extension types")
     operands = [leaf if is_composite(leaf) else convert_to_tensor(leaf) for leaf in leaves]
-    function = call(fn)
+    function = callable_for(fn)
 
     def call_on_row(number: Any) -> Any:
         return function(pack(template, [_row(operand, number) for operand in operands]))

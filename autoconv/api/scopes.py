@@ -149,7 +149,7 @@ def _record_on_device(region: Region, request: str) -> Iterator[None]:
 
 
 def executing_eagerly() -> bool:
-    """Return whether ops run at once: False while a function is traced.
+    """Return whether ops run eagerly: False while a function is traced.
 
     >>> autoconv.executing_eagerly()
     True

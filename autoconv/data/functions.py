@@ -11,7 +11,7 @@ import numpy as np
 from autoconv.data.elements import components, leaf_type, rebuild, spec_leaves, spec_of_leaves
 from autoconv.data.nodes import Bindings, Run
 from autoconv.errors import StagingError
-from autoconv.operators.calls.call import call
+from autoconv.operators.calls.call import call as callable_for
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.region_body import unify_captures
 from autoconv.operators.regions.tracing_signals import Suspended
@@ -117,7 +117,7 @@ def trace_function(function: Callable[..., Any], element_spec: Any, region: Regi
         # A tuple is passed as several arguments, as in TensorFlow, a named tuple as one.
         arguments = element if type(element) is tuple else (element,)
         _check_arity(function, arguments, element_spec, name)
-        traced_function = call(function) if region.trace.converts else function
+        traced_function = callable_for(function) if region.trace.converts else function
         result = traced_function(*arguments)
         leaves, template = _result_leaves(result, function, name)
         region.graph.outputs = [region.lift(graph_value(region, leaf)) for leaf in leaves]

@@ -16,7 +16,7 @@ from autoconv.data.functions import ElementFunction
 from autoconv.data.nodes import Bindings, BoundDataset, Element, Node, Run, integer_tensor
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import int64
-from autoconv.operators.calls.call import call
+from autoconv.operators.calls.call import call as callable_for
 from autoconv.runtime.support.shape import TensorShape, TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -157,7 +157,7 @@ def _limit_sizes(shape: TensorShape, limit: int) -> TensorShape:
 
 def _with_integer_result(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function of an element with its result cast to int64."""
-    return lambda *element: apply("cast", convert_to_tensor(call(function)(*element)), dtype=int64)
+    return lambda *element: apply("cast", convert_to_tensor(callable_for(function)(*element)), dtype=int64)
 
 
 def _integer_result(run: Run, leaves: Element) -> int:

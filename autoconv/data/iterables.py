@@ -16,7 +16,7 @@ from autoconv.data.pairing import PAIRING
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Value
-from autoconv.operators.calls.call import call
+from autoconv.operators.calls.call import call as callable_for
 from autoconv.operators.control.loops import for_stmt
 from autoconv.operators.support.dataset_protocol import Stream
 from autoconv.runtime.recording import tape_recorders
@@ -148,7 +148,7 @@ def _reduce(dataset: Any, initial: Any, function: Callable[..., Any]) -> Any:
     """Return the last state of a dataset's reduction, as a loop over it."""
 
     def step(element: Any, old_state: Any) -> tuple[Any]:
-        return (call(function)(old_state, element),)
+        return (callable_for(function)(old_state, element),)
 
     (result,) = for_stmt(dataset, step, (initial_state(initial),), ("state",))
     return result

@@ -28,8 +28,11 @@ class LinearForm:
         terms = add_terms(self.terms, ((atom, factor * coefficient) for atom, coefficient in other.terms.items()))
         return LinearForm(self.constant + factor * other.constant, terms)
 
+    def minus(self, other: LinearForm) -> LinearForm:
+        return self.plus(other, factor=-1)
+
     def times(self, factor: int) -> LinearForm:
-        return LinearForm().plus(self, factor)
+        return LinearForm().plus(self, factor=factor)
 
     def range(self, ranges: Mapping[Atom, Range]) -> Range:
         """Return the interval of the form, given those of its atoms; any other atom is an int64."""

@@ -248,7 +248,7 @@ class LinearOperator(Module):
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         """Return the solution by the dense matrix; subclasses have faster ways."""
-        right_side: Any = _adjoint(rhs) if adjoint_arg else rhs
+        right_side: Any = conjugate_transpose(rhs) if adjoint_arg else rhs
         dense: Any = self.to_dense()
         if _may_differ_in_batch(dense, right_side):
             batch_shape = broadcast_dynamic_shape(shape(dense)[:-2], shape(right_side)[:-2])
@@ -316,7 +316,7 @@ def _multiply_operators(left: LinearOperator, right: LinearOperator) -> LinearOp
     return OPERATOR_MAKERS["product"](left, right)
 
 
-def _adjoint(x: Any) -> Any:
+def conjugate_transpose(x: Any) -> Any:
     """Return the conjugate transposes of dense matrices."""
     return adjoint(x) if x.dtype.is_complex else matrix_transpose(x)
 
@@ -332,6 +332,6 @@ def product(first: Any, second: Any, adjoint_first: bool = False, adjoint_second
     return matmul(first, second, adjoint_a=adjoint_first, adjoint_b=adjoint_second)
 
 
-def adjoint_of(x: Any, is_adjoint: bool) -> Any:
-    """Return the adjoints of dense matrices if `is_adjoint`, else the matrices themselves."""
-    return _adjoint(x) if is_adjoint else x
+def adjoint_if(x: Any, condition: bool) -> Any:
+    """Return the adjoints of dense matrices if `condition` is true, else the matrices themselves."""
+    return conjugate_transpose(x) if condition else x

@@ -9,7 +9,7 @@ from typing import Any
 from autoconv.api.tensors.constants import zeros
 from autoconv.api.tensors.shaping import broadcast_to, concat, shape, split, stack
 from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape
-from autoconv.linear_operators.base import Hint, LinearOperator, adjoint_of
+from autoconv.linear_operators.base import Hint, LinearOperator, adjoint_if
 from autoconv.linear_operators.combined import CombinedOperator, combine_hints
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.tensor import Tensor
@@ -39,7 +39,7 @@ class LinearOperatorBlockDiag(CombinedOperator):
         return sum(sizes)
 
     def _operand(self, x: Any) -> Any:
-        """Convert to tensors: a list of as many arrays as blocks has the rows of each, any other value is a matrix."""
+        """Convert to tensors: a list with an array for each block holds the blocks' rows, another value is a matrix."""
         if isinstance(x, (list, tuple)) and len(x) == len(self._operators) and not _is_number(x[0]):
             return [super(LinearOperatorBlockDiag, self)._operand(block_rows) for block_rows in x]
         return super()._operand(x)
@@ -56,7 +56,7 @@ class LinearOperatorBlockDiag(CombinedOperator):
                 getattr(operator, method)(block_rows, adjoint=adjoint, adjoint_arg=adjoint_arg)
                 for operator, block_rows in pairs
             ]
-        right = adjoint_of(x, adjoint_arg)
+        right = adjoint_if(x, adjoint_arg)
         block_sizes: list[Any] = [
             operator.range_dimension_tensor() if takes_range_vectors else operator.domain_dimension_tensor()
             for operator in self._operators

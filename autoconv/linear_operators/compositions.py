@@ -9,7 +9,7 @@ from typing import Any
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.shaping import broadcast_to, concat, reshape, shape, stack, transpose
 from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape
-from autoconv.linear_operators.base import OPERATOR_MAKERS, Hint, LinearOperator, adjoint_of
+from autoconv.linear_operators.base import OPERATOR_MAKERS, Hint, LinearOperator, adjoint_if, conjugate_transpose
 from autoconv.linear_operators.combined import CombinedOperator, Hints, combine_hints
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.tensors.binary_dispatch import get_item
@@ -44,13 +44,13 @@ class LinearOperatorComposition(CombinedOperator):
         return concat([self._dynamic_batch_shape(), stack(outer_sizes)], 0)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        result = adjoint_of(x, adjoint_arg)
+        result = adjoint_if(x, adjoint_arg)
         for operator in self._operators if adjoint else reversed(self._operators):
             result = operator.matmul(result, adjoint=adjoint)
         return result
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        result = adjoint_of(rhs, adjoint_arg)
+        result = adjoint_if(rhs, adjoint_arg)
         for operator in reversed(self._operators) if adjoint else self._operators:
             result = operator.solve(result, adjoint=adjoint)
         return result
@@ -116,7 +116,7 @@ class LinearOperatorAdjoint(LinearOperator):
         return self._operator.solve(rhs, adjoint=not adjoint, adjoint_arg=adjoint_arg)
 
     def _to_dense(self) -> Tensor:
-        return adjoint_of(self._operator.to_dense(), is_adjoint=True)
+        return conjugate_transpose(self._operator.to_dense())
 
     def _determinant(self) -> Any:
         value = self._operator.determinant()
@@ -222,10 +222,10 @@ class LinearOperatorKronecker(CombinedOperator):
         return result
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        return self._apply_factors(adjoint_of(x, adjoint_arg), "matmul", adjoint)
+        return self._apply_factors(adjoint_if(x, adjoint_arg), "matmul", adjoint)
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        return self._apply_factors(adjoint_of(rhs, adjoint_arg), "solve", adjoint)
+        return self._apply_factors(adjoint_if(rhs, adjoint_arg), "solve", adjoint)
 
     def _determinant(self) -> Any:
         size: Any = self.domain_dimension_tensor()

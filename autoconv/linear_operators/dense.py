@@ -11,7 +11,7 @@ from autoconv.api.tensors.maths import conj
 from autoconv.api.tensors.reductions import reduce_prod, reduce_sum
 from autoconv.api.tensors.shaping import broadcast_to, concat, pad, shape
 from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape
-from autoconv.linear_operators.base import OPERATOR_MAKERS, Hint, LinearOperator, adjoint_of, product
+from autoconv.linear_operators.base import OPERATOR_MAKERS, Hint, LinearOperator, adjoint_if, product
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.tensors.binary_dispatch import get_item
@@ -99,7 +99,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         matrix: Any = self._to_dense()
-        right_side: Any = adjoint_of(rhs, adjoint_arg)
+        right_side: Any = adjoint_if(rhs, adjoint_arg)
         batch_shape = broadcast_dynamic_shape(shape(matrix)[:-2], shape(right_side)[:-2])
         matrix, right_side = (broadcast_to(x, concat([batch_shape, shape(x)[-2:]], 0)) for x in (matrix, right_side))
         return triangular_solve(matrix, right_side, lower=True, adjoint=adjoint)
@@ -184,7 +184,7 @@ class LinearOperatorTridiag(LinearOperator):
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         above, middle, below = self._split_diagonals()
-        right_side: Any = adjoint_of(x, adjoint_arg)
+        right_side: Any = adjoint_if(x, adjoint_arg)
         if adjoint:
             conjugate_above, conjugate_below = conj(above), conj(below)
             above, below = _pad(conjugate_below[..., 1:], 0, 1), _pad(conjugate_above[..., :-1], 1, 0)

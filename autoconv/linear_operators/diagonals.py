@@ -11,7 +11,7 @@ from autoconv.api.tensors.reductions import reduce_max, reduce_min, reduce_prod,
 from autoconv.api.tensors.shaping import broadcast_to, concat, shape
 from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape
 from autoconv.graph.dtypes import as_dtype, float32
-from autoconv.linear_operators.base import Hint, LinearOperator, adjoint_of
+from autoconv.linear_operators.base import Hint, LinearOperator, adjoint_if
 from autoconv.linear_operators.dense import variable_or_tensor
 from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.support.shape import TensorShape
@@ -62,10 +62,10 @@ class LinearOperatorDiag(LinearOperator):
         return (conj(factor) if adjoint else factor)[..., None]
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        return self._column_factor(adjoint) * adjoint_of(x, adjoint_arg)
+        return self._column_factor(adjoint) * adjoint_if(x, adjoint_arg)
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        return adjoint_of(rhs, adjoint_arg) / self._column_factor(adjoint)
+        return adjoint_if(rhs, adjoint_arg) / self._column_factor(adjoint)
 
     def _to_dense(self) -> Tensor:
         return diag(self._diag)
@@ -148,10 +148,10 @@ class LinearOperatorScaledIdentity(LinearOperator):
         return (conj(factor) if adjoint else factor)[..., None, None]
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        return adjoint_of(x, adjoint_arg) * self._matrix_factor(adjoint)
+        return adjoint_if(x, adjoint_arg) * self._matrix_factor(adjoint)
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        return adjoint_of(rhs, adjoint_arg) / self._matrix_factor(adjoint)
+        return adjoint_if(rhs, adjoint_arg) / self._matrix_factor(adjoint)
 
     def _diag_part(self) -> Any:
         return self._matrix_factor(adjoint=False)[..., 0] * ones([self._num_rows], self.dtype)
@@ -223,7 +223,7 @@ class LinearOperatorIdentity(LinearOperatorScaledIdentity):
         self._parameters = {"num_rows": num_rows, "batch_shape": batch_shape, "dtype": dtype}
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        right_side: Any = adjoint_of(x, adjoint_arg)
+        right_side: Any = adjoint_if(x, adjoint_arg)
         if self.batch_shape.rank == 0:
             return right_side
         batch_sizes = broadcast_dynamic_shape(self.batch_shape_tensor(), shape(right_side)[:-2])
@@ -280,7 +280,7 @@ class LinearOperatorZeros(LinearOperator):
         return concat([convert_to_tensor(self._batch_sizes, "int32"), [self._rows, self._columns]], 0)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        right_side: Any = adjoint_of(x, adjoint_arg)
+        right_side: Any = adjoint_if(x, adjoint_arg)
         batch_sizes = broadcast_dynamic_shape(self.batch_shape_tensor(), shape(right_side)[:-2])
         row_count = self._columns if adjoint else self._rows
         return zeros(concat([batch_sizes, [row_count], shape(right_side)[-1:]], 0), self.dtype)

@@ -16,7 +16,7 @@ from autoconv.api.tensors.shaping import concat, expand_dims, reverse, shape
 from autoconv.api.tensors.sorting import argsort
 from autoconv.api.tensors.static_shapes import broadcast_static_shape
 from autoconv.graph.dtypes import as_dtype, complex64, float32
-from autoconv.linear_operators.base import Hint, LinearOperator, adjoint_of
+from autoconv.linear_operators.base import Hint, LinearOperator, adjoint_if, conjugate_transpose
 from autoconv.linear_operators.dense import variable_or_tensor
 from autoconv.linear_operators.diagonals import LinearOperatorIdentity
 from autoconv.runtime.annotations import DTypeLike
@@ -93,7 +93,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         return (conj(factor) if adjoint else factor)[..., None] * x
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        right_side = adjoint_of(x, adjoint_arg)
+        right_side = adjoint_if(x, adjoint_arg)
         outer, inner = (self._v, self._u) if adjoint else (self._u, self._v)
         update = matmul(outer, self._scale_by_diagonal(matmul(inner, right_side, adjoint_a=True), adjoint=adjoint))
         return self._base.matmul(right_side, adjoint=adjoint) + update
@@ -106,7 +106,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         return small_product + diag(apply("reciprocal", self._diag))
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        right_side = adjoint_of(rhs, adjoint_arg)
+        right_side = adjoint_if(rhs, adjoint_arg)
         base_solution: Any = self._base.solve(right_side, adjoint=adjoint)
         outer, inner = (self._v, self._u) if adjoint else (self._u, self._v)
         correction = solve(self._capacitance(), matmul(inner, base_solution, adjoint_a=True), adjoint=adjoint)
@@ -167,7 +167,7 @@ class LinearOperatorHouseholder(LinearOperator):
         return concat([sizes, sizes[-1:]], 0)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        right_side: Any = adjoint_of(x, adjoint_arg)
+        right_side: Any = adjoint_if(x, adjoint_arg)
         normal: Any = convert_to_tensor(self._axis)
         length = apply("sqrt", reduce_sum(apply("square", apply("abs", normal)), axis=-1, keepdims=True))
         unit = (normal / cast(length, normal.dtype))[..., None]
@@ -220,7 +220,7 @@ class LinearOperatorPermutation(LinearOperator):
         return concat([sizes, sizes[-1:]], 0)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        right_side = adjoint_of(x, adjoint_arg)
+        right_side = adjoint_if(x, adjoint_arg)
         order = argsort(self._perm, axis=-1) if adjoint else self._perm
         if self.batch_shape.rank == 0:
             return gather(right_side, order, axis=-2)
@@ -351,17 +351,17 @@ class LinearOperatorCirculant(LinearOperator):
 
     def _multiply_frequencies(self, x: Any, factor: Any) -> Any:
         """Multiply the Fourier transforms of the columns of `x` by `factor`, [..., n], and transform them back."""
-        rows: Any = adjoint_of(cast(x, factor.dtype), is_adjoint=True)
+        rows: Any = conjugate_transpose(cast(x, factor.dtype))
         product = ifft(fft(conj(rows)) * expand_dims(factor, -2))
-        return cast(conj(adjoint_of(product, is_adjoint=True)), self.dtype)
+        return cast(conj(conjugate_transpose(product)), self.dtype)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         spectrum = self._complex_spectrum()
-        return self._multiply_frequencies(adjoint_of(x, adjoint_arg), conj(spectrum) if adjoint else spectrum)
+        return self._multiply_frequencies(adjoint_if(x, adjoint_arg), conj(spectrum) if adjoint else spectrum)
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         spectrum = apply("reciprocal", self._complex_spectrum())
-        return self._multiply_frequencies(adjoint_of(rhs, adjoint_arg), conj(spectrum) if adjoint else spectrum)
+        return self._multiply_frequencies(adjoint_if(rhs, adjoint_arg), conj(spectrum) if adjoint else spectrum)
 
     def _determinant(self) -> Any:
         return cast(reduce_prod(self._complex_spectrum(), axis=-1), self.dtype)

@@ -50,7 +50,10 @@ class NotStaged(Exception):
 
 
 def refuse(reason: str) -> NoReturn:
-    """Refuse the call. A trace raises an error that names the function; eagerly, NumPy itself is called."""
+    """Refuse the call for a reason that completes "it …", such as "is given a scalar".
+
+    A trace raises an error that names the function; eagerly, NumPy itself is called.
+    """
     raise NotStaged(reason)
 
 

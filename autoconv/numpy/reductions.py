@@ -126,12 +126,14 @@ def total_function(name: str, neutral_number: int, combine: object) -> Callable[
         initial: Any = MISSING,
         where: Any = MISSING,
     ) -> Any:  # fmt: skip
+        if initial is None:
+            refuse("is given initial=None")  # so that it raises for an array without elements
         x = tensor(a)
         if argument_or_default(where, True) is not True:
             x = mask_elements(x, where, neutral_number)
         options = {} if dtype is None else {"dtype": as_dtype(numpy_dtype(dtype))}
         result = apply_reduction(name, x, axis, keepdims, out=None, **options)
-        if argument_or_default(initial) is not None:
+        if initial is not MISSING:
             result = cast(call_ufunc(combine, result, initial), result.dtype)
         return result if out is None else write_into(out, result)
 
@@ -172,18 +174,19 @@ def _extreme_function(name: str, combine: Any) -> Callable[..., Any]:
         a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = MISSING, where: Any = MISSING
     ) -> Any:
         x = tensor(a)
+        initial = argument_or_default(initial)  # None stands for no initial value, as in NumPy
         if argument_or_default(where, True) is not True:
-            if argument_or_default(initial) is None:
+            if initial is None:
                 raise ValueError(
                     f"reduction operation '{combine.__name__}' does not have an identity, so to use a where mask one "
                     "has to specify 'initial'"
                 )
             x = mask_elements(x, where, initial)
-        if x.dtype.is_complex and argument_or_default(initial) is not None:
+        if x.dtype.is_complex and initial is not None:
             return call_numpy(name, x, axis=axis, keepdims=_keepdims_flag(keepdims), initial=initial)
         if x.dtype.is_bool and axis != () and element_count(x.type.shape):
             return apply_reduction("any" if name == "max" else "all", x, axis, keepdims, out)
-        if argument_or_default(initial) is None:
+        if initial is None:
             return apply_reduction(name, x, axis, keepdims, out)
         rank = rank_of(x)  # the initial value counts as an additional element, so that an empty array has an extremum
         axes = axes_of(axis, rank)

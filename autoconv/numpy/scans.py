@@ -12,7 +12,6 @@ from autoconv.graph.dtypes import as_dtype
 from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
     MISSING,
-    argument_or_default,
     axes_of,
     axis_of,
     cast,
@@ -101,7 +100,7 @@ def _diff(
         raise ValueError("diff requires input that is at least one dimensional")
     axis_index = axis_of(axis, rank_of(x))
     for value, is_prefix in ((prepend, True), (append, False)):
-        if argument_or_default(value) is None:
+        if value is MISSING:
             continue
         addition = tensor(value)
         if rank_of(addition) == 0:
@@ -154,14 +153,14 @@ def gradient(f: object, *varargs: Any, axis: Any = None, edge_order: Any = 1) ->
     steps = varargs * len(axes) if len(varargs) == 1 else varargs or (1.0,) * len(axes)
     shape = x.type.shape
     sizes = () if shape is None else tuple(shape[index] for index in axes)
-    are_steps = len(steps) == len(axes) and all(map(_is_distance, steps, sizes, [edge_order] * len(sizes)))
+    are_steps = len(steps) == len(axes) and all(map(_is_supported_step, steps, sizes, [edge_order] * len(sizes)))
     has_enough_elements = len(sizes) == len(axes) and all(isinstance(size, int) and size > edge_order for size in sizes)
     if not are_steps or not has_enough_elements or edge_order not in (1, 2) or x.dtype.is_bool:
         return call_numpy("gradient", x, *varargs, axis=axis, edge_order=edge_order)
     if x.dtype.is_integer:
         x = cast(x, np.float64)
     gradients = tuple(
-        (_gradient_along if _is_number(step) else _gradient_at)(x, axis_index, step, edge_order)
+        (_gradient_by_step if _is_number(step) else _gradient_by_coordinates)(x, axis_index, step, edge_order)
         for axis_index, step in zip(axes, steps, strict=True)
     )
     return gradients[0] if len(gradients) == 1 else gradients
@@ -172,8 +171,11 @@ def _is_number(step: TensorLike) -> bool:
     return type(step) in (int, float) or is_weak(step)
 
 
-def _is_distance(step: TensorLike, size: Any, edge_order: int) -> bool:
-    """Return whether the step of an axis is a number, or has float64 coordinates of all its elements."""
+def _is_supported_step(step: TensorLike, size: Any, edge_order: int) -> bool:
+    """Return whether the step of an axis is a number, or an array of float64 coordinates of the axis' elements.
+
+    Coordinates are supported for `edge_order` 1 only.
+    """
     if _is_number(step):
         return True
     if not isinstance(step, np.ndarray) and as_tensor(step) is None:
@@ -182,8 +184,8 @@ def _is_distance(step: TensorLike, size: Any, edge_order: int) -> bool:
     return coordinates.type.shape == (size,) and coordinates.dtype.numpy == np.float64 and edge_order == 1
 
 
-def _gradient_at(x: Tensor, axis: int, coordinates: TensorLike, edge_order: int) -> Any:
-    """Weigh differences by the distances of coordinates. As in NumPy, distances that are all equal are one step."""
+def _gradient_by_coordinates(x: Tensor, axis: int, coordinates: TensorLike, edge_order: int) -> Any:
+    """Weigh differences by the distances of coordinates; as in NumPy, equal distances are one uniform step."""
     points = tensor(coordinates)
     distances = apply("subtract", *_neighbours(points, 0))
     first_distance = _part_of_axis(distances, 0, None, 1)
@@ -221,7 +223,7 @@ def _part_of_axis(x: Tensor, axis: int, start: int | None, stop: int | None) -> 
     return apply("get_item", x, spec=(*[Slice()] * axis, Slice(start, stop, None)))
 
 
-def _gradient_along(x: Tensor, axis: int, step: TensorLike, edge_order: int) -> Any:
+def _gradient_by_step(x: Tensor, axis: int, step: TensorLike, edge_order: int) -> Any:
     """Return central differences along an axis for one step, and one-sided ones at the ends."""
     part_of_axis = functools.partial(_part_of_axis, x, axis)
 

@@ -17,6 +17,7 @@ from autoconv.numpy.element_loops import COMPLEX_LOOPS, frexp, ldexp, modf, with
 from autoconv.numpy.integer_comparisons import compare_exactly
 from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
+    MISSING,
     cast,
     computes,
     integer,
@@ -107,14 +108,15 @@ def compute(ufunc: Any, operands: Sequence[Tensor], dtypes: Sequence[np.dtype[An
 
 def reduce(
     ufunc: Any, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
-    initial: TensorLike | None = None, where: TensorLike = True,
+    initial: TensorLike | None = MISSING, where: TensorLike = True,
 ) -> Any:  # fmt: skip
     function = _REDUCTIONS.get(ufunc.__name__)
+    if initial is None and function not in (np.max, np.min):
+        refuse("is given initial=None")  # so that it raises for an array without elements
     if isinstance(out, tuple):
         (out,) = out
-    options: dict[str, Any] = {} if initial is None else {"initial": initial}
-    if where is not True:
-        options["where"] = where
+    options: dict[str, Any] = {} if initial is MISSING else {"initial": initial}
+    options |= {} if where is True else {"where": where}
     if function is not None:
         if dtype is not None and ufunc.__name__ in ("add", "multiply"):
             options["dtype"] = dtype

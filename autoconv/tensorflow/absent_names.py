@@ -12,7 +12,7 @@ REMEDIES = {
     "flags": "use absl.flags.",
     "layers": "version 2 has autoconv.keras.layers.",
     "placeholder": "functions have parameters instead: decorate a function with autoconv.function.",
-    "Session": "ops run at once; a function is called: decorate it with autoconv.function.",
+    "Session": "ops run eagerly; a function is called: decorate it with autoconv.function.",
     "get_variable": "make a variable once and keep it: autoconv.Variable.",
     "global_variables_initializer": "variables have their values when they are made; drop the call.",
 }

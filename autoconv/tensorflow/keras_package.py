@@ -13,7 +13,7 @@ from autoconv.importing import RenamingHook
 
 OLDEST_RELEASE = (3, 10)  # earlier releases are not tested
 _BACKEND_VARIABLE = "KERAS_BACKEND"
-_HOOK = RenamingHook("tensorflow", "autoconv.tensorflow", ["keras"])
+_HOOK = RenamingHook("tensorflow", "autoconv.tensorflow", packages=["keras"])
 
 
 def load() -> ModuleType:
@@ -40,7 +40,10 @@ def load() -> ModuleType:
 
 
 def prepare() -> None:
-    """Make the next `import keras` run over autoconv."""
+    """Make the next `import keras` run over autoconv.
+
+    `import autoconv` calls this if KERAS_BACKEND is autoconv. Keras itself has to find tensorflow there.
+    """
     os.environ[_BACKEND_VARIABLE] = "tensorflow"
     _HOOK.install()
 

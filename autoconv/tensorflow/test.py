@@ -58,7 +58,7 @@ class TestCase(_TestCaseBase):
     def session(self, graph: Any = None, *args: object, **kwargs: object) -> Iterator[Any]:
         """Run the `with` block in the default session of the graph that is recorded, or in a new one.
 
-        While ops run at once, the session's method `run` is `evaluate`.
+        While ops run eagerly, the session's method `run` is `evaluate`.
         """
         if graph is None and autoconv.executing_eagerly():
             yield SimpleNamespace(run=self.evaluate)

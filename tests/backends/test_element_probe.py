@@ -15,7 +15,7 @@ DTYPES = [as_dtype(name) for name in ("bool", "int32", "int64", "uint8", "float3
 
 
 class RecordingWriter(ElementWriter):
-    in_loop = True
+    avoids_library_calls = True
 
     def __init__(self, out):
         super().__init__(out)

@@ -340,3 +340,26 @@ def test_transposed_matrices_of_arrays_without_dimensions_and_vectors(shape):
     check_agreement(lambda x: x.mT, lambda: np.ones(shape))
     check_agreement(lambda x: x[...].mT, lambda: np.ones(shape))
     check_agreement(lambda x: x[...].dot(2.0), lambda: np.ones(shape))
+
+
+@pytest.mark.parametrize("parameter", ["prepend", "append"])
+def test_differences_of_an_array_and_none(parameter):
+    compiled = ac.compile(lambda x: np.diff(x, **{parameter: None}))
+    for _ in range(2):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            compiled(np.arange(3.0))
+
+
+@pytest.mark.parametrize("shape", [(3,), (0,), (0, 2)], ids=str)
+@pytest.mark.parametrize("f", [
+    lambda x: np.sum(x, initial=None), lambda x: np.prod(x, initial=None), lambda x: np.add.reduce(x, initial=None),
+    lambda x: np.max(x, initial=None), lambda x: x.sum(initial=None), lambda x: x.max(initial=None),
+], ids=["sum", "prod", "reduce", "max", "sum method", "max method"])  # fmt: skip
+def test_reductions_without_an_initial_value(f, shape):
+    try:
+        expected = f(np.ones(shape))
+    except ValueError as error:
+        with pytest.raises(ValueError, match=str(error).split(" operation ")[0]):
+            ac.compile(f)(np.ones(shape))
+    else:
+        np.testing.assert_array_equal(ac.compile(f)(np.ones(shape)), expected)

@@ -1,4 +1,4 @@
-"""Checkpoints of version 1 and 2, each written and read in sessions and where ops run at once."""
+"""Checkpoints of version 1 and 2, each written and read in sessions and where ops run eagerly."""
 
 import pytest
 

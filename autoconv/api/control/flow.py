@@ -11,7 +11,7 @@ import numpy as np
 from autoconv.api.control.loop_invariants import LoopChecks, has_checked_loops
 from autoconv.errors import AssertionFailedError
 from autoconv.graph.dtypes import int64
-from autoconv.operators.calls.call import call
+from autoconv.operators.calls.call import call as callable_for
 from autoconv.operators.control.conditionals import and_, condition_value, is_staged, switch_stmt, truth
 from autoconv.operators.control.staged_loops import stage_loop
 from autoconv.operators.control.staging import stage_arms
@@ -41,7 +41,7 @@ def cond(
     check_callable("false_fn", false_fn)
     pred = condition_value(pred)
     if not is_staged(pred):
-        return call(true_fn)() if bool(pred) else call(false_fn)()
+        return callable_for(true_fn)() if bool(pred) else callable_for(false_fn)()
     return _stage_choice(truth(pred), [true_fn, false_fn], "the result of cond")
 
 
@@ -100,7 +100,7 @@ def switch_case(
         check_callable("a function of branch_fns", arm)
     index = as_tensor(branch_index)
     if index is None or isinstance(index, EagerTensor):
-        return call(function_by_index.get(int(branch_index), functions[-1]))()
+        return callable_for(function_by_index.get(int(branch_index), functions[-1]))()
     function_position: Any = convert_to_tensor(np.int64(len(indices)))
     index_value = apply("cast", index, dtype=int64)
     for arm_position, number in enumerate(indices):
@@ -134,7 +134,7 @@ def while_loop(
         raise ValueError("'loop_vars' must be provided.")
     initial_values = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]
     region = current_region()
-    test, step = call(cond), call(body)
+    test, step = callable_for(cond), callable_for(body)
     if region is not None and any(getattr(value, "__autoconv_is_structure_open__", False) for value in initial_values):
         # This recording is dropped: in it, the body determines the structure of loop variables that is still open.
         with recording(subregion(region, "probe")):
@@ -181,7 +181,7 @@ def _stage_choice(index: Any, functions: Sequence[Any], title: str) -> Any:
 
 def _wrap_arm(function: Callable[..., Any]) -> Callable[[], tuple[Any]]:
     """Wrap the function as an arm, which returns its results as a tuple."""
-    return lambda: (call(function)(),)
+    return lambda: (callable_for(function)(),)
 
 
 def _constant_function(value: TensorLike) -> Thunk:

@@ -11,7 +11,7 @@ from autoconv.api.tensors.shaping import concat
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import Shape, TensorType, are_shapes_compatible, join_shapes
 from autoconv.hooks import Hook
-from autoconv.operators.calls.call import call
+from autoconv.operators.calls.call import call as callable_for
 from autoconv.operators.control.iterables import leading_dimension
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.regions import current_region
@@ -35,9 +35,11 @@ def map_fn(
 ) -> Any:  # fmt: skip
     """Apply `fn` to each row of `elems`, a tensor or a structure of tensors of one length, and stack the results.
 
-    `fn` returns a structure of the structure and dtypes of `elems`, or of `fn_output_signature` (or `dtype`): dtypes or
-    TensorSpecs. Results of different lengths are ragged: for ragged `elems` without a signature, and for a
-    RaggedTensorSpec. Raises ValueError for an empty or another structure, InvalidArgumentError for another dtype.
+    `fn` returns values with the structure and dtypes of a row of `elems`, or with those of `fn_output_signature` (or
+    `dtype`), which has dtypes or TensorSpecs. The results may differ in length if `elems` is ragged and no signature is
+    given, or if the signature is a RaggedTensorSpec: they are then returned as a ragged tensor. Raises ValueError if
+    `elems` has no tensors, ValueError or TypeError if a result has another structure, and InvalidArgumentError if it
+    has another dtype.
 
     >>> autoconv.map_fn(lambda row: autoconv.reduce_sum(row), autoconv.constant([[1, 2], [3, 4]])).numpy()
     array([3, 7], dtype=int32)
@@ -49,7 +51,7 @@ def map_fn(
     elem_tensors, template = _iterated_tensors(elems)
     _check_lengths(elem_tensors)
     declaration = _declare_result(pack(template, elem_tensors), elem_tensors, signature)
-    function = call(fn)
+    function = callable_for(fn)
 
     def step(index: TensorLike, carried: None) -> tuple[Any, None]:
         return function(pack(template, [get_item(tensor, index) for tensor in elem_tensors])), None
@@ -61,7 +63,7 @@ def map_fn(
 def map_to_any(fn: Callable[..., Any], elems: Any) -> Any:
     """Return the results of `fn` for all rows as `map_fn`, but with the structure and dtypes of the first result."""
     elem_tensors, template = _iterated_tensors(elems)
-    function = call(fn)
+    function = callable_for(fn)
 
     def step(index: TensorLike, carried: None) -> tuple[Any, None]:
         return function(pack(template, [get_item(tensor, index) for tensor in elem_tensors])), None
@@ -87,7 +89,7 @@ def scan(
     elem_tensors, template = _iterated_tensors(elems)
     if current_region() is not None:
         _check_lengths(elem_tensors)
-    function = call(fn)
+    function = callable_for(fn)
     if initializer is None:
         return _scan_from_first(function, elem_tensors, template, reverse)
 
@@ -130,7 +132,7 @@ def _fold(fn: Callable[..., Any], elems: TensorLike, initializer: Any, reverse: 
     """Return the last state of a fold; `reverse` iterates from the last row to the first."""
     check_callable("fn", fn)
     elem_tensors, template = _iterated_tensors(elems)
-    function, length = call(fn), leading_dimension(elem_tensors[0])
+    function, length = callable_for(fn), leading_dimension(elem_tensors[0])
     if initializer is None:
         _check_has_rows(elem_tensors, -1 if reverse else 0)
 
@@ -163,7 +165,10 @@ class _ResultDeclaration:
     is_open: bool = False
 
     def leaves_of(self, result: Any) -> list[Any]:
-        """Return the leaves of a result; raises ValueError or TypeError for another structure."""
+        """Return the leaves of a result; raises ValueError or TypeError for another structure.
+
+        An open declaration has no leaves yet: it raises `_UnexpectedResultTypes` with the types of this result.
+        """
         if self.is_open:
             raise _UnexpectedResultTypes(_declare_like(map_structure(convert_to_tensor, result)))
         check_same_structure(self.structure, result)
@@ -175,7 +180,10 @@ class _ResultDeclaration:
 
 
 class _UnexpectedResultTypes(BaseException):
-    """Raised to abandon the recording of a loop whose results have other types than assumed: those of `declaration`."""
+    """Raised to abandon the recording of a loop whose results do not have the assumed types.
+
+    `declaration` has the types that were found.
+    """
 
     def __init__(self, declaration: _ResultDeclaration) -> None:
         super().__init__()
@@ -187,7 +195,7 @@ def _collect(
 ) -> tuple[Any, Any]:
     """Run `result, state = step(index, state)` for every row; return the stacked results and the last state."""
     if current_region() is None and int(leading_dimension(elem_tensors[0])):
-        return _collect_at_once(step, elem_tensors, state, declaration, reverse)
+        return _collect_eagerly(step, elem_tensors, state, declaration, reverse)
     has_failed = False
     while True:
         try:
@@ -199,14 +207,14 @@ def _collect(
             declaration, has_failed = unexpected, True
 
 
-def _collect_at_once(
+def _collect_eagerly(
     step: Any, elem_tensors: list[Tensor], state: Any, declaration: _ResultDeclaration, reverse: bool
 ) -> tuple[Any, Any]:
     """Return the results of `_collect` for eager rows: each is stored as soon as `step` has returned it."""
     length = int(leading_dimension(elem_tensors[0]))
     arrays: list[TensorArray] = []
-    for row_number in range(length):
-        index = length - 1 - row_number if reverse else row_number
+    for position in range(length):
+        index = length - 1 - position if reverse else position
         result, state = step(convert_to_tensor(index), state)
         if declaration.is_open:
             declaration = _declare_like(map_structure(convert_to_tensor, result))

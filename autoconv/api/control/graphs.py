@@ -147,7 +147,7 @@ class Graph(FuncGraph):
 
 
 def graph_being_built() -> Graph | None:
-    """Return the graph of the enclosing block, None where ops run at once or a function is traced."""
+    """Return the graph of the enclosing block, None where ops run eagerly or a function is traced."""
     region = current_region()
     return None if region is None else region.trace.root.graph.block  # type: ignore[no-any-return]
 

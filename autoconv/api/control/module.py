@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, TypeVar
 
-from autoconv.operators.calls.call import call
+from autoconv.operators.calls.call import call as callable_for
 from autoconv.runtime.objects.trackable import Trackable
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.name_scopes import name_scope
@@ -79,7 +79,7 @@ class Module(Trackable):
         @functools.wraps(method)
         def run_in_scope(self: Module, /, *args: Any, **kwargs: Any) -> Any:
             with self.name_scope:
-                return call(method)(self, *args, **kwargs)
+                return callable_for(method)(self, *args, **kwargs)
 
         return run_in_scope  # type: ignore[return-value]
 

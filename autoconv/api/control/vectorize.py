@@ -19,7 +19,7 @@ from autoconv.api.tensors.shaping import tile
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType
-from autoconv.operators.calls.call import call
+from autoconv.operators.calls.call import call as callable_for
 from autoconv.operators.control.iterables import leading_dimension
 from autoconv.operators.regions.region_body import unify_captures
 from autoconv.ops.index_spec import At, NewAxis, Rest, Slice, has_only_static_entries
@@ -87,7 +87,7 @@ def _record(
     types = [TensorType(row.dtype, (row.type.shape or ())[1:]) for row in rows]
     parameters = [SymbolicTensor(region.graph.add_parameter(type_, "row")) for type_ in types]
     with recording(region):
-        leaves, result_template = flatten(call(fn)(pack(template, parameters)))
+        leaves, result_template = flatten(callable_for(fn)(pack(template, parameters)))
         tensors = [convert_to_tensor(leaf) for leaf in leaves]
         region.graph.outputs = [region.lift(graph_value(region, tensor)) for tensor in tensors]
     if outer_region is None:

@@ -11,7 +11,7 @@ from autoconv.api.gradients.dense_gradients import stack_element_gradients, zero
 from autoconv.api.gradients.recorded import find_source_value
 from autoconv.api.gradients.tape import UnconnectedGradients
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.operators.calls.call import call
+from autoconv.operators.calls.call import call as callable_for
 from autoconv.operators.regions.region_body import unify_captures
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.variable import Variable
@@ -136,7 +136,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
         recorder = tape_recorders.Recorder()
         tape_recorders.start(recorder)
         try:  # tapes record the body too: its vjp may use values of it, and may be differentiated again
-            result, vjp_function = call(function)(*pack(argument_template, arguments), **kwargs)
+            result, vjp_function = callable_for(function)(*pack(argument_template, arguments), **kwargs)
         finally:
             tape_recorders.stop(recorder)
         variables = list(recorder.variables.values())
@@ -169,9 +169,9 @@ class _CustomVjp:
         """Return the cotangents of the arguments, followed by those of the variables."""
         variable_cotangents: Any = ()
         if self.variables:
-            output, variable_cotangents = call(self.function)(*cotangents, variables=list(self.variables))
+            output, variable_cotangents = callable_for(self.function)(*cotangents, variables=list(self.variables))
         else:
-            output = call(self.function)(*cotangents)
+            output = callable_for(self.function)(*cotangents)
         leaves, _ = flatten(output)
         if len(leaves) != self.argument_count or len(variable_cotangents) != len(self.variables):
             raise ValueError(

@@ -8,7 +8,7 @@ from typing import Any
 
 from autoconv.api.gradients.custom import custom_gradient
 from autoconv.api.gradients.tape import GradientTape
-from autoconv.operators.calls.call import call
+from autoconv.operators.calls.call import call as callable_for
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.support.structure import flat_leaves
@@ -28,7 +28,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
         def with_recomputed_gradient(*arguments: Any) -> Any:
             # The last recorder stays active: it collects the variables that `f` reads.
             with tape_recorders.pause_recorders(*tape_recorders.active_recorders()[:-1]):
-                result = call(f)(*arguments, **kwargs)
+                result = callable_for(f)(*arguments, **kwargs)
             innermost_recorders = tape_recorders.active_recorders()[-1:]
             # The tapes have been paused, so that they are told which variables `f` has read.
             for variable in innermost_recorders[0].variables.values() if innermost_recorders else ():
@@ -38,7 +38,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
                 leaves = flat_leaves(arguments)
                 with GradientTape() as tape:
                     tape.watch(leaves)
-                    outputs = call(f)(*arguments, **kwargs)
+                    outputs = callable_for(f)(*arguments, **kwargs)
                 sources = [*leaves, *variables]
                 slopes = tape.gradient(flat_leaves(outputs), sources, output_gradients=list(upstream))
                 argument_slopes, variable_slopes = slopes[: len(leaves)], slopes[len(leaves) :]

@@ -14,7 +14,7 @@ from autoconv.api.gradients.tape import GradientTape, UnconnectedGradients
 from autoconv.config import SETTINGS
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import as_dtype
-from autoconv.operators.calls.call import call
+from autoconv.operators.calls.call import call as callable_for
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.arrays.symbolic_arrays import wrap_new_arrays
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
@@ -76,7 +76,7 @@ def _with_gradient(f: Function, argnums: int | Sequence[int], recompute_every: i
         tape = GradientTape(watch_accessed_variables=False, recompute_every=recompute_every)
         with tape:
             wrt_arguments = map_structure(lambda x: _watch(tape, x), wrt_arguments)
-            value = call(f)(*all_arguments, **kwargs)
+            value = callable_for(f)(*all_arguments, **kwargs)
         result = _check_scalar(f, value)
         raw_gradients = tape.gradient(result, wrt_arguments)
         _check_not_lost(f, tape, raw_gradients)
@@ -105,7 +105,7 @@ def jacobian(f: Function, argnums: int = 0) -> Function:
         tape = GradientTape(persistent=True, watch_accessed_variables=False)
         with tape:
             argument = map_structure(lambda x: _watch(tape, x), argument)
-            value = call(f)(*all_arguments, **kwargs)
+            value = callable_for(f)(*all_arguments, **kwargs)
         result = value if isinstance(value, Tensor) else convert_to_tensor(value)
         slopes = tape.jacobian(result, argument, unconnected_gradients=UnconnectedGradients.ZERO)
         templates = [result] if type(result) is ArrayTensor else []
@@ -136,7 +136,7 @@ def hessian(f: Function, argnums: int = 0) -> Function:
             inner_tape = GradientTape(watch_accessed_variables=False)
             with inner_tape:
                 inner_tape.watch(argument)
-                result = _check_scalar(f, call(f)(*all_arguments, **kwargs))
+                result = _check_scalar(f, callable_for(f)(*all_arguments, **kwargs))
             slope = inner_tape.gradient(result, argument)
             _check_not_lost(f, inner_tape, slope)
             slope = _fill_zeros(slope, argument)
@@ -158,7 +158,7 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
     tape = GradientTape(persistent=True, watch_accessed_variables=False)
     with tape:
         wrt_arguments = map_structure(lambda x: _watch(tape, x), wrt_arguments)
-        value = call(f)(*all_arguments)
+        value = callable_for(f)(*all_arguments)
 
     @kind_preserving
     def back(cotangents: Any) -> tuple[Any, ...]:
@@ -191,7 +191,7 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[A
     tape = GradientTape(persistent=True, watch_accessed_variables=False)
     with tape:
         wrt_arguments = map_structure(lambda x: _watch(tape, x), list(wrt_arguments))
-        value = call(f)(*all_arguments)
+        value = callable_for(f)(*all_arguments)
     leaves, template = flatten(value)
     primals, directions = flat_leaves(wrt_arguments), flat_leaves(directions)
     changes = [_convert_to_kind(jvp_of(tape, leaf, primals, directions, fills_zeros=True), leaf) for leaf in leaves]

@@ -18,7 +18,7 @@ from autoconv.ops.elements.special import erf, erfc
 class Elementwise(Arrays):
     """The operations that element rules (`autoconv.ops.elements.Elements`) and ops' rules use, by those of `Arrays`."""
 
-    in_loop = False  # so that element rules call elementary functions by name, see `libm`
+    avoids_library_calls = False  # so that element rules call elementary functions by name, see `libm`
     # {name in the C library: name in StableHLO}, of functions that the runtime has; others are composed of operations.
     native_functions: ClassVar[Mapping[str, str]] = {}
 

@@ -41,7 +41,7 @@ class Iterator:
     ) -> None:
         graph = graph_being_built()
         if graph is None:
-            raise RuntimeError("an iterator of version 1 needs a graph: where ops run at once, write iter(dataset).")
+            raise RuntimeError("an iterator of version 1 needs a graph: where ops run eagerly, write iter(dataset).")
         self.element_spec = element_spec if dataset is None else dataset.element_spec
         self._dataset = None if dataset is None else _dataset_value(dataset, graph)
         self._states: WeakKeyDictionary[Any, abc.Iterator[Any]] = WeakKeyDictionary()

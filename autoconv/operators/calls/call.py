@@ -43,7 +43,7 @@ from autoconv.operators.values.instances import DESCRIPTOR_METHODS, is_user_defi
 from autoconv.operators.values.items import record_method_call
 from autoconv.operators.values.library_functions import convert_library_function
 from autoconv.ops.python.objects import LIBRARY_NAMES
-from autoconv.runtime.objects.containers import PLAIN_OF, is_in_graph, items_of
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, is_in_graph, items_of
 from autoconv.runtime.objects.number_methods import refuse_number
 from autoconv.runtime.objects.symbolic_objects import is_object
 from autoconv.runtime.recording.contracts import EAGER, Contract
@@ -140,7 +140,7 @@ def _convert_source(function: types.FunctionType) -> Callable[..., Any]:
 def _convert_method(method: types.MethodType, contract: Contract, region: Any) -> Any:
     owner, underlying = method.__self__, method.__func__
     refuse_special(method, region)
-    if type(owner) in PLAIN_OF:
+    if type(owner) in TRACED_TO_PLAIN:
         if method.__name__ in ("__iter__", "__reversed__"):
             return lambda *args, **kwargs: bind_iterator(method(*args, **kwargs))
         if method.__name__ == "sort":

@@ -31,7 +31,7 @@ from autoconv.operators.values.builtins import convert_callback
 from autoconv.operators.values.items import has_objects_in_graph
 from autoconv.ops.program_errors import as_program_error
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.objects.containers import PLAIN_OF, heap_of, items_of, traced_result
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, heap_of, items_of, traced_result
 from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object
@@ -265,7 +265,7 @@ def _is_vector(iterable: object) -> bool:
 def _is_only_in_graph(iterable: object) -> bool:
     return current_region() is not None and (
         type(iterable) in (GeneratorExpression, SymbolicObject)
-        or (type(iterable) in PLAIN_OF and heap_of(iterable) is not None)
+        or (type(iterable) in TRACED_TO_PLAIN and heap_of(iterable) is not None)
         or makes_stream(iterable)
     )
 
@@ -307,7 +307,7 @@ def _zip(*iterables: Any, strict: bool = False) -> Any:
 
 
 def _can_be_boxed(iterable: object) -> bool:
-    return type(iterable) in (str, bytes, list, tuple, dict, set, frozenset, range, *PLAIN_OF)
+    return type(iterable) in (str, bytes, list, tuple, dict, set, frozenset, range, *TRACED_TO_PLAIN)
 
 
 OVERRIDES[builtins.zip] = _zip

@@ -9,7 +9,7 @@ from typing import Any
 
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import (
-    PLAIN_OF,
+    TRACED_TO_PLAIN,
     TracedDict,
     TracedList,
     heap_of,
@@ -95,7 +95,7 @@ def _require_items(value: Any) -> list[Any]:
 
 def _shallow_copy(value: Any) -> Any:
     if type(value) is TracedList or type(value) is TracedDict:
-        return trace_container(PLAIN_OF[type(value)](_require_items(value)))
+        return trace_container(TRACED_TO_PLAIN[type(value)](_require_items(value)))
     return value if type(value) is tuple else _copy_leaf(value)
 
 

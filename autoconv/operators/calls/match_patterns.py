@@ -19,7 +19,7 @@ from autoconv.operators.support.read_only_methods import only_reads
 from autoconv.operators.values.instances import is_user_defined
 from autoconv.operators.values.membership import in_
 from autoconv.ops.python.attribute_access import may_compute_attribute, runs_user_code
-from autoconv.runtime.objects.containers import PLAIN_OF
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.spans import current_place
@@ -66,7 +66,7 @@ def _require_harmless_reads(subject: object, methods: Iterable[str], attributes:
         return
     for value in subject.values if type(subject) is Variant else (subject,):
         kind = type(value)
-        if kind in PLAIN_OF:
+        if kind in TRACED_TO_PLAIN:
             continue  # Python's list, dict or set during the trace
         names = [name for name in methods if _has_effects(getattr(kind, name, None))]
         names += [name for name in attributes if _computes_with_effects(kind, name)]

@@ -13,7 +13,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.graph.python_operators import BY_NAME, COMPARISONS
-from autoconv.runtime.objects.containers import PLAIN_OF
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.spans import current_place, is_own_file
@@ -72,7 +72,8 @@ _CONTAINER_OPERATOR_METHODS = frozenset(
 
 
 def _stands_for_python_value(owner: object) -> bool:
-    return type(owner) is SymbolicObject or type(owner) in PLAIN_OF or (type(owner) is SymbolicTensor and owner.weak)
+    is_python_number = type(owner) is SymbolicTensor and owner.weak
+    return type(owner) is SymbolicObject or type(owner) in TRACED_TO_PLAIN or is_python_number
 
 
 __all__ = ["refuse_graph_values", "refuse_special"]

@@ -26,7 +26,7 @@ from autoconv.operators.support.overrides import OVERRIDES
 from autoconv.operators.values.builtins import convert_callback
 from autoconv.ops.python.objects import FUNCTIONS, LIBRARY_NAMES
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.objects.containers import PLAIN_OF, is_in_graph, traced_result
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, is_in_graph, traced_result
 from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import apply_object, record_object
@@ -62,13 +62,14 @@ def wrap_for_objects(function: Callable[..., Any], otherwise: Any = None) -> Cal
             return new_container
         if is_always_recorded:
             return graph_call(function, tuple(collect_list(x) if is_deferred(x) else x for x in args), kwargs)
-        if isinstance(owner, _OWNER_CLASSES) and (type(owner) not in PLAIN_OF or isinstance(owner, list)):
+        if isinstance(owner, _OWNER_CLASSES) and (type(owner) not in TRACED_TO_PLAIN or isinstance(owner, list)):
             result = _method_call(function, otherwise, args, kwargs)
             if result is not NotImplemented:
                 return result
         if function in KEY_FUNCTION_OVERRIDES and callable(kwargs.get("key")):
             return KEY_FUNCTION_OVERRIDES[function](*args, **kwargs)
-        if type(owner) in PLAIN_OF or _is_plain_call(function, args, kwargs, has_override=otherwise is not function):
+        has_override = otherwise is not function
+        if type(owner) in TRACED_TO_PLAIN or _is_plain_call(function, args, kwargs, has_override=has_override):
             return plain_call(otherwise, args, kwargs)
         return graph_call(function, args, kwargs)
 
@@ -93,7 +94,7 @@ def _method_call(function: Callable[..., Any], otherwise: Any, args: tuple[Any, 
         if name == "extend":
             return extend(owner, args[0])
         args = (collect_list(args[0]),) if name == "join" else args
-    if type(owner) in PLAIN_OF:
+    if type(owner) in TRACED_TO_PLAIN:
         return NotImplemented
     compares_items = name in ("index", "count") and holds_symbols((owner,))
     is_static = not compares_items and not holds_symbols((*args, *kwargs.values()))
@@ -166,7 +167,8 @@ def _in_library(function: Callable[..., Any]) -> bool:
 
 
 def _needs_graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    return any(is_in_graph(x) or (type(x) in (list, tuple, *PLAIN_OF) and holds_symbols(x)) for x in args) or any(
+    container_classes = (list, tuple, *TRACED_TO_PLAIN)
+    return any(is_in_graph(x) or (type(x) in container_classes and holds_symbols(x)) for x in args) or any(
         map(is_in_graph, kwargs.values())
     )
 

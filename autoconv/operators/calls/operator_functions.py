@@ -19,14 +19,14 @@ from autoconv.operators.support.signature_check import raise_from_python
 from autoconv.operators.values import attributes, comparisons, items, set_operators
 from autoconv.operators.values.builtins import convert_callback
 from autoconv.operators.values.membership import in_
-from autoconv.runtime.objects.containers import PLAIN_OF
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN
 from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.objects.symbolic_objects import apply_object, is_object
 from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.support.spans import current_place
 
 # Classes whose iterators become graph objects.
-_ITERABLE_CLASSES = frozenset({list, tuple, dict, str, bytes, range, DictView, *PLAIN_OF})
+_ITERABLE_CLASSES = frozenset({list, tuple, dict, str, bytes, range, DictView, *TRACED_TO_PLAIN})
 
 
 def _set_item(x: object, index: object, value: object) -> None:

@@ -19,7 +19,7 @@ from autoconv.operators.support.protected_names import Undefined
 from autoconv.operators.support.speculation import Attempt
 from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.annotations import TensorLike
-from autoconv.runtime.objects.containers import PLAIN_OF, heap_of, items_of
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, heap_of, items_of
 from autoconv.runtime.objects.object_conversions import truth_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box
 from autoconv.runtime.recording.journal import cell_locations
@@ -279,7 +279,7 @@ def is_staged(value: object) -> bool:
     kind = type(value)
     if kind is SymbolicTensor or kind is Variant or kind is SymbolicObject or hasattr(kind, "__autoconv_staged__"):
         return True
-    return heap_of(value) is not None or (kind in PLAIN_OF and items_of(value) is not None)
+    return heap_of(value) is not None or (kind in TRACED_TO_PLAIN and items_of(value) is not None)
 
 
 def truth(value: object, construct: str = "if statement") -> Any:

@@ -20,7 +20,7 @@ from autoconv.operators.regions.value_layout import creating_region_of, layout_o
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.ops.python.objects import NotAssigned
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.objects.containers import PLAIN_OF, contents, heap_of
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, contents, heap_of
 from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.symbolic_objects import (
     SymbolicObject,
@@ -202,7 +202,8 @@ def container_contents(value: Any, body: Region) -> list[tuple[Any, Any]]:
         if id(part) in seen_ids:  # a structure of the program may hold itself
             continue
         seen_ids.add(id(part))
-        if type(part) in PLAIN_OF and heap_of(part) is None and part._home is not None and part._home.is_inside(body):
+        is_known_container = type(part) in TRACED_TO_PLAIN and heap_of(part) is None
+        if is_known_container and part._home is not None and part._home.is_inside(body):
             result.append((part, contents(part)))
         creating_region = creating_region_of(part, body)
         is_created_in_body = creating_region is not None and creating_region.is_inside(body)
@@ -216,7 +217,7 @@ def container_contents(value: Any, body: Region) -> list[tuple[Any, Any]]:
 
 def is_changed(part: object, before: object) -> bool:
     """Return whether the contents of a list or object differ from `before`."""
-    current_contents = tuple(attributes_of(part).items()) if type(part) not in PLAIN_OF else contents(part)
+    current_contents = tuple(attributes_of(part).items()) if type(part) not in TRACED_TO_PLAIN else contents(part)
     return not have_same_items(current_contents, before)
 
 

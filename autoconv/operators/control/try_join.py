@@ -28,7 +28,7 @@ from autoconv.operators.regions.shared_identity import find_shared_identities, m
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.regions.value_layout import layout_of
 from autoconv.operators.support.protected_names import Undefined
-from autoconv.runtime.objects.containers import PLAIN_OF, UnmovedError, materialise
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, UnmovedError, materialise
 from autoconv.runtime.objects.symbolic_objects import as_object, box, record_object
 from autoconv.runtime.recording.journal import MISSING, Journal, Location
 from autoconv.runtime.recording.regions import recording, subregion
@@ -161,7 +161,8 @@ def undo_rounds(recorder: Any, node_before: Node | None, rounds_journal: Journal
 def _has_changed_before_raising(recorder: Any, location: Location) -> bool:
     """Return whether the body always raises, and changes the container of the location before that."""
     assert recorder.body is not None
-    return recorder.body.diverges and type(location.owner) in PLAIN_OF and location.key in recorder.body.end_contents
+    is_container = type(location.owner) in TRACED_TO_PLAIN
+    return recorder.body.diverges and is_container and location.key in recorder.body.end_contents
 
 
 def _join_handlers(recorder: Any, types: Sequence[Any]) -> None:

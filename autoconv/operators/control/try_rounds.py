@@ -34,7 +34,7 @@ from autoconv.operators.regions.region_body import RecordedBody, refuse_missing,
 from autoconv.operators.regions.shared_identity import find_shared_identities, mark_shared, require_identity
 from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
 from autoconv.operators.regions.value_layout import creating_region_of, layout_of
-from autoconv.runtime.objects.containers import PLAIN_OF, heap_of
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, heap_of
 from autoconv.runtime.objects.staged_exceptions import StagedException
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, as_object, box, graph_object, record_object
 from autoconv.runtime.recording.deferred_stores import DeferredStores, is_catchable, pause_stores
@@ -316,7 +316,7 @@ class TryRecorder:
         while enclosing_region is not None and enclosing_region is not self.parent:
             for key, location in () if (journal := enclosing_region.journal) is None else journal.all_locations():
                 is_created_in_body = location.home is not None and location.home.is_inside(self.region)
-                if key not in keys and type(location.owner) not in PLAIN_OF and not is_created_in_body:
+                if key not in keys and type(location.owner) not in TRACED_TO_PLAIN and not is_created_in_body:
                     keys.add(key)
                     yield location
             enclosing_region = enclosing_region.parent
@@ -355,7 +355,7 @@ class TryRecorder:
 
     def _is_created_before_statement(self, part: Any) -> bool:
         """Return whether a container is older than the statement and is not in the graph."""
-        return type(part) in PLAIN_OF and heap_of(part) is None and self.parent.is_inside(part._home)
+        return type(part) in TRACED_TO_PLAIN and heap_of(part) is None and self.parent.is_inside(part._home)
 
     def _stop_storing(self) -> None:
         if self.stores is not None and self.stores in self.parent.trace.stores:

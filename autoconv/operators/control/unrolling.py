@@ -23,7 +23,7 @@ from autoconv.operators.support.protected_names import BREAK
 from autoconv.operators.support.speculation import Attempt
 from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.objects.containers import (
-    PLAIN_OF,
+    TRACED_TO_PLAIN,
     TracedList,
     TracedSet,
     contents,
@@ -70,7 +70,7 @@ def unroll(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) -> t
         try:
             return _unroll_items(iterable, body, state)
         except _ChangedError:
-            class_name = PLAIN_OF[type(owner)].__name__
+            class_name = TRACED_TO_PLAIN[type(owner)].__name__
             raise StagingError(
                 f"a {class_name} changes in a loop over it whose end depends on a tensor",
                 current_place(), "a loop over a copy, list(…)"
@@ -94,7 +94,7 @@ def unroll(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) -> t
 
 def _container_behind(iterable: object) -> tuple[Any, str]:
     """Return the tracked container behind an iterable, or None, and the name of the view or function between them."""
-    if type(iterable) in PLAIN_OF:
+    if type(iterable) in TRACED_TO_PLAIN:
         return iterable, ""
     if type(iterable) is DictView:
         return iterable.owner, iterable.name
@@ -166,7 +166,7 @@ def _iterate_entries(owner: Any, view_name: str) -> Iterator[Any]:
 
     Values are read at the time of each step; a change of size raises Python's own error.
     """
-    plain_class: Any = PLAIN_OF[type(owner)]
+    plain_class: Any = TRACED_TO_PLAIN[type(owner)]
     keys = list(plain_class.__iter__(owner))
     for key in keys:
         if view_name:
@@ -302,7 +302,7 @@ def _source_containers(iterable: Any) -> list[Any]:
         seen_ids.add(id(value))
         if kind is HeldIterator:
             worklist.append((value._iterator, depth))
-        elif kind in PLAIN_OF or kind in (list, dict, set):
+        elif kind in TRACED_TO_PLAIN or kind in (list, dict, set):
             result.append(value)
         elif kind is GeneratorExpression:
             worklist += [(part, depth + 1) for part in (value._iterator, getattr(value._source, "iterable", None))]

@@ -29,7 +29,7 @@ from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
-from autoconv.runtime.tensors.tensor_methods import TensorMethods, refuse_as_python
+from autoconv.runtime.tensors.tensor_methods import TensorMethods, raise_if_python_refuses
 
 
 def raise_if(condition: Any, error: BaseException) -> None:
@@ -307,7 +307,7 @@ def _is_array(x: object) -> bool:
 
 def _checked_comparison(compare: Any) -> Any:
     def compare_checked(x: object, y: object) -> Any:
-        refuse_as_python(compare, x, y)
+        raise_if_python_refuses(compare, x, y)
         return compare(x, y)
 
     return compare_checked

@@ -27,7 +27,7 @@ from autoconv.operators.regions.shared_identity import require_identity
 from autoconv.operators.regions.unsharing import copied_objects
 from autoconv.operators.regions.value_layout import creating_region_of, is_created_here, layout_of, state_layout
 from autoconv.operators.support.protected_names import is_absent
-from autoconv.runtime.objects.containers import PLAIN_OF, container_location, heap_of, materialise
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, container_location, heap_of, materialise
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, graph_object
 from autoconv.runtime.recording.journal import Location
@@ -57,7 +57,8 @@ def move_into_graph(
             containers = [part for value in column for part in _containers(value)]
             moving_containers += [part for part in containers if parent.is_inside(_creating_region(part, parent))]
     for location, column, layout in zip(locations, columns[result_count:], layouts[result_count:], strict=True):
-        if location.kind == "instance" or (type(location.owner) in PLAIN_OF and not _keeps_shape(column, layout)):
+        is_container = type(location.owner) in TRACED_TO_PLAIN
+        if location.kind == "instance" or (is_container and not _keeps_shape(column, layout)):
             moving_containers.append(location.owner)
     has_moved = False
     for container in moving_containers:
@@ -72,7 +73,7 @@ def _containers(value: object) -> Iterator[Any]:
     if type(value) is Variant:
         for arm in value.values:
             yield from _containers(arm)
-    elif type(value) in PLAIN_OF or is_created_here(value):
+    elif type(value) in TRACED_TO_PLAIN or is_created_here(value):
         yield value
     elif type(value) is tuple:
         for part in value:
@@ -80,7 +81,7 @@ def _containers(value: object) -> Iterator[Any]:
 
 
 def _creating_region(value: Any, region: Region) -> Region | None:
-    return value._home if type(value) in PLAIN_OF else creating_region_of(value, region)
+    return value._home if type(value) in TRACED_TO_PLAIN else creating_region_of(value, region)
 
 
 def is_moved(value: object) -> bool:
@@ -101,7 +102,7 @@ def move_shared(
     seen_ids: set[int] = set()
     has_moved_older = False
     for part in [part for value in values for part in mutable_parts(value)]:
-        if id(part) in seen_ids and type(part) in PLAIN_OF and heap_of(part) is None:
+        if id(part) in seen_ids and type(part) in TRACED_TO_PLAIN and heap_of(part) is None:
             is_older = arm is None or parent.is_inside(part._home)
             if is_older and is_for_next_region:
                 continue
@@ -116,7 +117,7 @@ def is_alias_of_outer(column: Sequence[Any], parent: Region | None) -> bool:
     """Return whether a tensor decides that a name becomes an alias of an existing container."""
     if parent is None:
         return False
-    outer_containers = [value for value in column if type(value) in PLAIN_OF and parent.is_inside(value._home)]
+    outer_containers = [value for value in column if type(value) in TRACED_TO_PLAIN and parent.is_inside(value._home)]
     if not outer_containers:
         return False
     # Under `compile`, a container known at trace time with symbolic items would be rebuilt as a copy.
@@ -139,7 +140,7 @@ def move_parts_of_tuples(parent: Region, columns: Mapping[str, Sequence[Any]]) -
         if name.startswith("retval_") or all(value is values[0] for value in values):
             continue
         for part in [part for value in values if isinstance(value, tuple) for part in mutable_parts(value)]:
-            if type(part) in PLAIN_OF and heap_of(part) is None and parent.is_inside(part._home):
+            if type(part) in TRACED_TO_PLAIN and heap_of(part) is None and parent.is_inside(part._home):
                 materialise(part)
                 has_moved = True
     return has_moved
@@ -155,7 +156,7 @@ def move_parts_of_exceptions(parent: Region, arms: Iterable[RecordedBody]) -> bo
     has_moved = False
     for arm in arms:
         for key, location in arm.locations.items() if arm.diverges else ():
-            has_identity = type(location.owner) in PLAIN_OF or location.kind == "instance"
+            has_identity = type(location.owner) in TRACED_TO_PLAIN or location.kind == "instance"
             if has_identity and type(arm.end_contents.get(key)) is SymbolicObject and not is_moved(location.owner):
                 box(location.owner)
                 has_moved = True
@@ -213,14 +214,14 @@ def _is_of_known_values(layout: Layout) -> bool:
 
 def check_alias(region: Region, body: Callable[..., Any], value: object, layout: Layout, name: str) -> None:
     """Bail out to plain Python under `compile` where an arm makes a name an alias of a container."""
-    if type(value) in PLAIN_OF:
+    if type(value) in TRACED_TO_PLAIN:
         return
     if name.startswith("retval_"):  # a returned container has no other alias unless it is changed afterwards
         for part in mutable_parts(value):
-            if type(part) in PLAIN_OF and part._is_argument:  # the result must be the argument itself
+            if type(part) in TRACED_TO_PLAIN and part._is_argument:  # the result must be the argument itself
                 region.contract.before_write(part, "whether an argument is returned depends on a tensor")
         copies = copied_objects(value, layout)
-        region.trace.frozen_objects.update({id(part): part for part in copies if type(part) in PLAIN_OF})
+        region.trace.frozen_objects.update({id(part): part for part in copies if type(part) in TRACED_TO_PLAIN})
         return
     part_ids = {id(part) for part in mutable_parts(value)}
     other_parts = (part for other in _free_variable_values(body, name) for part in mutable_parts(other))

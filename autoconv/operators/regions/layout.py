@@ -17,7 +17,7 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import ArrayType, ListType, ObjectType, TensorType, Type, number_type
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.objects.containers import PLAIN_OF, GraphItems
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, GraphItems
 from autoconv.runtime.support.exact_value import exact_value
 from autoconv.runtime.tensors.conversion import as_tensor, to_array, weak_dtype
 from autoconv.runtime.tensors.tensor import EagerTensor
@@ -203,7 +203,7 @@ def is_same_object(first: Any, second: Any) -> bool:
 
 def is_container(layout: Layout) -> TypeGuard[Static]:
     """Return whether the layout is a tracked list, dict or set with its identity."""
-    return isinstance(layout, Static) and type(layout.value) in PLAIN_OF
+    return isinstance(layout, Static) and type(layout.value) in TRACED_TO_PLAIN
 
 
 def is_array_layout(layout: Layout) -> bool:

@@ -20,7 +20,7 @@ from autoconv.operators.regions.layout_join import join_layouts, widen_lists
 from autoconv.operators.regions.shared_lists import containers_in
 from autoconv.operators.regions.unsharing import copied_objects
 from autoconv.operators.regions.value_layout import layout_of
-from autoconv.runtime.objects.containers import PLAIN_OF, TracedList, items_of
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, TracedList, items_of
 from autoconv.runtime.objects.symbolic_objects import as_object
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.attributes import attributes_of
@@ -93,7 +93,7 @@ def _identity_layout(layout: Layout, layout_after: Layout, values: Sequence[Any]
 def _repeated_containers(values: Sequence[Any], region: Region) -> Iterator[Any]:
     """Yield the containers that occur in more than one of the values."""
     parts_of = _container_finder(region)
-    parts_by_value = [{id(part): part for part in parts_of(value) if type(part) in PLAIN_OF} for value in values]
+    parts_by_value = [{id(part): part for part in parts_of(value) if type(part) in TRACED_TO_PLAIN} for value in values]
     counts = Counter(key for parts in parts_by_value for key in parts)
     for parts in parts_by_value:
         yield from (part for key, part in parts.items() if counts[key] > 1)
@@ -105,7 +105,7 @@ def _containers(value: object, layout: Layout, region: Region | None = None) -> 
     for part in value.values if type(value) is Variant else (value,):
         if type(part) is TracedList and items_of(part) is not None and Static(part) not in arms:
             yield part
-    yield from (part for part in copied_objects(value, layout, region) if type(part) in PLAIN_OF)
+    yield from (part for part in copied_objects(value, layout, region) if type(part) in TRACED_TO_PLAIN)
 
 
 def _has_other_reference(container: object, names: Collection[str], attributes: Collection[tuple[Any, ...]]) -> bool:

@@ -38,7 +38,7 @@ from autoconv.operators.regions.value_layout import (
     take_apart,
     take_static_apart,
 )
-from autoconv.runtime.objects.containers import PLAIN_OF, TracedList, items_of, trace_container, untraced_copy
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, TracedList, items_of, trace_container, untraced_copy
 from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.rebuilt_arguments import register_rebuilt
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, box_with_name
@@ -265,7 +265,7 @@ def _copy_in_layout(value: Any, layout: Layout) -> Any:
 
 def _known_arm(value: object, layout: Arms) -> Layout | None:
     """Return the static arm whose value is this container or object itself; None if there is none."""
-    has_identity = type(value) in PLAIN_OF or is_created_here(value)
+    has_identity = type(value) in TRACED_TO_PLAIN or is_created_here(value)
     return Static(value) if has_identity and Static(value) in layout.arms else None
 
 
@@ -304,7 +304,7 @@ def _rebuild_static(layout: Static, values: Iterator[Any]) -> Any:
     region = current_region()
     if region is None:
         return untraced_copy(layout.value)
-    if type(layout.value) in PLAIN_OF and not region.is_inside(layout.value._home):
+    if type(layout.value) in TRACED_TO_PLAIN and not region.is_inside(layout.value._home):
         layout.value._home = region  # a container belongs to the region that receives it
     return layout.value
 

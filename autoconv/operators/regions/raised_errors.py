@@ -25,7 +25,7 @@ from autoconv.operators.regions.value_layout import has_leaves
 from autoconv.operators.support.deferred_messages import template_of
 from autoconv.ops.program_errors import is_error_of_program
 from autoconv.ops.python.exception_groups import leaves_of_group
-from autoconv.runtime.objects.containers import PLAIN_OF
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN
 from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt
 from autoconv.runtime.objects.staged_exceptions import StagedException
 from autoconv.runtime.objects.symbol_search import holds_created_objects, holds_symbols, varies_by_call
@@ -210,7 +210,7 @@ def _is_built_from_symbols(value: object) -> bool:
     """Return whether an argument of an exception contains symbolic values, or is an object of the program."""
     if holds_created_objects(value) or is_rebuilt(value) or varies_by_call(value):
         return True
-    if any(type(part) in PLAIN_OF for part in mutable_parts(value)):
+    if any(type(part) in TRACED_TO_PLAIN for part in mutable_parts(value)):
         return True
     return isinstance(value, (Variant, tuple, list, dict, set)) and holds_symbols((value,))
 

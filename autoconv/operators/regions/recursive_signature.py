@@ -21,7 +21,7 @@ from autoconv.operators.regions.layout import (
 from autoconv.operators.regions.layout_join import join_layouts, join_objects
 from autoconv.operators.regions.value_layout import creating_region_of, layout_of
 from autoconv.operators.support.protected_names import Undefined
-from autoconv.runtime.objects.containers import PLAIN_OF
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN
 from autoconv.runtime.objects.symbolic_objects import as_object
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.regions import Region
@@ -94,7 +94,7 @@ def argument_layout(value: object, region: Region, is_result: bool = False) -> L
     Under `compile`, lists and other tracked containers are graph objects. A user-defined object keeps its identity,
     except for one that the function itself creates and returns.
     """
-    if type(value) in PLAIN_OF and region.contract.objects_in_graph:
+    if type(value) in TRACED_TO_PLAIN and region.contract.objects_in_graph:
         return Leaf(ObjectType(plain_class(value).__name__), as_object)
     if isinstance(value, Variant) and region.contract.objects_in_graph and any(map(_holds_containers, value.values)):
         return Leaf(ObjectType(), as_object)
@@ -106,7 +106,7 @@ def argument_layout(value: object, region: Region, is_result: bool = False) -> L
 
 
 def _holds_containers(value: object) -> bool:
-    return type(value) in PLAIN_OF or (isinstance(value, tuple) and any(map(_holds_containers, value)))
+    return type(value) in TRACED_TO_PLAIN or (isinstance(value, tuple) and any(map(_holds_containers, value)))
 
 
 def _may_hold_graph_values(value: object) -> bool:

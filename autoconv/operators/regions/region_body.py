@@ -17,7 +17,7 @@ from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.regions.value_layout import has_leaves
 from autoconv.operators.support.optional_attributes import check_presence_on_read
 from autoconv.operators.support.protected_names import Undefined
-from autoconv.runtime.objects.containers import PLAIN_OF, is_optional
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, is_optional
 from autoconv.runtime.recording.journal import MISSING, Journal, Location
 from autoconv.runtime.recording.regions import Region, current_region, recording, subregion
 from autoconv.runtime.support.spans import current_place
@@ -113,7 +113,7 @@ def _copy_if_changed(value: object, changed_ids: set[int]) -> Any:
 
     A structure of tensors is state by its contents, not by its identity.
     """
-    is_untracked = isinstance(value, (list, dict)) and type(value) not in PLAIN_OF
+    is_untracked = isinstance(value, (list, dict)) and type(value) not in TRACED_TO_PLAIN
     return copy.copy(value) if id(value) in changed_ids and is_untracked and is_structure(value) else value
 
 

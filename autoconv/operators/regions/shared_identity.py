@@ -92,7 +92,7 @@ def refuse_change(owner: object, attribute: str) -> NoReturn:
     )
 
 
-def check_identity(first: object, second: object) -> None:
+def require_known_identity(first: object, second: object) -> None:
     """Raise StagingError where it is unknown whether two objects are one."""
     refuse_identity(first, second)
     region = current_region()

@@ -32,7 +32,7 @@ from autoconv.operators.regions.layout import (
 )
 from autoconv.operators.regions.marshalling import arm_index, emit, rebuild, renumber_arms
 from autoconv.operators.regions.value_layout import layout_of, take_apart
-from autoconv.runtime.objects.containers import PLAIN_OF, TRACED_CLASSES, TracedList, items_of
+from autoconv.runtime.objects.containers import TRACED_CLASSES, TRACED_TO_PLAIN, TracedList, items_of
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.structure import ATOMS, is_structure, mutable_parts, structure_parts
 from autoconv.runtime.tensors import dispatch
@@ -220,7 +220,7 @@ def _references(values: Sequence[Any]) -> Iterator[Any]:
 
 
 def _is_new(part: object, region: Region) -> bool:
-    return type(part) in PLAIN_OF and part._home.is_inside(region)  # type: ignore[attr-defined]
+    return type(part) in TRACED_TO_PLAIN and part._home.is_inside(region)  # type: ignore[attr-defined]
 
 
 def _place_order(place: Place) -> tuple[int, tuple[int, ...]]:

@@ -17,7 +17,7 @@ from autoconv.operators.regions.value_layout import (
     take_apart,
     take_static_apart,
 )
-from autoconv.runtime.objects.containers import PLAIN_OF, heap_of, items_of
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, heap_of, items_of
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.structure import is_structure, structure_form, structure_parts
 
@@ -35,11 +35,12 @@ def copied_objects(value: object, layout: Layout, region: Region | None = None) 
             if Static(part) not in arms:
                 yield from copied_objects(part, take_static_apart(part_layout, region), region)
         return
-    is_tracked = type(value) in PLAIN_OF or is_created_here(value)
+    is_container = type(value) in TRACED_TO_PLAIN
+    is_tracked = is_container or is_created_here(value)
     if isinstance(layout, Arms) and is_tracked and Static(value) in layout.arms:
         return
     # A container that is already in the graph is not rebuilt.
-    if (type(value) in PLAIN_OF and heap_of(value) is None and items_of(value) is None) or is_created_here(value):
+    if (is_container and heap_of(value) is None and items_of(value) is None) or is_created_here(value):
         yield value
     if isinstance(layout, Parts) and is_structure(value) and len(structure_parts(value)) == len(layout.parts):
         for part, part_layout in zip(structure_parts(value), layout.parts, strict=True):

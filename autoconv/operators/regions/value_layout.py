@@ -27,7 +27,7 @@ from autoconv.operators.regions.layout import (
     weak_type,
 )
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.objects.containers import PLAIN_OF, heap_of, items_of
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, heap_of, items_of
 from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt
 from autoconv.runtime.objects.symbolic_objects import as_object
 from autoconv.runtime.recording.regions import Region, current_region
@@ -41,11 +41,11 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 
 def layout_of(value: Any, region: Region) -> Layout:
     """Return the layout of a value in its current state; numbers stay static."""
-    if type(value) in PLAIN_OF and heap_of(value) is not None:
+    if type(value) in TRACED_TO_PLAIN and heap_of(value) is not None:
         value = heap_of(value)
     if type(value) is Items:
         return RunTimeList(value.element)
-    if type(value) in PLAIN_OF and _is_outer(value, region):
+    if type(value) in TRACED_TO_PLAIN and _is_outer(value, region):
         return Static(value)  # it keeps its identity, and its contents are state of their own
     if items_of(value) is not None:
         return RunTimeList(value._items.element)
@@ -59,7 +59,7 @@ def layout_of(value: Any, region: Region) -> Layout:
     if is_made_in is not None and region.contract.objects_in_graph and is_made_in(value, region):
         return Leaf(ObjectType(), as_object)
     to_graph_value = getattr(type(value), "__autoconv_graph_value__", None)
-    if to_graph_value is not None and type(value) not in PLAIN_OF:
+    if to_graph_value is not None and type(value) not in TRACED_TO_PLAIN:
         # A value whose recording is deferred provides its type.
         graph_type = getattr(value, "__autoconv_graph_type__", None)
         return Leaf(graph_type or as_value(to_graph_value(value), region).type, value.__autoconv_wrap__())
@@ -81,8 +81,8 @@ def _variant_layout(variant: Variant, region: Region, keeps_identity: Callable[[
     def arm_layout(layout: Layout, value: Any) -> Layout:
         if is_container(layout) and keeps_identity(layout.value):
             return layout
-        is_known_container = type(value) in PLAIN_OF and heap_of(value) is None and not region.contract.keeps_identity
-        if is_known_container and keeps_identity(value):
+        is_known_container = type(value) in TRACED_TO_PLAIN and heap_of(value) is None
+        if is_known_container and not region.contract.keeps_identity and keeps_identity(value):
             return Static(value)
         return take_static_apart(layout_of(value, region), region)
 
@@ -132,7 +132,7 @@ def instance_layout(value: object, region: Region, is_shared: bool = True) -> In
 
 def state_layout(value: object, region: Region) -> Layout:
     """Return the layout of a loop variable, in which numbers and arrays are expected to change."""
-    if creating_region_of(value, region) is not None or (type(value) in PLAIN_OF and heap_of(value) is None):
+    if creating_region_of(value, region) is not None or (type(value) in TRACED_TO_PLAIN and heap_of(value) is None):
         return Static(value)
     if region.contract.python_numbers and is_number_subclass(value):
         return Static(value)
@@ -159,7 +159,7 @@ def take_static_apart(layout: Layout, region: Region | None = None) -> Layout:
     """Take a static structure apart, whose parts are values of the region; without one, of the current region."""
     region = current_region() if region is None else region
     value = layout.value if isinstance(layout, Static) else None
-    if region is not None and type(value) in PLAIN_OF and is_structure(value):
+    if region is not None and type(value) in TRACED_TO_PLAIN and is_structure(value):
         keys, parts = take_apart(value)
         return Parts(structure_form(value), keys, tuple(layout_of(part, region) for part in parts))
     if isinstance(layout, Static) and is_structure(layout.value) and not _keeps_identity(layout.value, region):

@@ -13,7 +13,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.operators.support.generator_expressions import GeneratorExpression
-from autoconv.runtime.objects.containers import PLAIN_OF, has_static_contents
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, has_static_contents
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import plain_class
@@ -34,7 +34,7 @@ class HeldIterator:
         self._home = current_region()
         self._is_invalid = False
         # A Python iterator would see a list that has moved into the graph as empty.
-        self._containers = [part for part in gc.get_referents(iterator) if type(part) in PLAIN_OF]
+        self._containers = [part for part in gc.get_referents(iterator) if type(part) in TRACED_TO_PLAIN]
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:

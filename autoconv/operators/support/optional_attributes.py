@@ -8,7 +8,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.ops.program_errors import mark_program_error
-from autoconv.runtime.objects.containers import PLAIN_OF, heap_of, is_optional
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, heap_of, is_optional
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, graph_object, record_object
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import Region, current_region
@@ -155,8 +155,8 @@ def _install_stand_in(region: Region, cls: type, name: str, value: object) -> No
 
 def has_attribute(x: object, name: str) -> Any:
     """`hasattr(x, name)` for a container or an object known only at run time; NotImplemented for others."""
-    if type(x) in PLAIN_OF and heap_of(x) is None:
-        return hasattr(PLAIN_OF[type(x)](), name)  # without the names that the trace adds
+    if type(x) in TRACED_TO_PLAIN and heap_of(x) is None:
+        return hasattr(TRACED_TO_PLAIN[type(x)](), name)  # without the names that the trace adds
     heap = x if type(x) is SymbolicObject else graph_object(x)
     if heap is None:
         return NotImplemented

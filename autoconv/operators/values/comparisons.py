@@ -28,11 +28,11 @@ from autoconv.operators.control.conditionals import (
 from autoconv.operators.control.shared_numbers import compare_numbers
 from autoconv.operators.control.variants import distribute, raise_if, require_defined, selects_object
 from autoconv.operators.regions.layout import Variant
-from autoconv.operators.regions.shared_identity import check_identity
+from autoconv.operators.regions.shared_identity import require_known_identity
 from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.arrays.members import is_same_array
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.objects.containers import PLAIN_OF, heap_of
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, heap_of
 from autoconv.runtime.objects.object_conversions import truth_of
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_generators import SymbolicGenerator
@@ -41,7 +41,7 @@ from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
-from autoconv.runtime.tensors.tensor_methods import refuse_as_python
+from autoconv.runtime.tensors.tensor_methods import raise_if_python_refuses
 
 _ORDER_OPERATORS = {"lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge}
 
@@ -54,9 +54,9 @@ def _equality_operator(name: str, tensor_op: str) -> Callable[[Any, Any], Any]:
         if current_region() is None:
             return python_operator(x, y)
         if type(x).__eq__ is object.__eq__:
-            check_identity(x, y)
+            require_known_identity(x, y)
         if type(x) is complex and isinstance(y, Tensor):
-            return binary_dispatch.binary(tensor_op, x, y)  # a method of `y` cannot tell which operand is first
+            return binary_dispatch.binary(tensor_op, x, y)  # `y.__eq__(x)`, which Python calls, has `y` first
         result = _compare_parts(name, x, y)
         return python_operator(x, y) if result is NotImplemented else result
 
@@ -96,7 +96,7 @@ def _ordering_operator(name: str) -> Callable[[Any, Any], Any]:
         if result is not NotImplemented:
             return result
         if type(x) is SymbolicTensor or type(y) is SymbolicTensor:
-            refuse_as_python(python_operator, x, y)
+            raise_if_python_refuses(python_operator, x, y)
             if type(y) is SymbolicObject and type(x) is SymbolicTensor and x.weak:
                 return apply_object(name, x, y)  # Python would call the object's mirrored operator
             return python_operator(x, y)
@@ -136,7 +136,10 @@ def _is_float_object(x: SymbolicObject) -> bool:
 
 
 def _refuse_nans(x: object, y: object) -> None:
-    """Bail out to plain Python at run time if both floats are NaN: the graph does not keep their identity."""
+    """Bail out to plain Python at run time if both floats are NaN, where the contract promises their identity.
+
+    A container finds a NaN by its identity, which a float of the graph does not have.
+    """
     region = current_region()
     if region is None or not region.contract.keeps_identity:
         return
@@ -199,7 +202,7 @@ def may_compare_at_run_time(items: tuple[Any, ...]) -> bool:
     """Return whether the comparison of items may be known only at run time."""
     return holds_symbols(items) or any(
         user_defined_method(item, "__eq__") is not None
-        or (type(item) in (tuple, list, *PLAIN_OF) and may_compare_at_run_time(plain_items(item)))
+        or (type(item) in (tuple, list, *TRACED_TO_PLAIN) and may_compare_at_run_time(plain_items(item)))
         for item in items
         if not isinstance(item, (dict, set))
     )
@@ -221,7 +224,7 @@ def _is_plain_sequence(x: object, kind: type, name: str) -> bool:
     """Return whether `x` is a Python sequence of `kind` whose items the trace holds; named tuples count as tuples."""
     if not isinstance(x, kind) or heap_of(x) is not None:
         return False
-    return type(x) in (kind, *PLAIN_OF) or getattr(type(x), f"__{name}__") is getattr(kind, f"__{name}__")
+    return type(x) in (kind, *TRACED_TO_PLAIN) or getattr(type(x), f"__{name}__") is getattr(kind, f"__{name}__")
 
 
 def plain_items(x: Any) -> tuple[Any, ...]:
@@ -235,7 +238,7 @@ def _compare_sequences(name: str, x: object, y: object, are_lists: bool) -> Any:
     if are_lists and name in ("eq", "ne") and len(first_items) != len(second_items):
         return name == "ne"
 
-    def result_at(position: int) -> Any:
+    def result_if_first_difference_at(position: int) -> Any:
         if name in ("eq", "ne"):
             return name == "ne"
         return _COMPARISONS[name](first_items[position], second_items[position])
@@ -247,9 +250,9 @@ def _compare_sequences(name: str, x: object, y: object, are_lists: bool) -> Any:
                 if name in ("eq", "ne") and position + 1 == len(first_items) == len(second_items):
                     return python_truth(is_same) if name == "eq" else not_(is_same)
                 compare_rest = functools.partial(compare_from, position + 1)
-                return if_exp(truth(is_same), compare_rest, functools.partial(result_at, position))
+                return if_exp(truth(is_same), compare_rest, functools.partial(result_if_first_difference_at, position))
             if not is_same:
-                return result_at(position)
+                return result_if_first_difference_at(position)
             position += 1
         return getattr(operator, name)(len(first_items), len(second_items))
 
@@ -274,14 +277,13 @@ def is_(x: Any, y: Any) -> Any:
     if region is not None and (is_in_graph(x) or is_in_graph(y)):
         for operand in (x, y):
             if type(operand) is SymbolicTensor and kind_of_number(operand) != "bool":
-                # Boxing would create a new object.
-                region.contract.before_write(operand, "a number is compared by identity")
+                _refuse_identity(region, operand)
         return truth_of(apply_object("is", x, y))
     if type(x) is SymbolicGenerator and type(y) is SymbolicGenerator:
         return truth_of(apply_object("is", x, y))
-    if type(x) is Variant and (isinstance(y, _COMPARED_IN_GRAPH) or hasattr(y, "__dict__")):
+    if type(x) is Variant and (isinstance(y, _TYPES_COMPARED_BY_ARM) or hasattr(y, "__dict__")):
         return distribute(is_, x, y)
-    if type(y) is Variant and (isinstance(x, _COMPARED_IN_GRAPH) or hasattr(x, "__dict__")):
+    if type(y) is Variant and (isinstance(x, _TYPES_COMPARED_BY_ARM) or hasattr(x, "__dict__")):
         return distribute(is_, x, y)
     if type(x) is Variant or type(y) is Variant:
         return selects_object(x, y) if type(x) is Variant else selects_object(y, x)
@@ -289,7 +291,7 @@ def is_(x: Any, y: Any) -> Any:
         return x is y or is_same_array(x, y)
     if type(x) is SymbolicTensor or type(y) is SymbolicTensor:
         return _is_same_number(x, y, region)
-    check_identity(x, y)
+    require_known_identity(x, y)
     return x is y
 
 
@@ -301,13 +303,18 @@ def _is_same_number(x: Any, y: Any, region: Region | None) -> Any:
         if kind_of_number(x) == "bool":
             return eq(x, y)  # True and False are singletons
     if region is not None and x is not y and x is not None and y is not None:
-        region.contract.before_write(x, "a number is compared by identity")
-    check_identity(x, y)
+        _refuse_identity(region, x)
+    require_known_identity(x, y)
     return x is y
 
 
-# Variants, arrays and numbers, whose identity is decided for each arm of a variant.
-_COMPARED_IN_GRAPH = (Variant, SymbolicArray, SymbolicTensor, bool, int, float, complex)
+def _refuse_identity(region: Region, number: object) -> None:
+    """Under `compile`, abandon the trace: a number of the graph has no identity, and would be boxed as a new object."""
+    region.contract.before_write(number, "a number is compared by identity")
+
+
+# Other operands of `is` with a variant that are compared with each of its arms, as objects with attributes are.
+_TYPES_COMPARED_BY_ARM = (Variant, SymbolicArray, SymbolicTensor, bool, int, float, complex)
 
 
 def kind_of_number(x: object) -> str:

@@ -33,7 +33,7 @@ from autoconv.ops.program_errors import as_program_error
 from autoconv.runtime.arrays.flat_elements import FlatElements, takes_graph_indices
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import (
-    PLAIN_OF,
+    TRACED_TO_PLAIN,
     container_location,
     heap_of,
     items_of,
@@ -87,7 +87,7 @@ def get_item(x: Any, index: Any) -> Any:
         raise
 
 
-_PYTHON_CONTAINERS = frozenset({tuple, str, bytes, range, list, dict, *PLAIN_OF})
+_PYTHON_CONTAINERS = frozenset({tuple, str, bytes, range, list, dict, *TRACED_TO_PLAIN})
 
 
 def _item_of_variants(x: Any, index: Any) -> Any:
@@ -234,7 +234,7 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 def _holds_at(x: Any, index: object, value: object) -> bool:
     """Return whether an item of a traced list or dict is the value already."""
-    if type(x) not in PLAIN_OF or heap_of(x) is not None or items_of(x) is not None:
+    if type(x) not in TRACED_TO_PLAIN or heap_of(x) is not None or items_of(x) is not None:
         return False
     if isinstance(x, dict):
         return isinstance(index, (str, int)) and dict.get(x, index) is value
@@ -337,7 +337,7 @@ def record_container_write(x: object) -> None:
     region = current_region()
     if region is None or isinstance(x, (Tensor, np.ndarray, SymbolicObject, Variant, *_IMMUTABLE_TYPES)):
         return
-    if type(x) in PLAIN_OF:
+    if type(x) in TRACED_TO_PLAIN:
         record_container_change(x)
         return
     if region.journal is not None and isinstance(x, (list, dict, set)):

@@ -22,7 +22,7 @@ from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.operators.support.signature_check import raise_from_python
 from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.objects.containers import PLAIN_OF
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.recording.program_reads import mark_library_sources
 from autoconv.runtime.support.kind_preserving import kind_preserving
@@ -308,7 +308,7 @@ def _copy_of_fields(function: Callable[..., Any], container: type) -> Callable[.
 @kind_preserving
 def _is_list(value: object) -> bool:
     """Return whether a value is a list of Python's own class."""
-    return isinstance(value, list) and PLAIN_OF.get(type(value), type(value)) is list
+    return isinstance(value, list) and TRACED_TO_PLAIN.get(type(value), type(value)) is list
 
 
 @kind_preserving

@@ -75,7 +75,7 @@ class LinearForms:
             step_form = self.of(step, depth + 1)
             if step_form.terms:
                 return None
-            return self.of(start, depth + 1).plus(self.of(position, depth + 1), step_form.constant)
+            return self.of(start, depth + 1).plus(self.of(position, depth + 1), factor=step_form.constant)
         if name not in ("python_add", "python_subtract", "python_multiply", "python_negative"):
             return None
         forms = [self.of(value, depth + 1) for value in node.inputs]
@@ -83,7 +83,7 @@ class LinearForms:
             return forms[0].times(-1)
         x, y = forms
         if name != "python_multiply":
-            return x.plus(y, 1 if name == "python_add" else -1)
+            return x.plus(y) if name == "python_add" else x.minus(y)
         if x.terms and y.terms:
             return None
         return y.times(x.constant) if y.terms else x.times(y.constant)

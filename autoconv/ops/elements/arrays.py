@@ -93,7 +93,7 @@ def _as_element(array: Any) -> Element:
 class _ArrayElements:
     """The operations of `Elements` that the rules of these kernels use."""
 
-    in_loop = False
+    avoids_library_calls = False
 
     def constant(self, number: Any, dtype: DType) -> Element:
         return Element(dtype.numpy.type(number), dtype)

@@ -27,7 +27,7 @@ def apply(b: Any, name: str, *operands: Any) -> Any:
     if operands[0].dtype not in (float32, float64):
         return None
     vectorised = VECTORISED.get(name)
-    if vectorised is None or not b.in_loop:
+    if vectorised is None or not b.avoids_library_calls:
         return b.libm(LIBM[name], *operands)
     return vectorised(b, *operands)
 

@@ -30,7 +30,7 @@ class Elements(Protocol):
     which elements go on, and their state. `routine(name, rule, *operands)` applies a long rule, in native code by a
     function of its own.
 
-    Rules that use more than this protocol (`pair`, `mark_rare`, `in_loop`) take `b: Any`.
+    Rules that use more than this protocol (`pair`, `mark_rare`, `avoids_library_calls`) take `b: Any`.
     """
 
     def constant(self, number: Any, dtype: DType) -> Any: ...

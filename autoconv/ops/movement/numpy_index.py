@@ -1,4 +1,4 @@
-"""NumPy's form of an index with known operands, and the errors of invalid ones: of tensors, and of NumPy."""
+"""NumPy's form of an index with known operands, and the errors for invalid indices: this package's, and NumPy's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from autoconv.ops.index_spec import AlignedEntry, At, Entry, Gather, Mask, Rest,
 def numpy_index(shape: tuple[int, ...], operands: tuple[Any, ...], spec: Spec) -> tuple[Any, ...]:
     """Return NumPy's index into an array of the shape.
 
-    Raises IndexOutOfRangeError with the index that is out of range, and the size.
+    `spec` has the entries of the index; `operands` are the values that its dynamic entries take, in order. Raises
+    IndexOutOfRangeError, or InvalidArgumentError for a step of 0. The error's `plain` is the exception that NumPy
+    raises for the index, None if it raises none.
     """
     entries = align(spec, len(shape), operands)
     index = unchecked_numpy_index(spec, operands)
@@ -30,7 +32,7 @@ def numpy_index(shape: tuple[int, ...], operands: tuple[Any, ...], spec: Spec) -
 
 
 def unchecked_numpy_index(spec: Spec, operands: Iterable[Any]) -> tuple[Any, ...]:
-    """Return NumPy's form of an index, unchecked."""
+    """Return NumPy's form of an index, as `numpy_index` does, without checks."""
     remaining_operands = iter(operands)
     return tuple(_numpy_entry(entry, [next(remaining_operands) for _ in range(entry.operand_count)]) for entry in spec)
 

@@ -120,7 +120,7 @@ def _typed_reduction_method(name: str) -> Callable[..., Any]:
     def run(
         x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **unsupported: Any
     ) -> Any:  # fmt: skip
-        refuse_options(name, out=out, **unsupported)
+        refuse_options(name, out=out, **dict.fromkeys(unsupported, True))  # None is not the default of `initial`
         numpy_dtype = dtype_argument(name, dtype)
         return _reduce(name, x, axis, keepdims, **({} if numpy_dtype is None else {"dtype": numpy_dtype}))
 

@@ -11,8 +11,8 @@ from autoconv.errors import StagingError
 from autoconv.graph.python_operators import BY_NAME, COMPARISONS
 from autoconv.ops.program_errors import as_program_error
 from autoconv.runtime.objects.containers import (
-    PLAIN_OF,
     TRACED_CLASSES,
+    TRACED_TO_PLAIN,
     TracedDict,
     TracedList,
     contents,
@@ -30,7 +30,7 @@ from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_obje
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
-from autoconv.runtime.tensors.tensor_methods import refuse_as_python
+from autoconv.runtime.tensors.tensor_methods import raise_if_python_refuses
 
 _CONTAINER_OPERATORS = [BY_NAME[name] for name in ("add", "mul", "or", "and", "sub", "xor")]
 _COMPARISON_METHODS = [comparison.method for comparison in COMPARISONS]
@@ -102,7 +102,7 @@ def _record_method(container: Any, name: str, args: tuple[Any, ...], kwargs: dic
     """Record the node of a method or operator of a container in the graph."""
     heap = container._heap
     if name in _REFUSED_METHODS:
-        class_name = PLAIN_OF[type(container)].__name__
+        class_name = TRACED_TO_PLAIN[type(container)].__name__
         raise StagingError(f"a {class_name} known only at run time is {_REFUSED_METHODS[name]} by Python")
     if name in _OPERATOR_BY_METHOD:
         result = apply_object(_OPERATOR_BY_METHOD[name], heap, *args)
@@ -115,7 +115,7 @@ def _record_method(container: Any, name: str, args: tuple[Any, ...], kwargs: dic
 def _is_added_by_other(other: object, container: object) -> bool:
     """Return whether `container + other` calls the `__radd__` of `other`, as Python does for an operand of no list."""
     if type(other) is SymbolicTensor:
-        refuse_as_python(operator.add, container, other)
+        raise_if_python_refuses(operator.add, container, other)
     reflected = getattr(type(other), "__radd__", None)
     return not isinstance(other, list) and reflected is not None and reflected not in _RADD_OF_NUMBERS
 
@@ -141,7 +141,7 @@ def _iterate_static(container: object, items: Any) -> Any:
 def _check_static(container: object) -> None:
     """Raise StagingError for a container that has moved into the graph while it is iterated over."""
     if not has_static_contents(container):
-        class_name = PLAIN_OF[type(container)].__name__
+        class_name = TRACED_TO_PLAIN[type(container)].__name__
         raise StagingError(
             f"a {class_name} moves into the graph while it is iterated", current_place(),
             "a for statement over the container itself, or over a copy",
@@ -188,7 +188,7 @@ def _needs_graph(container: object, name: str, args: tuple[Any, ...]) -> bool:
     if name in _COMPARING_METHODS:
         return holds_symbols(args) or holds_symbols(contents(container))
     if name in _ITERATING_METHODS and args:
-        is_container = type(args[0]) in PLAIN_OF or type(args[0]) is DictView
+        is_container = type(args[0]) in TRACED_TO_PLAIN or type(args[0]) is DictView
         return heap_of(args[0]) is not None or (not is_container and holds_symbols((args[0],)))
     if isinstance(container, list):
         # The position of the operand that is iterated over; that of no operand for other methods. A value that is
@@ -209,7 +209,7 @@ def _is_symbolic_iterable(value: object) -> bool:
     region = current_region()
     if region is None or not region.contract.objects_in_graph:
         return False
-    if type(value) in PLAIN_OF or type(value) is DictView:
+    if type(value) in TRACED_TO_PLAIN or type(value) is DictView:
         return heap_of(value) is not None
     return type(value) is SymbolicObject or hasattr(type(value), "__autoconv_box__")
 

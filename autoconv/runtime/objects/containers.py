@@ -157,8 +157,8 @@ def _order_or_elements(elements: Iterator[Any], order: Any) -> Any:
 
 
 TRACED_CLASSES: dict[type, type] = {list: TracedList, dict: TracedDict, set: TracedSet}
-PLAIN_OF: dict[type, type] = {traced: plain for plain, traced in TRACED_CLASSES.items()}
-for _traced, _plain in PLAIN_OF.items():
+TRACED_TO_PLAIN: dict[type, type] = {traced: plain for plain, traced in TRACED_CLASSES.items()}
+for _traced, _plain in TRACED_TO_PLAIN.items():
     _traced.__autoconv_plain__ = _plain  # type: ignore[attr-defined]
     _traced.__name__ = _plain.__name__  # the name in Python's error messages
 
@@ -200,7 +200,7 @@ def traced_argument(value: Any) -> Any:
 
 def untraced_copy(value: Any) -> Any:
     """Copy traced containers in a result to plain ones; return everything else as it is."""
-    plain_class: Any = PLAIN_OF.get(type(value), type(value))
+    plain_class: Any = TRACED_TO_PLAIN.get(type(value), type(value))
     if plain_class not in TRACED_CLASSES:
         return tuple(map(untraced_copy, value)) if plain_class is tuple else value
     if plain_class is dict:
@@ -213,7 +213,7 @@ def untraced_copy(value: Any) -> Any:
 def heap_of(value: Any) -> SymbolicObject | None:
     """Return the graph's object for a container, or for the dict of a view; None if there is none."""
     class_ = type(value)
-    return value._heap if class_ in PLAIN_OF else value.heap if class_ is DictView else None
+    return value._heap if class_ in TRACED_TO_PLAIN else value.heap if class_ is DictView else None
 
 
 def is_in_graph(value: object) -> bool:
@@ -277,7 +277,7 @@ def materialise(container: Any) -> SymbolicObject:
     if is_region_recorded and _is_from_enclosing_region(container):
         raise UnmovedError(container)
     record_container_change(container)
-    plain_class: Any = PLAIN_OF[type(container)]
+    plain_class: Any = TRACED_TO_PLAIN[type(container)]
     if plain_class is set:
         items = _ordered_source(container, one_by_one=True)
     else:
@@ -316,7 +316,7 @@ class SetContents(frozenset):  # type: ignore[type-arg]
 
 def contents(container: Any) -> Any:
     """Return the contents: a tuple of items or pairs, a frozenset, the graph's items, or the object of the graph."""
-    if type(container) in PLAIN_OF and container._heap is not None:
+    if type(container) in TRACED_TO_PLAIN and container._heap is not None:
         return container._heap
     if isinstance(container, list):
         result = items_of(container)
@@ -328,7 +328,7 @@ def contents(container: Any) -> Any:
 
 def _restore_contents(container: Any, items: Any) -> None:
     """Restore contents that `contents` returned."""
-    if type(container) in PLAIN_OF:
+    if type(container) in TRACED_TO_PLAIN:
         container._heap = items if isinstance(items, SymbolicObject) else None
         items = () if container._heap is not None else items
     if type(container) is TracedList:
@@ -347,7 +347,7 @@ def _restore_contents(container: Any, items: Any) -> None:
 
 def container_location(container: object) -> Location:
     """Return the contents of a list, dict or set as a location that regions write."""
-    plain_class = PLAIN_OF.get(type(container), type(container))
+    plain_class = TRACED_TO_PLAIN.get(type(container), type(container))
     return Location(
         (id(container),),
         with_article(plain_class),
@@ -378,7 +378,7 @@ def record_container_change(container: object) -> None:
 
 
 __all__ = [
-    "PLAIN_OF",
+    "TRACED_TO_PLAIN",
     "TracedContainer",
     "container_location",
     "contents",

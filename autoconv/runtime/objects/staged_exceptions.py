@@ -10,7 +10,8 @@ from autoconv.runtime.objects.symbol_search import holds_created_objects, holds_
 class StagedException(Exception):
     """Python-level stand-in for a symbolic exception, `value`, which Python can raise, catch and chain.
 
-    `is_handled` is true if it was raised before: a handler that raises it passes it on.
+    `is_handled` is true if a handler received it: if it leaves the handler, the graph records that the same exception
+    is raised again.
     """
 
     def __init__(self, value: Any, is_handled: bool = False) -> None:
@@ -27,6 +28,7 @@ def holds_graph_values(error: BaseException | None) -> bool:
         if linked_error is None or id(linked_error) in visited_ids:
             continue
         visited_ids.add(id(linked_error))
+        # The attribute is set on exceptions whose message has tensors (see operators/support/deferred_messages.py).
         if type(linked_error) is StagedException or hasattr(linked_error, "_autoconv_tensors"):
             return True
         if holds_symbols(linked_error.args) or holds_created_objects(linked_error.args):

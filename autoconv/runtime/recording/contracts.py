@@ -61,7 +61,10 @@ class Contract:
         """Raise for a function that is not converted and must not run while tracing."""
 
     def before_write(self, owner: object, reason: str, locations: Sequence[Location] = ()) -> None:
-        """Turn an object that will be written into an input of the trace, or abandon the trace with the reason."""
+        """Turn an object that will be written into an input of the trace, or abandon the trace with the reason.
+
+        Also called for uses that need the object itself, such as a comparison by identity.
+        """
 
     def is_outside(self, array: np.ndarray) -> bool:
         """Return whether an array is, or is a view of, an array of the program that existed before the trace."""

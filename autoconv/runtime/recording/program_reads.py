@@ -26,17 +26,17 @@ def _is_read_by_program(frame: Any) -> bool:
 
 
 def is_of_program(frame: Any) -> bool:
-    """Return whether a frame runs code of the program, or of a library's function that stands for it."""
+    """Return whether a frame runs code of the program, or code of this package that replaces a library's function."""
     filename = frame.f_code.co_filename
-    return not is_own_file(filename) or filename in _SOURCE_FILES
+    return not is_own_file(filename) or filename in _LIBRARY_REPLACEMENT_FILES
 
 
-_SOURCE_FILES: set[str] = set()
+_LIBRARY_REPLACEMENT_FILES: set[str] = set()
 
 
 def mark_library_sources(filename: str) -> None:
     """Let code of a file of this package, which is converted in place of library functions, read as programs do."""
-    _SOURCE_FILES.add(filename)
+    _LIBRARY_REPLACEMENT_FILES.add(filename)
 
 
 class _ReadState(threading.local):
@@ -47,7 +47,10 @@ _READ_STATE = _ReadState()
 
 
 def read_for_program(value: object, name: str) -> Any:
-    """Read `value.name` on behalf of the program; other code of this package that the read calls reads for itself."""
+    """Read `value.name` on behalf of the program.
+
+    Only the getter of a property asks who reads. What a getter reads in turn is read for the program, too.
+    """
     # A plain read of the class would run the program's descriptors.
     if not isinstance(getattr_static(type(value), name, None), property):
         return getattr(value, name)

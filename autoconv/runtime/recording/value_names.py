@@ -18,7 +18,7 @@ def display_name(op_name: str) -> str:
 
 def scope_message(value: Value, graph: Graph | None = None) -> str:
     """Return the error message for a value used in that graph, or where ops run eagerly."""
-    place_of_use = "here, where ops run at once" if graph is None else _scope_text(graph)
+    place_of_use = "here, where ops run eagerly" if graph is None else _scope_text(graph)
     return (
         f"{_tensor_text(value)} is out of scope and cannot be used here. "
         f"Use return values, explicit Python locals or arguments of functions to access it.{definition_text(value)}"

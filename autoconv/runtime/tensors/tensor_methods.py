@@ -63,7 +63,7 @@ def refuse_in_library(number: object, frame: Any) -> None:
         )
 
 
-def refuse_as_python(function: Callable[[Any, Any], Any], x: object, y: object) -> None:
+def raise_if_python_refuses(function: Callable[[Any, Any], Any], x: object, y: object) -> None:
     """Raise the TypeError of Python's operator where a symbolic number meets an operand of an unsupported type."""
     samples = [_sample(value) for value in (x, y)]
     if None in samples:
@@ -162,7 +162,7 @@ def _binary_methods(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, 
         if type(other) not in _BUILTIN_TYPES:
             refuse_foreign(self, other, reflected_method)
         if _lacks_operator(op, self, other):
-            refuse_as_python(operator_entry.function, self, other)
+            raise_if_python_refuses(operator_entry.function, self, other)
         try:
             return BINARY_DISPATCH().binary(op, self, other)
         except BaseException as error:
@@ -175,7 +175,7 @@ def _binary_methods(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, 
         elif type(other) is float:
             refuse_in_library(self, sys._getframe(1))
         if _lacks_operator(op, self, other):
-            refuse_as_python(operator_entry.function, other, self)
+            raise_if_python_refuses(operator_entry.function, other, self)
         try:
             return BINARY_DISPATCH().binary(op, other, self)
         except BaseException as error:
@@ -195,7 +195,7 @@ def _comparison_method(op: str) -> Callable[[Any, Any], Any]:
             refuse_foreign(self, other, reflected_method)
         is_unsupported = type(other) in _NON_OPERAND_TYPES or _is_complex(self, other)
         if is_unsupported and op not in ("equal", "not_equal"):
-            refuse_as_python(operator_entry.function, self, other)
+            raise_if_python_refuses(operator_entry.function, self, other)
         if other is None:
             return BINARY_DISPATCH().compare_with_none(op, self)
         try:
@@ -259,13 +259,13 @@ class TensorMethods:
 
     def __divmod__(self, other: object) -> Any:
         if type(other) in _NON_OPERAND_TYPES or _is_complex(self, other):
-            refuse_as_python(divmod, self, other)
+            raise_if_python_refuses(divmod, self, other)
         quotient = type(self).__floordiv__(self, other)
         return NotImplemented if quotient is NotImplemented else (quotient, self % other)
 
     def __rdivmod__(self, other: object) -> Any:
         if type(other) in _NON_OPERAND_TYPES or _is_complex(self, other):
-            refuse_as_python(divmod, other, self)
+            raise_if_python_refuses(divmod, other, self)
         return other // self, other % self
 
     @present_errors

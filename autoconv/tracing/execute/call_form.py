@@ -37,7 +37,7 @@ from autoconv.operators.calls.call import is_user_code
 from autoconv.operators.regions.layout import Arms, Instance, Layout, Leaf, Parts, Static, scalar_dtype
 from autoconv.operators.regions.marshalling import rebuild
 from autoconv.ops.values.generator_types import GENERATOR_TYPES
-from autoconv.runtime.objects.containers import PLAIN_OF, untraced_copy
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, untraced_copy
 from autoconv.runtime.recording.activity import BUSY
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import MISSING
@@ -287,7 +287,7 @@ def _result_form(
 
 def _static_form(value: Any) -> ResultForm:
     """Return the form of a value that is equal on every call: containers are new on each call, their items shared."""
-    kind: Any = PLAIN_OF.get(type(value), type(value))
+    kind: Any = TRACED_TO_PLAIN.get(type(value), type(value))
     if kind not in (tuple, list, dict, set) or _is_immutable(value):
         return ConstantResult(value)
     if kind is set:

@@ -16,7 +16,7 @@ from autoconv.graph.graph import Value
 from autoconv.operators.regions.tracing_signals import AbandonTrace
 from autoconv.ops.python.objects import COLLECTIONS
 from autoconv.runtime.arrays.symbolic_arrays import wrap_new_arrays
-from autoconv.runtime.objects.containers import PLAIN_OF
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN
 from autoconv.runtime.objects.symbolic_objects import apply_object, constant_object, record_object
 from autoconv.runtime.recording.deferred_stores import DeferredStores
 from autoconv.runtime.recording.journal import MISSING, Location
@@ -148,7 +148,7 @@ class WriteMonitor:
             if _contains_container(rebuilt_argument, owner):
                 if isinstance(name, OuterName):
                     raise RestartTrace(opaque=[self.call.containers[name].key])
-                if type(owner) in PLAIN_OF and not self.has_tensors and can_add_containers(self.call, name):
+                if type(owner) in TRACED_TO_PLAIN and not self.has_tensors and can_add_containers(self.call, name):
                     raise RestartTrace(containers=[name])
                 raise RestartTrace(arguments=[name])
         holding_locations = self._find_locations_of([owner])

@@ -30,7 +30,7 @@ from autoconv.ops.numpy.list_arrays import is_guess
 from autoconv.ops.python.attribute_access import may_compute_attribute, runs_user_code
 from autoconv.ops.python.objects import LIBRARY_NAMES
 from autoconv.ops.python.reversibility import can_undo, may_be_irreversible
-from autoconv.runtime.objects.containers import PLAIN_OF, materialise
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, materialise
 from autoconv.runtime.objects.symbolic_objects import record_object
 from autoconv.runtime.recording.contracts import CALL, ITERATION, NODE
 from autoconv.runtime.recording.regions import Trace, current_region
@@ -190,7 +190,7 @@ def check_identities(result: Any, outside_values: Iterable[Any], stored_values: 
 
 def _is_created_by_trace(value: Any) -> bool:
     """Return whether the trace created a container, which it may have stored in an argument."""
-    return type(value) in PLAIN_OF and not value._is_argument
+    return type(value) in TRACED_TO_PLAIN and not value._is_argument
 
 
 def _check_alternative(result: Any, outside_ids: set[int], written_ids: set[int]) -> None:
@@ -204,7 +204,7 @@ def _check_alternative(result: Any, outside_ids: set[int], written_ids: set[int]
         if id(part) in outside_ids:
             description = f"{with_article(plain_class(part))} is returned that existed before the call"
             region.contract.before_write(part, description)
-        if id(part) in seen_ids and type(part) in PLAIN_OF and id(part) not in region.trace.frozen_objects:
+        if id(part) in seen_ids and type(part) in TRACED_TO_PLAIN and id(part) not in region.trace.frozen_objects:
             materialise(part)  # both references then are to one object of the graph
         elif id(part) in seen_ids:
             raise RunPlain(f"{with_article(plain_class(part))} is returned that has another name too")

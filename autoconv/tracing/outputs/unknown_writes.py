@@ -14,7 +14,7 @@ from autoconv.graph.region_flow import flow_edges, result_sources
 from autoconv.graph.types import ObjectType
 from autoconv.operators.calls.call import is_user_code
 from autoconv.ops.python.objects import FUNCTIONS
-from autoconv.runtime.objects.containers import PLAIN_OF
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.structure import mutable_parts
 from autoconv.tracing.guards.changed_constants import changes_first_input
@@ -25,7 +25,7 @@ _IN_PLACE_FUNCTIONS = frozenset(name for name in FUNCTIONS if name.startswith("i
 # return new objects.
 _ITEM_FUNCTIONS = frozenset({"getitem", "reversed", "iter", "next", "min", "max", "slice", "zip", "enumerate"})
 _ITEM_METHODS = frozenset({"get", "pop", "popitem", "popleft", "setdefault", "values", "items", "most_common"})
-_CONTAINERS = (list, dict, set, *PLAIN_OF)
+_CONTAINERS = (list, dict, set, *TRACED_TO_PLAIN)
 
 
 def refuse_unknown_writes(

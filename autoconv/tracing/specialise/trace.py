@@ -21,7 +21,7 @@ from autoconv.operators.regions.raised_errors import record_raise
 from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
 from autoconv.operators.values.instances import expect_class_in_graph
 from autoconv.process_state import rare_collections
-from autoconv.runtime.objects.containers import PLAIN_OF
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN
 from autoconv.runtime.objects.rebuilt_arguments import register_rebuilt
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.regions import (
@@ -168,7 +168,7 @@ class TraceSession:
     def _rebuilt_structures(self, arguments: list[Any]) -> list[Any]:
         """Return the structures in rebuilt arguments, except containers whose changes the trace records."""
         parts = find_structures_to_flatten(arguments, self.subject.signature.is_leaf, is_under_compile=False)
-        return [part for part in parts if type(part) not in PLAIN_OF]
+        return [part for part in parts if type(part) not in TRACED_TO_PLAIN]
 
     def _dict_orders(self, argument: Any) -> list[list[Any]]:
         """Return the keys of each rebuilt dict in an argument, in order: templates do not include the order."""

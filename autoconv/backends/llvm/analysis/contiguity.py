@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from autoconv.backends.llvm.analysis.representation import is_array, is_dense
+from autoconv.backends.llvm.analysis.representation import is_dense, is_static_array
 from autoconv.graph.graph import Value
 from autoconv.ops.index_spec import At, Entry, NewAxis, Rest, Slice
 
@@ -30,7 +30,7 @@ def is_contiguous_part(value: Value) -> bool:
     all others are whole.
     """
     node = value.node
-    if node is None or node.op.name != "get_item" or not is_array(node.inputs[0].type):
+    if node is None or node.op.name != "get_item" or not is_static_array(node.inputs[0].type):
         return False
     spec = node.attributes["spec"]
     if Rest() in spec[:-1]:

@@ -17,7 +17,7 @@ class ElementProbe:
     A rule that leaves some operands to the C library sets `is_rare`; a rule whose op may raise sets `fails`.
     """
 
-    in_loop = True
+    avoids_library_calls = True
 
     def __init__(self) -> None:
         self.is_rare = self.fails = False

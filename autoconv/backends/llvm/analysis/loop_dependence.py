@@ -82,7 +82,7 @@ class LoopDependence:
             return False
         steps = [first.terms.get(counter, 0) for (first,), _ in pairs]
         return any(steps) and all(
-            first.plus(second, -1) == LinearForm(step)
+            first.minus(second) == LinearForm(step)
             for ((first,), (second,)), step in zip(pairs, steps, strict=True)
         )
 
@@ -112,9 +112,9 @@ class LoopDependence:
 
     def _are_never_equal(self, x: LinearForm, y: LinearForm, iterations: _IterationPair | None) -> bool:
         if iterations is None:
-            return x.plus(y, -1).is_never_zero(self.ranges)
+            return x.minus(y).is_never_zero(self.ranges)
         return iterations.are_equal_and_vary(x, y) or any(
-            first.plus(second, -1).is_never_zero(self.ranges)
+            first.minus(second).is_never_zero(self.ranges)
             for first, second in product(iterations.iteration_forms(0, x), iterations.iteration_forms(1, y))
         )
 
@@ -130,7 +130,11 @@ class LoopDependence:
         return node.inputs[0] if node is not None and node.op.name == "array_view" else None
 
     def _position_forms(self, view: Value) -> list[list[LinearForm]]:
-        """Return for each dimension of the base the linear forms of all positions of a view's elements."""
+        """Return for each dimension of the base the forms that describe the positions of the view's elements.
+
+        Each form alone describes every position. It has an unknown offset, which varies with the element, if there are
+        several positions. The list of a dimension is empty if its positions are unknown.
+        """
         source = self._source(view)
         if source is None:
             return [[self.unknown_offset()] for _ in _shape(view)]
@@ -161,7 +165,7 @@ class LoopDependence:
         return [(entry, entry.with_operands(operands), axis) for entry, axis in entries]
 
     def _entry_forms(self, entry: Entry, parts: Sequence[object], size: object) -> list[LinearForm]:
-        """Return linear forms of the positions that an entry of an index selects in a dimension."""
+        """Return forms, each of which describes every position that an entry of an index selects; none if unknown."""
         if isinstance(entry, At):
             form = self._index_form(parts[0], size)
             return [] if form is None else [form]
@@ -172,7 +176,7 @@ class LoopDependence:
         end = self._index_form(size if stop is None else stop, size)
         forms = [] if first is None else [first.plus(self.unknown_offset())]
         if end is not None:
-            forms.append(end.plus(LinearForm(-1)).plus(self.unknown_offset(), -1))
+            forms.append(end.minus(LinearForm(1)).minus(self.unknown_offset()))
         return forms
 
     def _index_form(self, index: object, size: object) -> LinearForm | None:
@@ -211,7 +215,7 @@ class _IterationPair:
         if node is not None and node.op.name == "range_length":
             start, stop, step = node.inputs
             if forms.of(step) == LinearForm(1):
-                return forms.of(stop).plus(forms.of(start), -1)
+                return forms.of(stop).minus(forms.of(start))
         return forms.of(limit)
 
     def may_vary(self, base: Value) -> bool:
@@ -219,9 +223,9 @@ class _IterationPair:
         return base in self._varying_atoms
 
     def are_equal_and_vary(self, x: LinearForm, y: LinearForm) -> bool:
-        """Return whether both positions are one number in each iteration, and another one in each other iteration."""
+        """Return whether x and y are equal in each iteration, and differ between any two iterations."""
         varies_by_counter = x.terms.get(self._counter, 0) != 0 and self._varying_atoms.isdisjoint(x.terms)
-        return varies_by_counter and x.plus(y, -1) == LinearForm()
+        return varies_by_counter and x.minus(y) == LinearForm()
 
     def iteration_forms(self, iteration_number: int, form: LinearForm) -> list[LinearForm]:
         """Return forms of a number in iteration 0 or 1: by the counter, and by its distance from the limit."""
@@ -240,8 +244,8 @@ class _IterationPair:
         other_terms = dict(terms)
         del other_terms[(iteration_number, self._counter)]
         form_without_counter = LinearForm(form.constant, other_terms)
-        last_count = self._limit.plus(LinearForm(-1)).plus(self._dependence.unknown_offset(), -1)
-        return [by_counter, form_without_counter.plus(last_count, factor)]
+        counter_from_limit = self._limit.minus(LinearForm(1)).minus(self._dependence.unknown_offset())
+        return [by_counter, form_without_counter.plus(counter_from_limit, factor=factor)]
 
 
 def _shape(view: Value) -> tuple[object, ...]:

@@ -1,10 +1,14 @@
-"""Representation of values in native code: scalar, dense array, complex array, or array in memory."""
+"""Representation of values in native code: scalar, dense array, or array in memory.
+
+A dense array is a plain ndarray, C-contiguous and aligned. An array in memory (`ArrayType`) is mutable, may have other
+strides, and may share its elements with others.
+"""
 
 from __future__ import annotations
 
 from typing import TypeGuard
 
-from autoconv.backends.llvm.ir.index_arith import RunTimeSize, Size
+from autoconv.backends.llvm.ir.index_arith import ComputedSizeRegister, Size
 from autoconv.backends.llvm.ir.types import is_native
 from autoconv.graph.dimensions import is_computed
 from autoconv.graph.dtypes import int64
@@ -27,8 +31,11 @@ def is_int64_scalar(type_: Type) -> TypeGuard[TensorType]:
     return isinstance(type_, TensorType) and type_.dtype is int64 and type_.shape == ()
 
 
-def is_array(type_: Type) -> TypeGuard[TensorType]:
-    """Return whether values are plain ndarrays of known shape, C-contiguous and aligned, as complex scalars are too."""
+def is_static_array(type_: Type) -> TypeGuard[TensorType]:
+    """Return whether values are held as plain ndarrays of static shape, C-contiguous and aligned.
+
+    Complex scalars are held as such arrays, and count.
+    """
     return (
         isinstance(type_, TensorType)
         and type_.shape is not None
@@ -38,7 +45,7 @@ def is_array(type_: Type) -> TypeGuard[TensorType]:
 
 
 def is_open(type_: Type) -> TypeGuard[TensorType]:
-    """Return whether values are ndarrays as for `is_array`, but with open dimensions, which are bound at the call."""
+    """Return whether values are ndarrays as for `is_static_array`, but with open dimensions, bound at the call."""
     return (
         isinstance(type_, TensorType)
         and type_.shape is not None
@@ -50,7 +57,7 @@ def is_open(type_: Type) -> TypeGuard[TensorType]:
 
 def is_dense(type_: Type) -> TypeGuard[TensorType]:
     """Return whether values are held as plain ndarrays, C-contiguous and aligned, with known or open dimensions."""
-    return is_array(type_) or is_open(type_)
+    return is_static_array(type_) or is_open(type_)
 
 
 def has_only_dense(node: Node) -> bool:
@@ -79,7 +86,11 @@ def is_ranked_complex(type_: Type) -> bool:
 
 
 def sizes(type_: Type) -> tuple[int, ...]:
-    """Return the dimensions of a scalar or dense type; an open dimension is a `Size`, which names its register."""
+    """Return the dimensions of a scalar or dense type.
+
+    An open dimension is a `Size`, a str with the name of its register. It is annotated as an int, since arithmetic on
+    it raises UnknownSize.
+    """
     assert isinstance(type_, TensorType) and type_.shape is not None
     result = tuple(size for size in type_.shape if isinstance(size, int))
     if len(result) == len(type_.shape):
@@ -97,7 +108,7 @@ def elements_of(type_: Type) -> TensorType:
 
 def size_of(symbol: Symbol) -> Size:
     """Return the register of an open dimension as a size."""
-    return (RunTimeSize if is_computed(symbol) else Size)(register_of(symbol))
+    return (ComputedSizeRegister if is_computed(symbol) else Size)(register_of(symbol))
 
 
 def has_computed_sizes(type_: Type) -> bool:

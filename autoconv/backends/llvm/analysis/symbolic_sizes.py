@@ -8,7 +8,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_open, register_of
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Position, RunTimeSize, Size, minimum, plus, product
+from autoconv.backends.llvm.ir.index_arith import ComputedSizeRegister, Position, Size, minimum, plus, product
 from autoconv.backends.protocol import UnknownSize
 from autoconv.graph.dimensions import (
     ComputedSize,
@@ -47,7 +47,7 @@ class OpenSizes:
 
 def size_range(size: Position) -> Range:
     """Return the range of a size: the dimensions of arguments are at least SMALLEST_OPEN_SIZE, others at least 0."""
-    is_bound_at_call = isinstance(size, Size) and not isinstance(size, RunTimeSize)
+    is_bound_at_call = isinstance(size, Size) and not isinstance(size, ComputedSizeRegister)
     return SMALLEST_OPEN_SIZE if is_bound_at_call else SIZE_RANGE[0], SIZE_RANGE[1]
 
 

@@ -45,7 +45,7 @@ class ValueContext(Protocol):
     def object(self, value: Value) -> Object:
         """Return a value that is represented as a Python object."""
 
-    def native(self, value: Value) -> Native:
+    def representation_of(self, value: Value) -> Native:
         """Return a value in its representation."""
 
     def element(self, value: Value, index: Index) -> Element:

@@ -80,7 +80,7 @@ class Body:
         self.failure_label = "failed"
         self.loop_depth = 0  # number of loops around the position that is written
         self.running_totals: frozenset[Node] = frozenset()  # see control/running_totals.py; of the loops being written
-        self.is_serial = False  # True in an innermost loop that LLVM does not vectorise
+        self.is_in_serial_loop = False  # True in an innermost loop that LLVM does not vectorise
         # For recursion (see control/recursion.py). In a recursive function, the registers of state and depth;
         # elsewhere, the address of the state, from the first recursive call on.
         self.recursion: tuple[str, str] | None = None

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm.analysis.contiguity import base_of
-from autoconv.backends.llvm.analysis.representation import is_array, is_dense, is_memory, is_open, is_scalar, sizes
+from autoconv.backends.llvm.analysis.representation import (
+    is_dense,
+    is_memory,
+    is_open,
+    is_scalar,
+    is_static_array,
+    sizes,
+)
 from autoconv.backends.llvm.codegen.frame import Body
 from autoconv.backends.llvm.codegen.memory.array_view import as_ndarray as box_memory
 from autoconv.backends.llvm.codegen.memory.array_view import ndarray_memory, placeholder_memory
@@ -74,7 +81,7 @@ class KernelCalls:
             self.set(result, ElementWriter(self.out).constant(number, dtype))
         else:
             value = node.attributes["value"]
-            if is_array(result.type):
+            if is_static_array(result.type):
                 value = np.ascontiguousarray(value)
             self.set(result, Object(self.body.objects.reference(value)(self.out)))
 

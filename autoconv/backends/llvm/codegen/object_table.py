@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.interpreter import Compile, compile_with_recursion, error_span, locate, node_function
-from autoconv.backends.llvm.analysis.representation import is_array, is_open, is_scalar, sizes
+from autoconv.backends.llvm.analysis.representation import is_open, is_scalar, is_static_array, sizes
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import Operand
@@ -180,7 +180,7 @@ def _result_converter(value: Value) -> Callable[[Any], Any]:
     if is_open(type_):
         dtype = type_.dtype.numpy
         return lambda result: _as_contiguous(np.asarray(result, dtype))
-    if is_array(type_):
+    if is_static_array(type_):
         dtype, shape = type_.dtype.numpy, sizes(type_)
         return lambda result: _check_shape(np.asarray(result, dtype), shape)
     return lambda result: result

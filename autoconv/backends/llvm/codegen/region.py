@@ -33,7 +33,7 @@ from autoconv.backends.llvm.codegen.values import Memory, Native, Object, Regist
 from autoconv.backends.llvm.ir.index_arith import Index, linear_offset
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, load
-from autoconv.backends.llvm.ir.types import memory, register
+from autoconv.backends.llvm.ir.types import memory_type, register
 from autoconv.backends.llvm.schedule.implicit_im2col import Patches
 from autoconv.backends.llvm.schedule.pipeline import schedule
 from autoconv.backends.llvm.schedule.plan import WHOLE_OPERAND_CLASSES, Item, Plan
@@ -114,7 +114,7 @@ class Region(KernelCalls):
             assert not isinstance(source_element, Element) and is_contiguous_part(value), node
             source, index, _ = source_element
             offset = linear_offset(self.out, index, sizes(source.type))
-            return self.out.gep(memory(type_.dtype), self.data(source), offset, inbounds=False)  # type: ignore[union-attr]
+            return self.out.gep(memory_type(type_.dtype), self.data(source), offset, inbounds=False)  # type: ignore[union-attr]
         return self.address(self.object(value))
 
     def is_lent(self, value: Value) -> bool:
@@ -193,7 +193,7 @@ class Region(KernelCalls):
             type_ = array_view.as_tensor_type(value.type) if is_new else value.type  # by which spare arrays are found
             self._memory_slots.append((native.owner.slot, type_))
 
-    def native(self, value: Value) -> Native:
+    def representation_of(self, value: Value) -> Native:
         return self._values[value]
 
     def write_nested(
@@ -320,7 +320,7 @@ class Region(KernelCalls):
         cells: dict[Value, str] = {}
         for value in item.stored:
             if is_scalar(value.type):
-                cells[value] = self.out.alloca(memory(value.dtype))
+                cells[value] = self.out.alloca(memory_type(value.dtype))
                 arguments.append(f"ptr {cells[value]}")
             else:
                 buffer = self.body.stack_buffers.allocate(value.type) if is_on_stack(self._plan, value) else None

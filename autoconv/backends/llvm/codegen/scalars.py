@@ -60,7 +60,8 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
         passed_labels.append(passed_label)
 
     b = RegisterWriter(region, fail)
-    has_branch = range_ is None and region.body.is_serial
+    # LLVM does not vectorise a serial loop, in which a branch takes fewer instructions than joining the overflow bits.
+    has_branch = range_ is None and region.body.is_in_serial_loop
     element_with_branch = _write_with_overflow_branch(b, node, operands, region) if has_branch else None
     if element_with_branch is not None:
         element = element_with_branch
@@ -139,7 +140,10 @@ def _write_signed_division(b: RegisterWriter, node: Node, operands: Sequence[Ele
 def _write_with_overflow_branch(
     b: RegisterWriter, node: Node, operands: Sequence[Element], region: LoweringContext
 ) -> Element | None:
-    """Write a sum, difference or product of NumPy's int32 or int64 with a branch that warns; None for other nodes."""
+    """Write a sum, difference or product of NumPy's int32 or int64 with a branch that warns; None for other nodes.
+
+    `warn` takes a bool, or an integer that is negative in the case to warn of: here, a constant in the branch.
+    """
     type_, name = node.results[0].type, _OPERATION_WITH_OVERFLOW.get(node.op.name)
     if name is None or not isinstance(type_, TensorType) or type_.weak or type_.dtype not in (int32, int64):
         return None
@@ -156,7 +160,8 @@ def _write_overflow_warning(
 ) -> None:
     """Write code that sets the flag of an overflow for a number of NumPy's own integer types, as NumPy warns then.
 
-    For a running total, the flag is set if an addend is so large that the total might overflow.
+    For a running total, the flag is set if an addend is so large that the total might overflow. `warn` takes a bool, or
+    an integer that is negative in the case to warn of.
     """
     (result,), name = node.results, node.op.name
     type_ = result.type
@@ -264,7 +269,10 @@ def write_view(region: LoweringContext, node: Node) -> None:
 
 @class_lowering("alias")
 def write_alias(region: LoweringContext, node: Node) -> None:
-    """Represent the result by the operand's object; its shape is another one, but readers use only the elements."""
+    """Represent the result by the operand's object.
+
+    The object has the operand's shape, not the result's; readers use only its elements.
+    """
     (result,), source = node.results, node.inputs[0]
     object_ = region.object(source)
     owned_source = region.body.own_reference(region.take_reference(source, region.remaining_uses[source] == 1))
@@ -280,7 +288,11 @@ def write_pick(region: LoweringContext, node: Node) -> None:
 
 
 def load_source_element(region: ValueContext, source: Any) -> Element:
-    """Return the element of an element source (see analysis/index_maps.py)."""
+    """Return the element that `write_element_source` describes.
+
+    `source` is the element itself, or (value, index, function): the element of `value` at `index`, to which `function`
+    is applied if it is not None.
+    """
     if isinstance(source, Element):
         return source
     value, index, function = source

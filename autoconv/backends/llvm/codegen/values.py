@@ -77,7 +77,7 @@ class RegisterWriter(ElementWriter):
     `fail(condition)` writes the code for the exceptional case of a rule, in which the bool `condition` is true.
     """
 
-    in_loop = False
+    avoids_library_calls = False
 
     def __init__(self, region: ElementReader, fail: Any = None) -> None:
         super().__init__(region.out, fail)

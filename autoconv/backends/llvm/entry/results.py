@@ -19,7 +19,7 @@ from autoconv.backends.llvm.codegen.object_table import ObjectTable
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.operand import NULL, Operand
-from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, memory, store
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, memory_type, store
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import complex128
 
@@ -240,7 +240,7 @@ class ResultWriter:
     def _new_scalar(self, element: Element) -> str:
         """Return a number as a scalar of NumPy's."""
         out = self._out
-        cell, descriptor = out.alloca(memory(element.dtype)), self._objects.reference(element.dtype.numpy)(out)
+        cell, descriptor = out.alloca(memory_type(element.dtype)), self._objects.reference(element.dtype.numpy)(out)
         store(ElementWriter(out), element, cell, 0)
         return out.call_c("PyArray_Scalar", "ptr", "ptr, ptr, ptr", cell, descriptor, NULL)
 

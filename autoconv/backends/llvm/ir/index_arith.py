@@ -33,8 +33,10 @@ class Size(str):
     __int__ = __index__ = _refuse
 
 
-class RunTimeSize(Size):
-    """A dimension that a node of the graph computes: it may be 0 or 1, and has its value from that node on."""
+class ComputedSizeRegister(Size):
+    """The register of a computed size (see `graph.dimensions.ComputedSize`): it may be 0 or 1, and has its value from
+    the node on that computes it.
+    """
 
     __slots__ = ()
 

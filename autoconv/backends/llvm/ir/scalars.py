@@ -7,7 +7,7 @@ from typing import Any
 
 from autoconv.backends.llvm.ir.element_loops import ElementLoops
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.types import is_narrow, literal, memory, register
+from autoconv.backends.llvm.ir.types import is_narrow, literal, memory_type, register
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import (
     DType,
@@ -120,7 +120,7 @@ _FLOAT_TESTS = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt",
 class ElementWriter(ElementLoops):
     """A writer of instructions into `out`. A rule calls `fail(condition)` where its op raises."""
 
-    in_loop = False  # whether rules avoid calls of the C library, which prevent that LLVM vectorises a loop
+    avoids_library_calls = False  # calls of the C library prevent LLVM from vectorising a loop
 
     def __init__(self, out: FunctionText, fail: Callable[[Element], None] | None = None) -> None:
         self.out = out
@@ -244,7 +244,7 @@ class ElementWriter(ElementLoops):
 
         |n| is at most the range of exponents.
         """
-        if self.in_loop and current_target().has_ldexp:
+        if self.avoids_library_calls and current_target().has_ldexp:
             ir_type = register(x.dtype)
             function = self.out.module.declare(f"llvm.ldexp.f{8 * x.dtype.size}.i32", ir_type, f"{ir_type}, i32")
             return self._new(x.dtype, f"call {ir_type} {function}({ir_type} {x.ir}, i32 {self.cast(n, int32).ir})")
@@ -271,9 +271,9 @@ class ElementWriter(ElementLoops):
         """Reinterpret the bits as another dtype of the same size."""
         if not is_narrow(x.dtype) and not is_narrow(dtype):
             return self._new(dtype, f"bitcast {register(x.dtype)} {x.ir} to {register(dtype)}")
-        ir_type, ir = memory(x.dtype), self.to_memory(x)
-        if ir_type != memory(dtype):
-            ir = self.out.new(f"bitcast {ir_type} {ir} to {memory(dtype)}")
+        ir_type, ir = memory_type(x.dtype), self.to_memory(x)
+        if ir_type != memory_type(dtype):
+            ir = self.out.new(f"bitcast {ir_type} {ir} to {memory_type(dtype)}")
         return self.from_memory(ir, dtype)
 
     def from_memory(self, ir: str, dtype: DType) -> Element:
@@ -370,7 +370,7 @@ class ElementWriter(ElementLoops):
 
 def load(b: ElementWriter, dtype: Any, pointer: str, offset: Any, scopes: str = "") -> Element:
     """Load a number; `scopes` is the metadata of the access (see alias_scopes.py)."""
-    ir_type = memory(dtype)
+    ir_type = memory_type(dtype)
     if dtype.is_complex:
         part = dtype.real_dtype
         addresses = _part_addresses(b, dtype, pointer, offset)
@@ -382,7 +382,7 @@ def load(b: ElementWriter, dtype: Any, pointer: str, offset: Any, scopes: str = 
 
 def _part_addresses(b: ElementWriter, dtype: DType, pointer: str, offset: Any) -> list[str]:
     """Return the addresses of the real and the imaginary part."""
-    address = f"getelementptr inbounds {memory(dtype)}, ptr {pointer}, i64 {offset}"
+    address = f"getelementptr inbounds {memory_type(dtype)}, ptr {pointer}, i64 {offset}"
     return [b.out.new(f"{address}, i32 {index}") for index in range(2)]
 
 
@@ -392,7 +392,7 @@ def store(b: ElementWriter, element: Element, pointer: str, offset: Any, scopes:
         for part, part_address in zip((element.real, element.imag), addresses, strict=True):
             b.out.line(f"store {register(part.dtype)} {part.ir}, ptr {part_address}{scopes}")
         return
-    ir_type, ir = memory(element.dtype), b.to_memory(element)
+    ir_type, ir = memory_type(element.dtype), b.to_memory(element)
     address = b.out.new(f"getelementptr inbounds {ir_type}, ptr {pointer}, i64 {offset}")
     b.out.line(f"store {ir_type} {ir}, ptr {address}{scopes}")
 

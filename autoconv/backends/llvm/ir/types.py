@@ -38,7 +38,7 @@ def register(dtype: DType) -> str:
     return _REGISTERS[dtype.name]
 
 
-def memory(dtype: DType) -> str:
+def memory_type(dtype: DType) -> str:
     """Return LLVM's type of a number in memory."""
     return _MEMORY.get(dtype.name) or _REGISTERS[dtype.name]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.llvm.analysis.representation import is_array, is_complex, is_dense, is_scalar, sizes
+from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_scalar, is_static_array, sizes
 from autoconv.backends.llvm.ir.index_arith import is_known
 from autoconv.backends.llvm.legalize.decompose_rules import COMPOSITES
 from autoconv.backends.llvm.legalize.shaped_builder import count_elements, dimensions, reshape
@@ -70,7 +70,7 @@ def _expand_node(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value
 
 def _has_known_shapes(node: Node) -> bool:
     """Return whether all shapes are known, constant or, where the rule supports it, open."""
-    is_supported = is_dense if node.op.name in _OPEN_SIZE_OPS else is_array
+    is_supported = is_dense if node.op.name in _OPEN_SIZE_OPS else is_static_array
     types = [value.type for value in (*node.inputs, *node.results)]
     return all((is_supported(type_) or is_scalar(type_)) and not is_complex(type_) for type_ in types)
 
@@ -81,7 +81,7 @@ def _is_empty_list(value: Value) -> bool:
 
 def _is_long_filled_constant(node: Node) -> bool:
     """Return whether a node is a long constant array that repeats one number in memory, by strides of 0."""
-    if node.op.name != "constant" or not is_array(node.results[0].type):
+    if node.op.name != "constant" or not is_static_array(node.results[0].type):
         return False
     value = node.attributes["value"]
     return value.size >= _MIN_FILLED_ELEMENTS and not any(value.strides)
@@ -99,7 +99,7 @@ def _is_array_update(node: Node) -> bool:
     if node.op.name not in _VARIABLE_UPDATES:
         return False
     type_ = node.inputs[1].type
-    return is_array(type_) and not is_complex(type_) and type_ == node.results[0].type
+    return is_static_array(type_) and not is_complex(type_) and type_ == node.results[0].type
 
 
 def _update_variable(b: GraphBuilder, node: Node, inputs: Sequence[Value]) -> Value:
@@ -255,7 +255,7 @@ def _size(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 def _fill_shape(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """Fill the result's shape with a number; None for an operand that is an array."""
-    if is_array(node.inputs[0].type) or is_scalar(node.results[0].type):
+    if is_static_array(node.inputs[0].type) or is_scalar(node.results[0].type):
         return None
     if len(inputs) > 1 and node.op.name != "broadcast_to_shape_of":
         return None

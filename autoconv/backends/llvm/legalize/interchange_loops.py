@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.element_probe import ElementProbe
-from autoconv.backends.llvm.analysis.representation import is_array, is_complex, is_scalar, sizes
+from autoconv.backends.llvm.analysis.representation import is_complex, is_scalar, is_static_array, sizes
 from autoconv.graph.dtypes import int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, append_copy, clone, is_recursive
@@ -42,13 +42,13 @@ def _is_interchangeable(node: Node) -> bool:
     test, body = node.regions
     state_count = state_size(node)
     state = body.parameters[:state_count]
-    arrays = [value for value in state if is_array(value.type)]
+    arrays = [value for value in state if is_static_array(value.type)]
     if is_recursive(node) or MARK in node.attributes or not 0 < len(arrays) <= _MAX_ARRAYS:
         return False
     types = [value.type for value in state]
     if [value.type for value in body.outputs] != types or [value.type for value in node.inputs[:state_count]] != types:
         return False
-    if not all(is_array(value.type) or is_scalar(value.type) for value in (*state, *node.inputs)):
+    if not all(is_static_array(value.type) or is_scalar(value.type) for value in (*state, *node.inputs)):
         return False
     shape = sizes(arrays[0].type)
     if not math.prod(shape) or any(sizes(value.type) != shape for value in arrays):
@@ -87,7 +87,7 @@ def _is_elementwise_body(body: Graph, counters: set[Value], shape: tuple[int, ..
     has_elements = False
     for node in body.nodes:
         if _computes_number(node):
-            if any(is_array(value.type) for value in node.inputs):
+            if any(is_static_array(value.type) for value in node.inputs):
                 return False
             if node.effects is not Effects.PURE or not scalar_loop_values.isdisjoint(node.inputs):
                 scalar_loop_values.update(node.results)
@@ -97,10 +97,10 @@ def _is_elementwise_body(body: Graph, counters: set[Value], shape: tuple[int, ..
         for value in (*node.inputs, *node.results):
             if value in scalar_loop_values or is_complex(value.type):
                 return False
-            if is_array(value.type) and sizes(value.type) != shape:
+            if is_static_array(value.type) and sizes(value.type) != shape:
                 return False
         has_elements = True
-    outputs = [value for value in body.outputs if is_array(value.type)]
+    outputs = [value for value in body.outputs if is_static_array(value.type)]
     return has_elements and all(sizes(value.type) == shape for value in outputs)
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.classify import lowering_class, reduced_axes, reduction_of
 from autoconv.backends.llvm.analysis.contiguity import is_whole_source
-from autoconv.backends.llvm.analysis.representation import is_array, is_scalar, sizes
+from autoconv.backends.llvm.analysis.representation import is_scalar, is_static_array, sizes
 from autoconv.backends.llvm.legalize.dead_nodes import remove_dead_nodes
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone
@@ -88,7 +88,7 @@ def _computes_short_vectors(node: Node) -> bool:
     if not node.op.traits.elementwise or node.effects is not Effects.PURE or len(node.results) != 1:
         return False
     (result,) = node.results
-    if not is_array(result.type) or not result.type.shape:
+    if not is_static_array(result.type) or not result.type.shape:
         return False
     *vector_shape, count = sizes(result.type)
     has_fit_sizes = 2 <= count <= _MAX_COMPONENTS and math.prod(vector_shape) >= _MIN_VECTORS

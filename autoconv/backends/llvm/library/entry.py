@@ -20,7 +20,7 @@ from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import TRUE, Operand
 from autoconv.backends.llvm.ir.scalars import ElementWriter, load, store
 from autoconv.backends.llvm.ir.signature import Parameter, Signature
-from autoconv.backends.llvm.ir.types import memory
+from autoconv.backends.llvm.ir.types import memory_type
 from autoconv.backends.llvm.library.failures import Failures
 from autoconv.backends.llvm.target.abi import DATA
 from autoconv.graph.dtypes import DType
@@ -318,7 +318,7 @@ def result_type(tree: ResultTree) -> str:
 
 
 def _number_type(dtype: DType) -> str:
-    return "i16" if memory(dtype) == "half" else memory(dtype)
+    return "i16" if memory_type(dtype) == "half" else memory_type(dtype)
 
 
 def outputs(tree: ResultTree, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Output]]:

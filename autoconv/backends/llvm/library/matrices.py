@@ -14,7 +14,7 @@ from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
 from autoconv.backends.llvm.ir.signature import Parameter, Signature
-from autoconv.backends.llvm.ir.types import memory
+from autoconv.backends.llvm.ir.types import memory_type
 from autoconv.graph.dtypes import DType, bool_, float64
 
 Index = Operand | str | int
@@ -148,7 +148,7 @@ class RoutineText:
 
     def cell(self, dtype: DType) -> str:
         """Return a cell that holds 0."""
-        cell = self.out.alloca(memory(dtype))
+        cell = self.out.alloca(memory_type(dtype))
         self.put(cell, self.b.constant(0, dtype) if not dtype.is_complex else self.number(0.0))
         return cell
 

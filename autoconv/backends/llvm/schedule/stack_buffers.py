@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from autoconv.backends.llvm.analysis.indexing import has_position_arrays
-from autoconv.backends.llvm.analysis.representation import is_array, sizes
+from autoconv.backends.llvm.analysis.representation import is_static_array, sizes
 from autoconv.backends.llvm.schedule.plan import Plan
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Value
@@ -18,7 +18,7 @@ _LOOP_CLASSES = frozenset({"element", "reduce", "copy", "place", "pick", "join"}
 def is_on_stack(plan: Plan, value: Value) -> bool:
     """Return whether a value is a small array that a loop computes and that only loops which cannot fail read."""
     node = value.node
-    if node is None or not is_array(value.type) or not 0 < size_in_bytes(value.type) <= _BYTES_LIMIT:
+    if node is None or not is_static_array(value.type) or not 0 < size_in_bytes(value.type) <= _BYTES_LIMIT:
         return False
     if plan.classes[node] not in ("element", "reduce", "join") or node.effects is not Effects.PURE:
         return False

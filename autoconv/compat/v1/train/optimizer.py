@@ -58,7 +58,10 @@ class Optimizer:
         pairs = self.compute_gradients(loss, var_list, grad_loss=grad_loss)
         if all(gradient is None for gradient, _ in pairs):
             names = [variable.name for _, variable in pairs]
-            raise ValueError(f"No gradients provided for any variable, check your graph for ops: {names}, loss {loss}.")
+            raise ValueError(
+                "No gradients provided for any variable, check your graph for ops that do not support gradients, "
+                f"between variables {names} and loss {loss}."
+            )
         return self.apply_gradients(pairs, global_step, name)
 
     def compute_gradients(

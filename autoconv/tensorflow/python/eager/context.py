@@ -18,7 +18,7 @@ class Context:
     device_spec = DeviceSpec()  # without any part, as if no block of `device` were open
 
     def executing_eagerly(self) -> bool:
-        """Return whether ops run at once."""
+        """Return whether ops run eagerly."""
         return executing_eagerly()
 
     def clear_kernel_cache(self) -> None:

@@ -23,7 +23,7 @@ def write_try(region: LoweringContext, node: Node) -> None:
     """Write the body, the region after its normal end, and the handler; one of the last two has the results."""
     out, body = region.out, region.body
     attempt, normal, handler = node.regions  # the body, the region after its normal end, the handler
-    captures = [as_borrowed(region.native(value)) for value in node.inputs]
+    captures = [as_borrowed(region.representation_of(value)) for value in node.inputs]
     result_cells = [new_cell(region, value.type) for value in node.results]
     attempt_cells = [new_cell(region, value.type) for value in attempt.outputs]
     handled_before = out.slot()  # takes the exception that was being handled when the handler began

@@ -9,7 +9,7 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import memory_lowering
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.scalars import ElementWriter, load, store
-from autoconv.backends.llvm.ir.types import memory
+from autoconv.backends.llvm.ir.types import memory_type
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.graph import Node
 from autoconv.graph.types import Type
@@ -42,7 +42,7 @@ def write_get(region: LoweringContext, node: Node) -> None:
 
 
 def _cell_type(type_: Type) -> str:
-    return f"{{ {memory(type_.dtype)}, i1 }}"  # type: ignore[union-attr]
+    return f"{{ {memory_type(type_.dtype)}, i1 }}"  # type: ignore[union-attr]
 
 
 def _flag_address(region: LoweringContext, cell: str, type_: Type) -> str:

@@ -12,7 +12,7 @@ from autoconv.backends.llvm.codegen.routine import PartRoutine, Routine, split_r
 from autoconv.backends.llvm.ir.element_rules import apply_rule
 from autoconv.backends.llvm.ir.index_arith import plus, times
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
-from autoconv.backends.llvm.ir.types import memory, register
+from autoconv.backends.llvm.ir.types import memory_type, register
 from autoconv.backends.llvm.schedule.cost import cost
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
@@ -94,7 +94,7 @@ class _BlockedLoop:
     def _write_blocks(self, routine: Routine, first: str, last: str, block_size: int, start: int) -> None:
         """Write the loop over the blocks from `first` to `last`; block 0 begins at the element `start`."""
         out, b = routine.out, _LoopElementWriter(routine.out)
-        buffers = [out.alloca(f"[{block_size} x {memory(value.dtype)}], align 64") for value in self._state]
+        buffers = [out.alloca(f"[{block_size} x {memory_type(value.dtype)}], align 64") for value in self._state]
         with out.loop(first, last) as block:
             base = plus(out, times(out, block, block_size), start)
             for i, value in enumerate(self._state):
@@ -135,4 +135,4 @@ class _BlockedLoop:
 class _LoopElementWriter(ElementWriter):
     """A writer of elements that are computed inside of a loop."""
 
-    in_loop = True
+    avoids_library_calls = True

@@ -11,7 +11,7 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.memory import array_view
 from autoconv.backends.llvm.codegen.values import Memory, Native, Object, StoredMemory
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
-from autoconv.backends.llvm.ir.types import memory, register
+from autoconv.backends.llvm.ir.types import memory_type, register
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Type
@@ -26,7 +26,7 @@ def new_cell(region: LoweringContext, type_: Type) -> str | StoredMemory:
 
 def _cell_type(dtype: DType) -> str:
     """Return the LLVM type of a number in a cell: its type in memory, but i1 for bools, which saves a comparison."""
-    return register(dtype) if dtype.is_bool else memory(dtype)
+    return register(dtype) if dtype.is_bool else memory_type(dtype)
 
 
 def store_outputs(

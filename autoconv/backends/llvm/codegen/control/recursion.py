@@ -28,7 +28,7 @@ from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.ir.signature import Signature
-from autoconv.backends.llvm.ir.types import memory, register
+from autoconv.backends.llvm.ir.types import memory_type, register
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Graph, Node, Value, is_recursive, leads_to_recursion
@@ -80,7 +80,7 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     state, depth = _activation_state(body)
     depth = out.op("add", depth, count_call_frames(node.span, is_outermost=body.recursion is None))
     results = out.alloca(f"[{max(len(node.results), 1)} x i64]")
-    cells = [out.alloca(memory(value.dtype)) if is_scalar(value.type) else out.slot() for value in node.results]
+    cells = [out.alloca(memory_type(value.dtype)) if is_scalar(value.type) else out.slot() for value in node.results]
     deep_label, shallow_label, done_label = out.label("far"), out.label("near"), out.label("called")
     stack_end = out.load("i64", _field_address(out, state, _STACK_END_OFFSET))
     is_deep = out.icmp("ult", out.cast("ptrtoint", results, "i64"), stack_end)
@@ -120,7 +120,7 @@ def _write_arguments(region: LoweringContext, node: Node) -> tuple[list[str], li
     """Return the arguments of a call as typed operands, and the slots of temporary objects among them."""
     arguments, box_slots = [], []
     for value in node.inputs:
-        native = region.native(value)
+        native = region.representation_of(value)
         if isinstance(native, Memory):
             native = array_view.as_ndarray(region, native, value.type)  # type: ignore[arg-type]
             box_slots.append(native.slot or "")

@@ -51,7 +51,7 @@ def has_large_operand(region: LoweringContext, node: Node, bound: int) -> Elemen
     """Write a test; return an i1 that is true if an operand of the arms is not between `-bound` and `bound`."""
     b = RegisterWriter(region)
     result = b.constant(False, bool_)
-    for native in {value: region.native(value) for value in node.inputs[1:]}.values():
+    for native in {value: region.representation_of(value) for value in node.inputs[1:]}.values():
         if isinstance(native, Element):
             low, high = region.body.range_of(native)
             if low < -bound or high > bound:
@@ -75,7 +75,7 @@ def _compute_arm(region: LoweringContext, node: Node, arm: Graph, bound: int) ->
     b = RegisterWriter(region, lambda condition: None)  # the ranges exclude all that would raise
     numbers = {
         value: region.number(operand) for value, operand in zip(arm.parameters, node.inputs[1:], strict=True)
-        if isinstance(region.native(operand), Element)
+        if isinstance(region.representation_of(operand), Element)
     }  # fmt: skip
     for arm_node in arm.nodes:
         result = arm_node.results[0]
@@ -94,7 +94,7 @@ def _ranges_of(region: LoweringContext, node: Node, arm: Graph, bound: int) -> d
     """
     ranges: dict[Value, Range] = {}
     for value, operand in zip(arm.parameters, node.inputs[1:], strict=True):
-        native = region.native(operand)
+        native = region.representation_of(operand)
         if isinstance(native, Element):
             known_range = region.body.value_ranges.get(value) if not bound else None
             ranges[value] = known_range or region.body.range_of(native)

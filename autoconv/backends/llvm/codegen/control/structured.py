@@ -42,7 +42,7 @@ def _owned_or_borrowed(region: LoweringContext, node: Node, inputs: Sequence[Val
     """Return the inputs as arguments of a region: owned if this node is their last use, else borrowed."""
     arguments: list[Native] = []
     for value in inputs:
-        native = region.native(value)
+        native = region.representation_of(value)
         if isinstance(native, Object):
             native = Object(native.ir, native.slot if _is_last_use(region, node, value) else None)
         arguments.append(as_borrowed(native) if isinstance(native, Memory) else native)
@@ -128,10 +128,11 @@ def write_while(region: LoweringContext, node: Node) -> None:
     totals = running_totals(body, state_count)
     check_totals(region, totals, initial_state)
     outer_totals, region.body.running_totals = region.body.running_totals, region.body.running_totals | totals.keys()
-    captures = [as_borrowed(region.native(value)) for value in node.inputs[state_count:]]
+    captures = [as_borrowed(region.representation_of(value)) for value in node.inputs[state_count:]]
     head_label, body_label, done_label = out.label("while"), out.label("again"), out.label("after")
     region.body.begin_loop(captures)
-    outer_is_serial, region.body.is_serial = region.body.is_serial, is_serial(node, region.body.dependence)
+    outer_is_serial = region.body.is_in_serial_loop
+    region.body.is_in_serial_loop = is_serial(node, region.body.dependence)
     is_slow = any(_is_slow(inner) for graph in node.regions for inner in graph.walk())
     counter = counter_of(node)
     is_short = not is_slow and _has_short_trip_count(node)
@@ -166,7 +167,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
     out.branch_back(head_label, independent_loop(scopes.access_group) if is_independent else "")
     scopes.access_group = outer_group
     out.begin(done_label)
-    region.body.is_serial, region.body.running_totals = outer_is_serial, outer_totals
+    region.body.is_in_serial_loop, region.body.running_totals = outer_is_serial, outer_totals
     region.body.end_loop()
     final_state = _set_final_state(region, node, cells, types)
     check_totals(region, totals, final_state)
@@ -206,7 +207,7 @@ def _chunked_weight(counter: Counter | None, body: Graph) -> int | None:
 
 def _take_initial_state(region: LoweringContext, node: Node, value: Value) -> Native:
     """Return the initial value of a loop's state, with an owned reference for an object or a view."""
-    native = region.native(value)
+    native = region.representation_of(value)
     if isinstance(native, Object):
         return Object(region.take_reference(value, _is_last_use(region, node, value)))
     return array_view.with_new_reference(region, native) if isinstance(native, Memory) else native

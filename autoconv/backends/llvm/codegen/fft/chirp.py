@@ -18,7 +18,7 @@ from autoconv.backends.llvm.codegen.routine import Routine, pointers
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.index_arith import Position, plus, times
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
-from autoconv.backends.llvm.ir.types import memory
+from autoconv.backends.llvm.ir.types import memory_type
 from autoconv.graph.dtypes import DType
 
 # The chirp, the spectrum of its conjugate, and the roots of unity of the forward and the inverse transform.
@@ -80,7 +80,7 @@ def write_chirped_rows(
         with out.loop("0", str(size), unrolled=False) as k:
             number, root = _load_pair(b, dtype, "%x", position_of(k)), _load_pair(b, dtype, "%chirp", k)
             store(b, _multiply_pairs(b, number, root), buffers[0], k)
-        tail = out.gep(memory(dtype), buffers[0], size)
+        tail = out.gep(memory_type(dtype), buffers[0], size)
         out.clear(tail, (convolution_size - size) * dtype.size)
         out.call(forward, buffers[0], buffers[1], "%w")
         with out.loop("0", str(convolution_size), unrolled=False) as k:

@@ -23,7 +23,7 @@ from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import Index, Position, linear_offset, plus, times
 from autoconv.backends.llvm.ir.nested_loops import write_loop_nest
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
-from autoconv.backends.llvm.ir.types import memory
+from autoconv.backends.llvm.ir.types import memory_type
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
@@ -370,7 +370,7 @@ def _write_block_transform(
         else:
             matrix, number = out.op("udiv", block_number, count), out.op("urem", block_number, count)
             offset = plus(out, plus(out, times(out, matrix, size * column_count), times(out, number, width)), first)
-        x, y = (out.gep(memory(dtype), name, offset, inbounds=False) for name in ("%x", "%y"))
+        x, y = (out.gep(memory_type(dtype), name, offset, inbounds=False) for name in ("%x", "%y"))
         stage_calls.write(x, y)
     work = _STAGE_COST * size * width * len(all_stages) * matrix_count * count
     name = split_routine(region, parameters, body, matrix_count * count, work)

@@ -24,7 +24,7 @@ from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, block_offset, element_count, plus, product, unravel
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
-from autoconv.backends.llvm.ir.types import memory
+from autoconv.backends.llvm.ir.types import memory_type
 from autoconv.backends.llvm.schedule.partition import Split
 from autoconv.backends.llvm.target import abi
 from autoconv.backends.llvm.target.machine import current_target
@@ -46,26 +46,27 @@ def has_routines(*names: str) -> bool:
 
 
 def workspace_sizes(
-    region: LoweringContext, name: str, *arguments: Argument | None, numbers_at: int, integers_at: int | None = None,
-    reals_at: int | None = None,
+    region: LoweringContext, name: str, *arguments: Argument | None, workspace_position: int,
+    integer_workspace_position: int | None = None, real_workspace_position: int | None = None,
 ) -> tuple[int | Symbol, int | Symbol, int | Symbol]:  # fmt: skip
-    """Return LAPACK's preferred workspace sizes: of numbers, of integers and, for complex routines, of real numbers.
+    """Return LAPACK's preferred lengths of workspaces: of elements, integers and, for complex routines, real numbers.
 
     They come from a workspace query: a call with length -1. `arguments` are the routine's arguments; None stands for
-    those that a query ignores. At `numbers_at`, `integers_at` and `reals_at` are the workspaces, each followed by its
-    length; the query stores the sizes there. If an argument is an open size, the query is written as native code, and
-    the results are symbols of its registers.
+    those that a query ignores. The positions are those of the workspaces among the arguments, each followed by its
+    length; the query stores the sizes there. Elements have the routine's dtype. If an argument is an open size, the
+    query is written as native code, and the results are symbols of its registers.
     """
     if not current_target().has_libraries:
         size = _library_workspace(name, arguments)
         return (size if isinstance(size, int) else _new_size(region.out, write_dimension(region.out, size))), 1, 1
+    positions = workspace_position, integer_workspace_position, real_workspace_position
     if any(isinstance(argument, Symbol) for argument in arguments):
-        return _write_workspace_query(region, name, arguments, (numbers_at, integers_at, reals_at))
-    return _query_workspace(name, *arguments, positions=(numbers_at, integers_at, reals_at))
+        return _write_workspace_query(region, name, arguments, positions)
+    return _query_workspace(name, *arguments, positions=positions)
 
 
 def _library_workspace(name: str, arguments: Sequence[Any]) -> Dimension:
-    """Return how many numbers the workspace of a routine from `library/` needs."""
+    """Return how many elements the workspace of a routine from `library/` needs."""
     if name in ("dsyevd", "zheevd"):
         return dimensions.times(arguments[2], dimensions.plus(arguments[2], 5))
     if name in ("dgesdd", "zgesdd"):
@@ -80,7 +81,7 @@ def _library_workspace(name: str, arguments: Sequence[Any]) -> Dimension:
 @functools.cache
 def _query_workspace(name: str, *arguments: Argument | None, positions: Sequence[int | None]) -> tuple[int, int, int]:
     """Run the query of `workspace_sizes` in this process; `positions` are those of the three workspaces."""
-    # The numbers that a complex routine stores are pairs of doubles.
+    # The elements that a complex routine stores are pairs of doubles.
     query_results: list[Any] = [(ctypes.c_double * 2)(), ctypes.c_int64(0), (ctypes.c_double * 2)()]
     c_arguments: list[Any] = []
     for x in arguments:
@@ -89,8 +90,8 @@ def _query_workspace(name: str, *arguments: Argument | None, positions: Sequence
         if position is not None:
             c_arguments[position : position + 2] = [result, ctypes.c_int64(-1)]
     ctypes.CFUNCTYPE(None)(abi.symbols()[f"lapack_{name}"])(*map(ctypes.byref, c_arguments))
-    numbers, integers, reals = query_results[0][0], query_results[1].value, query_results[2][0]
-    return max(int(numbers), 1), max(integers, 1), max(int(reals), 1)
+    length, integer_length, real_length = query_results[0][0], query_results[1].value, query_results[2][0]
+    return max(int(length), 1), max(integer_length, 1), max(int(real_length), 1)
 
 
 def _write_workspace_query(
@@ -150,17 +151,17 @@ class Batch:
         batch.run(work of one matrix, in units of 0.05 ns)
 
     In the loop, `operands` and `results` are addresses of the current matrices; `new_workspace` returns memory before
-    it. `ranks` are the ranks of the results of a single matrix. `workspaces` are sizes that `workspace_sizes` returned.
+    it. `result_ranks` are the ranks of one matrix's results; `workspaces` are sizes that `workspace_sizes` returned.
     """
 
-    def __init__(self, region: LoweringContext, node: Node, ranks: Sequence[int], *workspaces: Dimension) -> None:
+    def __init__(self, region: LoweringContext, node: Node, *workspaces: Dimension, result_ranks: list[int]) -> None:
         self._region, self._node = region, node
         type_: Any = node.inputs[0].type
         self.dtype: DType = type_.dtype
         self.lapack_dtype = complex128 if self.dtype.is_complex else float64  # dtype of LAPACK's computation
         shape = sizes(node.results[0].type)
-        self._batch_shape = shape[: len(shape) - ranks[0]]
-        self._ranks = ranks
+        self._batch_shape = shape[: len(shape) - result_ranks[0]]
+        self._result_ranks = result_ranks
         operand_parameters = [f"ptr noalias readonly %x{i}" for i in range(len(node.inputs))]
         result_parameters = [f"ptr noalias %result{i}" for i in range(len(node.results))]
         self._size_operands: list[str] = []  # open sizes as "i64 REGISTER", both parameters and arguments
@@ -199,7 +200,7 @@ class Batch:
             self.operands = [self._matrix_address(f"%x{i}", value, 2, index) for i, value in operands]
             self.results = [
                 self._matrix_address(f"%result{i}", value, rank, index)
-                for i, (value, rank) in enumerate(zip(self._node.results, self._ranks, strict=True))
+                for i, (value, rank) in enumerate(zip(self._node.results, self._result_ranks, strict=True))
             ]
             yield
 
@@ -208,11 +209,11 @@ class Batch:
         offset = block_offset(self.out, index, sizes(value.type), rank)
         if offset == 0:
             return pointer
-        ir_type = memory(value.dtype)
+        ir_type = memory_type(value.dtype)
         return self.out.gep(ir_type, pointer, offset)
 
     def new_matrix(self, count: Dimension) -> str:
-        """Return memory for `count` numbers of LAPACK's dtype, private to each part."""
+        """Return memory for `count` elements of LAPACK's dtype, private to each part."""
         return self.new_workspace(dimensions.times(count, self.lapack_dtype.size // 8))
 
     def new_workspace(self, count: Dimension) -> str:
@@ -237,7 +238,7 @@ class Batch:
         self.out.store("i8", self.out.select(failure, 1, self.out.load("i8", "%failed")), "%failed")
 
     def memory_for_copy(self, count: Dimension) -> str | None:
-        """Return memory for a copy of `count` numbers in LAPACK's dtype; None if the op's dtype is that one."""
+        """Return memory for a copy of `count` elements in LAPACK's dtype; None if the op's dtype is that one."""
         return None if self.dtype is self.lapack_dtype else self.new_matrix(count)
 
     def transpose(
@@ -391,7 +392,7 @@ class Batch:
         scalar_cells = []
         for value in self._node.results:
             if is_scalar(value.type):
-                scalar_cells.append(self._region.out.alloca(memory(value.dtype)))
+                scalar_cells.append(self._region.out.alloca(memory_type(value.dtype)))
             else:
                 self._region.set(value, self._region.new_array(value.type))
                 scalar_cells.append("")

@@ -13,13 +13,13 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 from autoconv.backends.llvm.analysis.classify_indexing import broadcasts_to, shape_of
-from autoconv.backends.llvm.analysis.representation import is_array, is_complex, is_dense, is_scalar, sizes
+from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_scalar, is_static_array, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.linalg.lapack import Batch, has_routines, routine_of, workspace_sizes
 from autoconv.backends.llvm.codegen.linalg.small_matrix import LARGEST_SIZE, Rows, cholesky, eliminate
 from autoconv.backends.llvm.codegen.registry import complex_lowering, native_lowering
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
-from autoconv.backends.llvm.ir.types import memory
+from autoconv.backends.llvm.ir.types import memory_type
 from autoconv.graph.dimensions import maximum, minimum, plus, product, times
 from autoconv.graph.dtypes import DType, bool_, float64, int64
 from autoconv.graph.graph import Node
@@ -29,13 +29,16 @@ from autoconv.graph.types import Dimension
 _LAPACK_CALL_COST, _REGISTER_COST = 6000, 400
 
 
-def _lapack_predicate(*names: str, takes_complex: bool = False) -> Callable[[Node], bool]:
-    """Return a predicate that holds for nodes over nonempty matrices, real or complex, if LAPACK has the routines."""
+def _lapack_predicate(*names: str, are_complex: bool = False) -> Callable[[Node], bool]:
+    """Return a predicate that holds for nodes over nonempty matrices if LAPACK has the routines.
+
+    The matrices are real, or with `are_complex` all complex.
+    """
 
     def fits(node: Node) -> bool:
         types: list[Any] = [value.type for value in node.inputs]
-        are_nonempty = all(is_array(type_) and 0 not in sizes(type_) for type_ in types)
-        if takes_complex:
+        are_nonempty = all(is_static_array(type_) and 0 not in sizes(type_) for type_ in types)
+        if are_complex:
             fit_routines = all(map(is_complex, types))
         else:
             fit_routines = all(type_.dtype.name in ("float32", "float64") for type_ in types)
@@ -98,16 +101,16 @@ def _work_estimate(factor: int, *counts: Dimension, is_small: bool = False) -> D
 # ---- determinants, inverses, systems
 
 
-@complex_lowering("determinant", "slogdet", fits=_lapack_predicate("zgetrf", takes_complex=True), calls_library=True)
+@complex_lowering("determinant", "slogdet", fits=_lapack_predicate("zgetrf", are_complex=True), calls_library=True)
 @native_lowering("determinant", "slogdet", fits=_lapack_predicate("dgetrf"),
                  fits_open=_open_predicate("dgetrf"), work=_single_matrix_work(4), calls_library=True)  # fmt: skip
 def write_determinant(region: LoweringContext, node: Node) -> None:
     """Compute the determinant from an LU decomposition, by the signs and the logarithms of the diagonal."""
     n = _column_count(node)
-    batch = Batch(region, node, [0] * len(node.results))
+    batch = Batch(region, node, result_ranks=[0] * len(node.results))
     out, b = batch.out, batch.b
     matrix, pivots = batch.new_matrix(times(n, n)), batch.new_workspace(n)
-    sign_cell, log_cell = out.alloca(memory(batch.lapack_dtype)), out.alloca("double")
+    sign_cell, log_cell = out.alloca(memory_type(batch.lapack_dtype)), out.alloca("double")
     is_small, has_sign = _is_small(batch, n), len(node.results) == 2
 
     def store_results(*elements: Element) -> None:
@@ -116,7 +119,8 @@ def write_determinant(region: LoweringContext, node: Node) -> None:
 
     with batch.loop_over_matrices(), ExitStack() as stack:
         if is_small:
-            diagonal, determinant, _, is_regular = eliminate(b, batch.load_matrix(batch.operands[0], n, n), [])
+            diagonal, exchange_sign, _, is_regular = eliminate(b, batch.load_matrix(batch.operands[0], n, n), [])
+            determinant = exchange_sign
             for x in diagonal:
                 determinant = determinant * x
             magnitude = b.intrinsic("fabs", determinant)
@@ -167,11 +171,11 @@ def _zero_if(b: ElementWriter, condition: Element, x: Element) -> Element:
     return b.select(condition, b.constant(0.0, float64), x)
 
 
-@complex_lowering("inverse", fits=_lapack_predicate("zgesv", takes_complex=True), calls_library=True)
+@complex_lowering("inverse", fits=_lapack_predicate("zgesv", are_complex=True), calls_library=True)
 @native_lowering("inverse", fits=_lapack_predicate("dgesv"), fits_open=_open_predicate("dgesv"), calls_library=True)
 def write_inverse(region: LoweringContext, node: Node) -> None:
     n = _column_count(node)
-    batch = Batch(region, node, [2])
+    batch = Batch(region, node, result_ranks=[2])
     out, b = batch.out, batch.b
     matrix, pivots, solution = batch.new_matrix(times(n, n)), batch.new_workspace(n), batch.new_matrix(times(n, n))
     adjoint, is_small = node.attributes.get("adjoint", False), _is_small(batch, n)
@@ -190,11 +194,11 @@ def write_inverse(region: LoweringContext, node: Node) -> None:
     batch.run(_work_estimate(10, n, n, n, is_small=is_small))
 
 
-@complex_lowering("solve", fits=_lapack_predicate("zgesv", takes_complex=True), calls_library=True)
+@complex_lowering("solve", fits=_lapack_predicate("zgesv", are_complex=True), calls_library=True)
 @native_lowering("solve", fits=_lapack_predicate("dgesv"), fits_open=_open_predicate("dgesv"), calls_library=True)
 def write_solve(region: LoweringContext, node: Node) -> None:
     n, columns = _column_count(node), _column_count(node, 1)
-    batch = Batch(region, node, [2])
+    batch = Batch(region, node, result_ranks=[2])
     matrix, pivots = batch.new_matrix(times(n, n)), batch.new_workspace(n)
     solution = batch.new_matrix(times(n, columns))
     adjoint, is_small = node.attributes.get("adjoint", False), _is_small(batch, n, columns)
@@ -209,13 +213,13 @@ def write_solve(region: LoweringContext, node: Node) -> None:
     batch.run(plus(_work_estimate(4, n, n, n, is_small=is_small), times(8, product((n, n, columns)))))
 
 
-@complex_lowering("triangular_solve", fits=_lapack_predicate("ztrtrs", takes_complex=True), calls_library=True)
+@complex_lowering("triangular_solve", fits=_lapack_predicate("ztrtrs", are_complex=True), calls_library=True)
 @native_lowering("triangular_solve", fits=_lapack_predicate("dtrtrs"), fits_open=_open_predicate("dtrtrs"),
         calls_library=True)  # fmt: skip
 def write_triangular_solve(region: LoweringContext, node: Node) -> None:
     """Solve by substitution; the lower triangle of a row-major matrix is the upper one of a column-major matrix."""
     n, columns = _column_count(node), _column_count(node, 1)
-    batch = Batch(region, node, [2])
+    batch = Batch(region, node, result_ranks=[2])
     adjoint = node.attributes.get("adjoint", False)
     triangle, transposition = "U" if node.attributes.get("lower", True) else "L", "N" if adjoint else "T"
     conjugate = adjoint and batch.dtype.is_complex
@@ -223,7 +227,7 @@ def write_triangular_solve(region: LoweringContext, node: Node) -> None:
     copy = batch.new_matrix(times(n, n)) if conjugate else batch.memory_for_copy(times(n, n))
     with batch.loop_over_matrices():
         matrix = batch.operands[0]
-        if copy:
+        if copy:  # None if the operand has LAPACK's dtype already and is not conjugated
             batch.copy(matrix, copy, times(n, n), conjugate=conjugate)
             matrix = copy
         batch.transpose(batch.operands[1], solution, n, columns)
@@ -246,7 +250,8 @@ def _solve_in_registers(batch: Batch, adjoint: bool, right_sides: Rows) -> Abstr
 def _load_column_major(batch: Batch, source: str, target: str, n: Dimension, adjoint: bool) -> None:
     """Copy a row-major square matrix, or its adjoint, to column-major order.
 
-    A copy of the conjugates in their order is the adjoint, because another order transposes.
+    Row-major elements that are read as column-major are the transpose. So the adjoint is a copy of the conjugates in
+    unchanged order.
     """
     if adjoint:
         batch.copy(source, target, times(n, n), conjugate=True)
@@ -257,12 +262,12 @@ def _load_column_major(batch: Batch, source: str, target: str, n: Dimension, adj
 # ---- decompositions
 
 
-@complex_lowering("cholesky", fits=_lapack_predicate("zpotrf", takes_complex=True), calls_library=True)
+@complex_lowering("cholesky", fits=_lapack_predicate("zpotrf", are_complex=True), calls_library=True)
 @native_lowering("cholesky", fits=_lapack_predicate("dpotrf"), fits_open=_open_predicate("dpotrf"), calls_library=True)
 def write_cholesky(region: LoweringContext, node: Node) -> None:
     """Decompose the matrix whose lower triangle is given; the upper one is not read."""
     n = _column_count(node)
-    batch = Batch(region, node, [2])
+    batch = Batch(region, node, result_ranks=[2])
     out, b, dtype = batch.out, batch.b, batch.dtype
     matrix, is_small = batch.new_matrix(times(n, n)), _is_small(batch, n)
 
@@ -289,7 +294,7 @@ def _operand_dtype(node: Node) -> Any:
     return node.inputs[0].dtype
 
 
-@complex_lowering("qr", fits=_lapack_predicate("zgeqrf", "zungqr", takes_complex=True), calls_library=True)
+@complex_lowering("qr", fits=_lapack_predicate("zgeqrf", "zungqr", are_complex=True), calls_library=True)
 @native_lowering("qr", fits=_lapack_predicate("dgeqrf", "dorgqr"),
                  fits_open=_open_predicate("dgeqrf", "dorgqr"), work=_single_matrix_work(8),
                  calls_library=True)  # fmt: skip
@@ -298,28 +303,28 @@ def write_qr(region: LoweringContext, node: Node) -> None:
     inner, short_side = shape_of(node.results[0].type)[-1], minimum(rows, columns)
     decompose, form_q = (routine_of(_operand_dtype(node), *names) for names in (("dgeqrf",), ("dorgqr", "zungqr")))
     query_arguments = (rows, columns, None, rows, *[None] * 4)
-    decompose_length = workspace_sizes(region, decompose, *query_arguments, numbers_at=5)[0]
+    decompose_length = workspace_sizes(region, decompose, *query_arguments, workspace_position=5)[0]
     query_arguments = (rows, inner, short_side, None, rows, *[None] * 4)
-    form_q_length = workspace_sizes(region, form_q, *query_arguments, numbers_at=6)[0]
-    batch = Batch(region, node, [2, 2], decompose_length, form_q_length)
+    form_q_length = workspace_sizes(region, form_q, *query_arguments, workspace_position=6)[0]
+    batch = Batch(region, node, decompose_length, form_q_length, result_ranks=[2, 2])
     out, b = batch.out, batch.b
     lengths = maximum(decompose_length, columns), maximum(form_q_length, inner)
     matrix, reflector_scales = batch.new_matrix(times(rows, maximum(columns, inner))), batch.new_matrix(short_side)
-    number_workspace = batch.new_matrix(maximum(*lengths))
+    workspace = batch.new_matrix(maximum(*lengths))
     with batch.loop_over_matrices():
         q, r = batch.results
         batch.transpose(batch.operands[0], matrix, rows, columns)
-        batch.call_lapack(decompose, rows, columns, matrix, rows, reflector_scales, number_workspace, lengths[0])
+        batch.call_lapack(decompose, rows, columns, matrix, rows, reflector_scales, workspace, lengths[0])
         with out.loop("0", str(batch.size_operand(inner))) as i, out.loop("0", str(batch.size_operand(columns))) as j:
             is_below = b.wrap(bool_, out.icmp("sgt", i, j))
             element = _zero_if(b, is_below, load(b, batch.lapack_dtype, matrix, batch.element_offset(j, rows, i)))
             store(b, batch.cast(element, batch.dtype), r, batch.element_offset(i, columns, j))
-        batch.call_lapack(form_q, rows, inner, short_side, matrix, rows, reflector_scales, number_workspace, lengths[1])
+        batch.call_lapack(form_q, rows, inner, short_side, matrix, rows, reflector_scales, workspace, lengths[1])
         batch.transpose(matrix, q, inner, rows, from_lapack=True)
     batch.run(plus(_LAPACK_CALL_COST, _work_estimate(8, rows, columns, short_side)))
 
 
-@complex_lowering("eigh", fits=_lapack_predicate("zheevd", takes_complex=True), calls_library=True)
+@complex_lowering("eigh", fits=_lapack_predicate("zheevd", are_complex=True), calls_library=True)
 @native_lowering("eigh", fits=_lapack_predicate("dsyevd"), fits_open=_open_predicate("dsyevd"),
                  work=_single_matrix_work(60), calls_library=True)  # fmt: skip
 def write_eigh(region: LoweringContext, node: Node) -> None:
@@ -327,31 +332,33 @@ def write_eigh(region: LoweringContext, node: Node) -> None:
     name, query_arguments = routine_of(_operand_dtype(node), "dsyevd", "zheevd"), ("V", "L", n, None, n, *[None] * 6)
     has_complex = _operand_dtype(node).is_complex
     if has_complex:
-        query_arguments, positions = (*query_arguments, None, None), {"numbers_at": 6, "reals_at": 8, "integers_at": 10}
+        query_arguments = (*query_arguments, None, None)
+        positions = {"workspace_position": 6, "real_workspace_position": 8, "integer_workspace_position": 10}
     else:
-        positions = {"numbers_at": 6, "integers_at": 8}
-    numbers, integers, reals = workspace_sizes(region, name, *query_arguments, **positions)
-    batch = Batch(region, node, [1, 2], numbers, integers, reals)
+        positions = {"workspace_position": 6, "integer_workspace_position": 8}
+    length, integer_length, real_length = workspace_sizes(region, name, *query_arguments, **positions)
+    batch = Batch(region, node, length, integer_length, real_length, result_ranks=[1, 2])
     matrix, eigenvalues = batch.new_matrix(times(n, n)), batch.new_workspace(n)
-    number_workspace, integer_workspace = batch.new_matrix(numbers), batch.new_workspace(integers)
-    real_workspace = (batch.new_workspace(reals), reals) if has_complex else ()
+    workspace, integer_workspace = batch.new_matrix(length), batch.new_workspace(integer_length)
+    real_workspace = (batch.new_workspace(real_length), real_length) if has_complex else ()
     with batch.loop_over_matrices():
         values, vectors = batch.results
         batch.transpose(batch.operands[0], matrix, n, n)
-        workspaces = (number_workspace, numbers, *real_workspace, integer_workspace, integers)
+        workspaces = (workspace, length, *real_workspace, integer_workspace, integer_length)
         batch.record_failure_if(batch.call_lapack(name, "V", "L", n, matrix, n, eigenvalues, *workspaces))
         batch.copy_real(eigenvalues, values, n)
         batch.transpose(matrix, vectors, n, n, from_lapack=True)
     batch.run(plus(4 * _LAPACK_CALL_COST, _work_estimate(60, n, n, n)))
 
 
-@complex_lowering("svd", fits=_lapack_predicate("zgesdd", takes_complex=True), calls_library=True)
+@complex_lowering("svd", fits=_lapack_predicate("zgesdd", are_complex=True), calls_library=True)
 @native_lowering("svd", fits=_lapack_predicate("dgesdd"), fits_open=_open_predicate("dgesdd"),
                  work=_single_matrix_work(80), calls_library=True)  # fmt: skip
 def write_svd(region: LoweringContext, node: Node) -> None:
     """Compute a singular value decomposition.
 
-    The rows of LAPACK's right vectors are the (conjugated) columns of the result, so they are copied in their order.
+    LAPACK returns the adjoint of v in column-major order. In row-major order the same memory is the conjugate of v, so
+    it is copied with conjugation, and not transposed.
     """
     rows, columns = shape_of(node.inputs[0].type)[-2:]
     short_side, has_vectors = minimum(rows, columns), len(node.results) == 3
@@ -360,18 +367,19 @@ def write_svd(region: LoweringContext, node: Node) -> None:
     left, right = (rows, columns) if is_full else (short_side, short_side)
     query_arguments: tuple[Any, ...] = (job, rows, columns, None, rows, None, None, rows, None, right)
     name, has_complex = routine_of(_operand_dtype(node), "dgesdd"), _operand_dtype(node).is_complex
-    numbers = workspace_sizes(region, name, *query_arguments, *[None] * (5 if has_complex else 4), numbers_at=10)[0]
-    batch = Batch(region, node, [1, 2, 2][: len(node.results)], numbers)
+    query_arguments = (*query_arguments, *[None] * (5 if has_complex else 4))
+    length = workspace_sizes(region, name, *query_arguments, workspace_position=10)[0]
+    batch = Batch(region, node, length, result_ranks=[1, 2, 2][: len(node.results)])
     matrix, singular_values = batch.new_matrix(times(rows, columns)), batch.new_workspace(short_side)
     u, v = (batch.new_matrix(size if has_vectors else 1) for size in (times(rows, left), times(right, columns)))
-    number_workspace, integer_workspace = batch.new_matrix(numbers), batch.new_workspace(times(8, short_side))
+    workspace, integer_workspace = batch.new_matrix(length), batch.new_workspace(times(8, short_side))
     # At least the size that the manual of zgesdd requires for any shape.
-    reals = times(short_side, plus(plus(times(7, short_side), times(2, maximum(rows, columns))), 12))
-    real_workspace = (batch.new_workspace(reals),) if has_complex else ()
+    real_length = times(short_side, plus(plus(times(7, short_side), times(2, maximum(rows, columns))), 12))
+    real_workspace = (batch.new_workspace(real_length),) if has_complex else ()
     with batch.loop_over_matrices():
         batch.transpose(batch.operands[0], matrix, rows, columns)
         vectors = (u, rows, v, right)
-        workspaces = (number_workspace, numbers, *real_workspace, integer_workspace)
+        workspaces = (workspace, length, *real_workspace, integer_workspace)
         failure = batch.call_lapack(name, job, rows, columns, matrix, rows, singular_values, *vectors, *workspaces)
         batch.record_failure_if(failure)
         batch.copy_real(singular_values, batch.results[0], short_side)

@@ -12,7 +12,7 @@ from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
-from autoconv.backends.llvm.ir.types import memory
+from autoconv.backends.llvm.ir.types import memory_type
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.graph import Node
@@ -61,13 +61,13 @@ class TypedList:
 
 
 def load_item(out: FunctionText, start: str, index: Position, dtype: DType) -> Element:
-    address = out.gep(memory(dtype), start, index)
-    return ElementWriter(out).from_memory(out.load(memory(dtype), address, _ITEM_ALIAS), dtype)
+    address = out.gep(memory_type(dtype), start, index)
+    return ElementWriter(out).from_memory(out.load(memory_type(dtype), address, _ITEM_ALIAS), dtype)
 
 
 def store_item(out: FunctionText, start: str, index: Position, item: Element) -> None:
     """Store an item of a typed list at an index."""
-    ir_type, ir = memory(item.dtype), item.b.to_memory(item)
+    ir_type, ir = memory_type(item.dtype), item.b.to_memory(item)
     address = out.gep(ir_type, start, index)
     out.store(ir_type, ir, address, _ITEM_ALIAS)
 

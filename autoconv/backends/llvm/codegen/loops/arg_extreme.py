@@ -16,7 +16,7 @@ from autoconv.backends.llvm.codegen.routine import PartRoutine, call, open_dimen
 from autoconv.backends.llvm.codegen.sort.float_order import better_key, search_key, search_key_dtype, worst_key
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, plus, product, times
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
-from autoconv.backends.llvm.ir.types import memory
+from autoconv.backends.llvm.ir.types import memory_type
 from autoconv.graph.dtypes import bool_, int32, uint32
 from autoconv.graph.graph import Node
 
@@ -35,7 +35,7 @@ def write_search(region: LoweringContext, node: Node) -> None:
     work = _ELEMENT_COST * math.prod(shape) if is_known(shape) else _ELEMENT_COST
     name = split_routine(region, parameters, search.routine, search.row_count, work, shape)
     if is_scalar(result.type):
-        target = region.out.alloca(memory(result.dtype))
+        target = region.out.alloca(memory_type(result.dtype))
     else:
         region.set(result, region.new_array(result.type))
         target = region.data(result)
@@ -80,7 +80,7 @@ class _Search:
             best_key = self._reduce_to_best(row, "0", str(size))
             self._store_first_position(row, best_key, "0", str(size))
             return
-        ir_type = memory(self._key_dtype)
+        ir_type = memory_type(self._key_dtype)
         cell, start_cell = out.alloca(ir_type), out.alloca("i64")
 
         def piece_end(first: Position) -> str:
@@ -134,7 +134,7 @@ class _Search:
         self, dtype: Any, initial: int, element_at: Callable[[Position], Element], join: Any, first: str, last: str
     ) -> Element:
         """Reduce `element_at(step)` by the function `join`, over the steps from `first` to the one before `last`."""
-        b, cell = self.b, self.out.alloca(memory(dtype))
+        b, cell = self.b, self.out.alloca(memory_type(dtype))
         store(b, b.constant(initial, dtype), cell, 0)
         with self.out.loop(first, last) as step:
             store(b, join(load(b, dtype, cell, 0), element_at(step)), cell, 0)
@@ -144,7 +144,7 @@ class _Search:
         """Search the columns in blocks; each step of the search covers all columns of a block."""
         out, column_count = self.out, self.column_count
         width = min(_BLOCK_COLUMNS, column_count) if isinstance(column_count, int) else _BLOCK_COLUMNS
-        extremes = out.alloca(f"[{width} x {memory(self._dtype)}]")
+        extremes = out.alloca(f"[{width} x {memory_type(self._dtype)}]")
         positions = out.alloca(f"[{width} x i32]")
         if isinstance(column_count, int):
             with out.loop("0", str(column_count // width)) as block:

@@ -14,14 +14,15 @@ class LoopWriter(ElementWriter):
     """A writer of element rules inside of a loop.
 
     Rules call `mark_rare(condition)` for elements that their fast code does not compute exactly enough, and
-    `fail(condition)` for elements that need the op's kernel. Both set the i1 at the address `rare_flag`. Careful code
-    has no such elements. `load_element(value, index)` returns an element of an array.
+    `fail(condition)` for elements that need the op's kernel. Both set the i1 at the address `rare_flag`.
+    `at(value, index)` returns an element of an array. With `is_careful`, rules call the C library where that is exact,
+    and do not mark elements as rare.
     """
 
     def __init__(self, out: FunctionText, is_careful: bool, load_element: Callable[[Value, Index], Element]) -> None:
         super().__init__(out)
         self.at = load_element
-        self.in_loop = not is_careful
+        self.avoids_library_calls = not is_careful
         self.rare_flag: str | None = None
 
     def close(self) -> None:

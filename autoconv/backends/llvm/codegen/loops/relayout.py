@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from autoconv.backends.llvm.analysis.classify import CLASSIFIERS
-from autoconv.backends.llvm.analysis.representation import has_only_dense, is_array, sizes
+from autoconv.backends.llvm.analysis.representation import has_only_dense, is_static_array, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.slice_update import take_writable
 from autoconv.backends.llvm.codegen.registry import native_lowering
@@ -28,7 +28,7 @@ from autoconv.graph.graph import Node
 
 def has_known_shape(node: Node) -> bool:
     """Return whether the node has one operand, a dense array of known shape, so that all counts are constants."""
-    return len(node.inputs) == 1 and is_array(node.inputs[0].type)
+    return len(node.inputs) == 1 and is_static_array(node.inputs[0].type)
 
 
 def has_dense_shape(node: Node) -> bool:
@@ -37,7 +37,8 @@ def has_dense_shape(node: Node) -> bool:
 
 def _keeps_dtype(node: Node) -> bool:
     """Return whether the operand and the result are arrays of known shapes and of the same dtype."""
-    return has_known_shape(node) and is_array(node.results[0].type) and node.results[0].dtype is node.inputs[0].dtype
+    x, result = node.inputs[0], node.results[0]
+    return has_known_shape(node) and is_static_array(result.type) and result.dtype is x.dtype
 
 
 def _keeps_type(node: Node) -> bool:

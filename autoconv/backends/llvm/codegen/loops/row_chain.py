@@ -13,7 +13,7 @@ from autoconv.backends.llvm.codegen.loops.reductions import RegisterReduction
 from autoconv.backends.llvm.ir.index_arith import Index, is_known, linear_offset
 from autoconv.backends.llvm.ir.nested_loops import write_loop_nest
 from autoconv.backends.llvm.ir.scalars import Element, load, store
-from autoconv.backends.llvm.ir.types import memory
+from autoconv.backends.llvm.ir.types import memory_type
 from autoconv.graph.graph import Node, Value
 
 
@@ -60,7 +60,7 @@ class RowChainWriter(LoopNestWriter):
         row_shape = (self._item.shape or ())[self._item.depth :]
         if not is_known(row_shape):
             return self._borrow_result_memory(value)
-        return self.out.alloca(f"[{math.prod(row_shape)} x {memory(value.dtype)}]"), True
+        return self.out.alloca(f"[{math.prod(row_shape)} x {memory_type(value.dtype)}]"), True
 
     def _borrow_result_memory(self, value: Value) -> tuple[str, bool] | None:
         """Return the memory of a result that only the last phase stores, for a value with rows of open length."""

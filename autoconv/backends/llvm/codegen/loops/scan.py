@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.backends.llvm.analysis.classify_indexing import broadcasts_to, shape_of
-from autoconv.backends.llvm.analysis.representation import has_only_dense, is_array, sizes
+from autoconv.backends.llvm.analysis.representation import has_only_dense, is_static_array, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import complex_lowering, native_lowering
 from autoconv.backends.llvm.codegen.routine import PartRoutine, Routine, call, open_dimensions, pointers, split_routine
@@ -25,7 +25,7 @@ from autoconv.backends.llvm.ir.index_arith import (
     unravel,
 )
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
-from autoconv.backends.llvm.ir.types import memory
+from autoconv.backends.llvm.ir.types import memory_type
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node
 from autoconv.ops.elements import ELEMENTS
@@ -59,7 +59,7 @@ class _IterationSpace:
 
 def _has_known_arrays(node: Node) -> bool:
     """Return whether all operands are arrays of known shapes."""
-    return all(is_array(value.type) for value in node.inputs)
+    return all(is_static_array(value.type) for value in node.inputs)
 
 
 def _has_single_dtype(node: Node) -> bool:
@@ -208,7 +208,7 @@ class _Scan:
     ) -> list[str]:
         """Write the scan of `length` steps of each row from its start; return the address of each row's last total."""
         out, b = self.out, self.b
-        total_cells = [out.alloca(memory(self.dtype)) for _ in rows]
+        total_cells = [out.alloca(memory_type(self.dtype)) for _ in rows]
         for cell in total_cells:
             store(b, initial or self.neutral, cell, 0)
         with out.loop("0", str(length)) as step:

@@ -7,7 +7,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.classify import CLASSIFIERS
 from autoconv.backends.llvm.analysis.classify_indexing import broadcasts_to, shape_of
-from autoconv.backends.llvm.analysis.representation import is_array, sizes, uses_open_sizes
+from autoconv.backends.llvm.analysis.representation import is_static_array, sizes, uses_open_sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul import integers
 from autoconv.backends.llvm.codegen.matmul.blas import has_products, single_threaded_blas
@@ -47,7 +47,7 @@ def is_one_product(node: Node) -> bool:
 def _is_native_batch(node: Node) -> bool:
     """Return whether native code multiplies these matrices one by one."""
     x, y = node.inputs
-    if not all(is_array(value.type) and 0 not in sizes(value.type) for value in (x, y)):
+    if not all(is_static_array(value.type) and 0 not in sizes(value.type) for value in (x, y)):
         return False
     types: list[Any] = [value.type for value in (x, y)]
     are_floats = all(type_.dtype.name in ("float32", "float64") for type_ in types)

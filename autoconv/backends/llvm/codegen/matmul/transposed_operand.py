@@ -20,8 +20,10 @@ def transpose_operand(region: LoweringContext, y: Value, lanes: int) -> str:
     dtype: DType = y.dtype
     transposed_type = TensorType(dtype, (columns, rows))
     transpose = transpose_function(region.body.module, dtype, rows, columns, lanes)
-    native = None if region.is_view(y) else region.native(y)
-    slot = region.body.loop_invariant_slot(native, transposed_type) if isinstance(native, Object) else None
+    representation = None if region.is_view(y) else region.representation_of(y)
+    slot = None
+    if isinstance(representation, Object):
+        slot = region.body.loop_invariant_slot(representation, transposed_type)
     if slot is None:
         array = region.new_array(transposed_type)
         out.call(transpose, region.data(y), region.address(array))
@@ -29,7 +31,7 @@ def transpose_operand(region: LoweringContext, y: Value, lanes: int) -> str:
         return region.address(array)
     with out.unlikely(out.is_null(out.load("ptr", slot))):
         array = region.new_array(transposed_type)
-        out.store("ptr", "null", array.slot)
+        out.store("ptr", "null", array.slot)  # the slot of the loop takes over the reference that this slot had
         out.store("ptr", array.ir, slot)
         out.call(transpose, region.data(y), region.address(array))
     return region.address(Object(out.load("ptr", slot)))

@@ -29,7 +29,7 @@ def advance_pointer(region: LoweringContext, pointer: str, offset: Position) -> 
 
 def memory_of(region: LoweringContext, value: Value) -> Memory:
     """Return the address, sizes and strides of a value that is an array in memory."""
-    result = region.native(value)
+    result = region.representation_of(value)
     assert isinstance(result, Memory), value
     return result
 

@@ -17,9 +17,9 @@ from autoconv.backends.llvm.codegen.registry import class_lowering, memory_lower
 from autoconv.backends.llvm.codegen.values import Memory, RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import (
+    ComputedSizeRegister,
     Index,
     Position,
-    RunTimeSize,
     Size,
     broadcast_index,
     byte_offset,
@@ -156,7 +156,7 @@ def _write_shapes(region: LoweringContext, node: Node) -> None:
         if size == other or (is_update and size == 1):
             continue
         differs = out.new(f"icmp ne i64 {size}, {other}")
-        may_be_1 = isinstance(size, str) and (not isinstance(size, Size) or isinstance(size, RunTimeSize))
+        may_be_1 = isinstance(size, str) and (not isinstance(size, Size) or isinstance(size, ComputedSizeRegister))
         if is_update and may_be_1:
             differs = out.new(f"and i1 {differs}, {out.new(f'icmp ne i64 {size}, 1')}")
         region.raise_if(node, differs)

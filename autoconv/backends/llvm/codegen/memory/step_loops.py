@@ -218,7 +218,7 @@ def has_rare_case(step: Step, steps: Sequence[Step]) -> bool:
 class CommonCaseWriter(ElementWriter):
     """A writer of elements in a loop that omits the calls of the C library for rare operands."""
 
-    in_loop = True
+    avoids_library_calls = True
 
     def mark_rare(self, condition: Element) -> None: ...
 
@@ -226,7 +226,7 @@ class CommonCaseWriter(ElementWriter):
 class ProbeWriter(ElementWriter):
     """A writer of elements in a loop that sets `flag` if a rule would call the C library for an element."""
 
-    in_loop = True
+    avoids_library_calls = True
 
     def __init__(self, out: FunctionText) -> None:
         super().__init__(out)

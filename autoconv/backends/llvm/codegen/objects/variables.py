@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autoconv.backends.llvm.analysis.representation import is_array, is_scalar, sizes
+from autoconv.backends.llvm.analysis.representation import is_scalar, is_static_array, sizes
 from autoconv.backends.llvm.codegen.objects.operation import Operation, object_lowering
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.scalars import ElementWriter, load
@@ -15,7 +15,7 @@ from autoconv.graph.types import ResourceType
 
 def _has_known_shape(node: Node) -> bool:
     return isinstance(node.inputs[0].type, ResourceType) and all(
-        is_array(value.type) or (is_scalar(value.type) and len(node.inputs) == 1)
+        is_static_array(value.type) or (is_scalar(value.type) and len(node.inputs) == 1)
         for value in (*node.inputs[1:], *node.results)
     )
 
@@ -43,7 +43,7 @@ def write_read(op: Operation) -> None:
 def write_assign(op: Operation) -> None:
     """Set the attribute: the types of the graph have been checked. A value in another form goes to the kernel."""
     out, (variable, value) = op.out, op.node.inputs
-    array = op.region.native(value)
+    array = op.region.representation_of(value)
     if not isinstance(array, Object) or array.original_type is not None:
         op.region.write_kernel(op.node)
         return

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.llvm.analysis.representation import is_array, is_scalar, sizes
+from autoconv.backends.llvm.analysis.representation import is_scalar, is_static_array, sizes
 from autoconv.backends.llvm.codegen.objects.operation import Operation, object_lowering
 from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import element_count
@@ -103,7 +103,7 @@ def _is_native(node: Node) -> bool:
     distribution = _distribution(node)
     if distribution is None or memory_offsets(_class(node)) is None:
         return False
-    if not (is_scalar(type_) or is_array(type_) or _sizes(node, distribution)):
+    if not (is_scalar(type_) or is_static_array(type_) or _sizes(node, distribution)):
         return False
     if distribution.function.startswith("random_") and not numpy_random.is_available():
         return False
@@ -229,7 +229,7 @@ class _Draw:
         (result,) = op.node.results
         self._shape: Sequence[Any] = []
         if not is_scalar(result.type):
-            self._shape = sizes(result.type) if is_array(result.type) else self._computed_sizes(conditions)
+            self._shape = sizes(result.type) if is_static_array(result.type) else self._computed_sizes(conditions)
         for condition in conditions:
             is_uncommon = out.or_(is_uncommon, out.not_(condition))
         op.use_kernel_if(
@@ -241,7 +241,8 @@ class _Draw:
         type_: Any = result.type
         ir_type = "i64" if type_.dtype is int64 else "double"
         new_sized_array = self._op.body.new_sized_array
-        array = self._op.region.new_array(type_) if is_array(type_) else new_sized_array(type_.dtype, self._shape)
+        region, is_static = self._op.region, is_static_array(type_)
+        array = region.new_array(type_) if is_static else new_sized_array(type_.dtype, self._shape)
         data = out.load("ptr", self._op.field_address(array.ir, abi.DATA))
         with out.loop("0", str(element_count(out, self._shape))) as i:
             address = out.gep(ir_type, data, i)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.backends.llvm.analysis.representation import is_array, is_dense, is_scalar, sizes
+from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, is_static_array, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.random.permutation import swap_block_count, write_permutation_function
 from autoconv.backends.llvm.codegen.random.philox import (
@@ -20,7 +20,7 @@ from autoconv.backends.llvm.codegen.random.philox import (
 from autoconv.backends.llvm.codegen.registry import native_lowering
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, plus, times
 from autoconv.backends.llvm.ir.scalars import ElementWriter, load
-from autoconv.backends.llvm.ir.types import memory
+from autoconv.backends.llvm.ir.types import memory_type
 from autoconv.graph.dtypes import DType, int64, uint32, uint64
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.random.bits import seed_size, stream_name
@@ -35,7 +35,8 @@ def _is_native_draw(node: Node) -> bool:
     if algorithm not in ("philox", "counter") or not (is_dense(type_) or is_scalar(type_)):
         return False
     seeds, bounds = _seeds_and_bounds(node)
-    have_seed_shape = all(is_array(seed.type) and tuple(sizes(seed.type)) == (seed_size(algorithm),) for seed in seeds)
+    seed_shape = (seed_size(algorithm),)
+    have_seed_shape = all(is_static_array(seed.type) and tuple(sizes(seed.type)) == seed_shape for seed in seeds)
     return have_seed_shape and all(is_scalar(bound.type) for bound in bounds)
 
 
@@ -92,7 +93,7 @@ def _write_draw(
     if slot:
         region.body.release(slot)
     if is_scalar(type_):
-        target = region.out.alloca(memory(type_.dtype))
+        target = region.out.alloca(memory_type(type_.dtype))
     else:
         region.set(result, region.new_array(type_))
         target = region.data(result)

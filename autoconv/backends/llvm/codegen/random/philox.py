@@ -20,7 +20,7 @@ from autoconv.backends.llvm.ir.index_arith import Position
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.ir.signature import Signature
-from autoconv.backends.llvm.ir.types import memory
+from autoconv.backends.llvm.ir.types import memory_type
 from autoconv.backends.llvm.schedule.partition import PART_LIMIT, Split
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import DType, float32, float64, int32, int64, uint32, uint64
@@ -76,7 +76,7 @@ class _FastRuleWriter(ElementWriter):
     So no argument is rare, that is, needs the C library, and `mark_rare` writes nothing.
     """
 
-    in_loop = True  # choose the vectorised rules
+    avoids_library_calls = True  # choose the vectorised rules
 
     def mark_rare(self, condition: Element) -> None: ...
 
@@ -208,7 +208,7 @@ def write_gaussian(region: LoweringContext, dtype: DType, count: Position) -> st
     draw = _DrawWriter(region, dtype, 2 if dtype is float64 else 1)
     out, b = draw.out, draw.b
     computed_dtype = float64 if dtype is float64 else float32
-    numbers = out.alloca(f"[{_CHUNK_NUMBERS} x {memory(computed_dtype)}]")
+    numbers = out.alloca(f"[{_CHUNK_NUMBERS} x {memory_type(computed_dtype)}]")
 
     def write_chunk(start: str, length: str) -> None:
         words = draw.write_words(start)

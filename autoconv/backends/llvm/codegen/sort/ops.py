@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.backends.llvm.analysis.representation import has_only_dense, is_array, sizes
+from autoconv.backends.llvm.analysis.representation import has_only_dense, is_static_array, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import native_lowering
 from autoconv.backends.llvm.codegen.routine import PartRoutine, Routine, call, open_dimensions, pointers, split_routine
@@ -135,7 +135,7 @@ def _sort_by_numpy(region: LoweringContext, node: Node) -> None:
 
 def _is_sortable(node: Node) -> bool:
     type_: Any = node.inputs[0].type
-    return is_array(type_) and sizes(type_)[node.attributes.get("axis", -1)] < 2**31
+    return is_static_array(type_) and sizes(type_)[node.attributes.get("axis", -1)] < 2**31
 
 
 def _is_sortable_open(node: Node) -> bool:

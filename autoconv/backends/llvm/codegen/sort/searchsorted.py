@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.backends.llvm.analysis.classify_indexing import shape_of
-from autoconv.backends.llvm.analysis.representation import is_array, is_complex, is_dense, sizes
+from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_static_array, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import native_lowering
 from autoconv.backends.llvm.codegen.routine import PartRoutine, Routine, call, open_dimensions, split_routine
@@ -39,7 +39,7 @@ def _is_open_search(node: Node) -> bool:
 
 
 def _is_known_search(node: Node) -> bool:
-    return all(is_array(value.type) for value in node.inputs)
+    return all(is_static_array(value.type) for value in node.inputs)
 
 
 @native_lowering("searchsorted", fits=_is_known_search, fits_open=_is_open_search)

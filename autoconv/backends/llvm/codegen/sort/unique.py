@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoconv.backends.llvm.analysis.representation import is_array, sizes
+from autoconv.backends.llvm.analysis.representation import is_static_array, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import data_sized_lowering
 from autoconv.backends.llvm.codegen.routine import Routine, call
@@ -23,7 +23,7 @@ _LABEL_STEMS = ("look", "compare", "next", "new", "known")
 
 def _is_native(node: Node) -> bool:
     type_: Any = node.inputs[0].type
-    return is_array(type_) and not type_.dtype.is_complex and 0 < sizes(type_)[0] < 2**30
+    return is_static_array(type_) and not type_.dtype.is_complex and 0 < sizes(type_)[0] < 2**30
 
 
 @data_sized_lowering("unique", fits=_is_native)
