@@ -92,7 +92,7 @@ def init_scope() -> Iterator[None]:
     >>> scaled(autoconv.constant(3.0)).numpy()
     np.float32(6.0)
     """
-    with recording(None):
+    with recording(region=None):
         yield
 
 

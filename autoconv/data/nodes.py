@@ -229,7 +229,7 @@ class RunningIterator:
         """Return the next element; raises StopIteration at the end."""
         if current_region() is None:
             return self._next_under_lock()
-        with recording(None):  # elements are computed now, even while a function is being traced
+        with recording(region=None):  # elements are computed now, even while a function is being traced
             return self._next_under_lock()
 
     def _next_under_lock(self) -> Element:
@@ -254,7 +254,7 @@ class RunningIterator:
 
         Elements are computed anew, in the random orders of the pass.
         """
-        with self._lock, recording(None):
+        with self._lock, recording(region=None):
             if position < self.position or self._failure is not None:
                 self.close()
                 for stream, pass_number in self._pass_numbers:

@@ -146,6 +146,6 @@ def _zeros_of_leaf(spec: TensorSpec | None) -> Any:
     """Return zeros of the spec: an eager tensor, as the Optional may be used in another region of the graph."""
     if spec is None:
         return None
-    with recording(None):
+    with recording(region=None):
         zeros = np.full([size or 0 for size in spec.shape], b"" if spec.dtype.is_string else 0, spec.dtype.numpy)
         return constant(zeros)

@@ -36,12 +36,12 @@ def parameters_text(arguments: ast.arguments) -> str:
     if arguments.posonlyargs:
         parts.insert(len(arguments.posonlyargs), "/")
     if arguments.vararg:
-        parts.append("*" + _parameter(arguments.vararg, None))
+        parts.append("*" + _parameter(arguments.vararg, default=None))
     elif arguments.kwonlyargs:
         parts.append("*")
     parts += map(_parameter, arguments.kwonlyargs, arguments.kw_defaults)
     if arguments.kwarg:
-        parts.append("**" + _parameter(arguments.kwarg, None))
+        parts.append("**" + _parameter(arguments.kwarg, default=None))
     return ", ".join(parts)
 
 

@@ -154,7 +154,7 @@ def _mean(
         return apply_reduction("mean", x, axis, keepdims, out, **options)
     mask = tensor(where, bool)
     total = apply_reduction(
-        "sum", cast(mask_elements(x, mask, 0), np.mean(np.ones(1, x.dtype.numpy)).dtype), axis, keepdims, None
+        "sum", cast(mask_elements(x, mask, 0), np.mean(np.ones(1, x.dtype.numpy)).dtype), axis, keepdims, out=None
     )
     mean = apply("divide", total, cast(_count_selected(mask, x, axis, keepdims), total.dtype))
     mean = mean if dtype is None else cast(mean, numpy_dtype(dtype))

@@ -117,7 +117,7 @@ def _diff(
 
 def _neighbours(x: Tensor, axis: int) -> list[Tensor]:
     """Return all elements but the first along an axis, and all but the last."""
-    return [_part_of_axis(x, axis, 1, None), _part_of_axis(x, axis, None, -1)]
+    return [_part_of_axis(x, axis, 1, stop=None), _part_of_axis(x, axis, None, -1)]
 
 
 @computes("trapezoid")
@@ -212,7 +212,7 @@ def _gradient_by_coordinates(x: Tensor, axis: int, coordinates: TensorLike, edge
         call_ufunc(np.true_divide, call_ufunc(np.subtract, part_of_axis(*later), part_of_axis(*earlier)), distance)
         for later, earlier, distance in (
             ((1, 2), (0, 1), apply("reshape", first_distance, shape=(1,) * rank_of(x))),
-            ((-1, None), (-2, -1), _part_of_axis(after, axis, -1, None)),
+            ((-1, None), (-2, -1), _part_of_axis(after, axis, -1, stop=None)),
         )
     ]
     return apply("concat", *(cast(part, x.dtype.numpy) for part in (ends[0], interior, ends[1])), axis=axis)

@@ -182,7 +182,7 @@ def _real_transforms(default_axes: object) -> tuple[Callable[..., Any], Callable
         spectrum = rfft(x, None if last_size == -1 else last_size, axis_indices[-1], norm)
         if len(axis_indices) == 1:
             return spectrum
-        return _transform_over_axes("fft", None)(spectrum, tuple(other_sizes), axis_indices[:-1], norm)
+        return _transform_over_axes("fft", default_axes=None)(spectrum, tuple(other_sizes), axis_indices[:-1], norm)
 
     def inverse(a: object, s: Any = None, axes: Any = default_axes, norm: Any = None, out: object = None) -> Tensor:
         refuse_options(out=out)
@@ -191,7 +191,7 @@ def _real_transforms(default_axes: object) -> tuple[Callable[..., Any], Callable
         sizes = tuple(s[:-1]) if s is not None else None
         last_size = None if s is None else require_known_shape(x)[axis_indices[-1]] if s[-1] == -1 else s[-1]
         if len(axis_indices) > 1:
-            x = _transform_over_axes("ifft", None)(x, s=sizes, axes=axis_indices[:-1], norm=norm)
+            x = _transform_over_axes("ifft", default_axes=None)(x, s=sizes, axes=axis_indices[:-1], norm=norm)
         return irfft(x, last_size, axis_indices[-1], norm)
 
     return transform, inverse

@@ -49,7 +49,7 @@ def save_function(function: object, path: str | os.PathLike[str]) -> None:
     if not traces:
         raise ValueError(f"{function!r} has no trace to save: call it, or give it an input_signature")
     variables = {id(variable.storage): variable for trace in traces for variable in trace.variables}
-    with recording(None):
+    with recording(region=None):
         saved_object = {"function": function, "variables": list(variables.values())}
         content, writer, _ = make_content(saved_object, {}, SaveOptions())
 
@@ -81,7 +81,7 @@ def load_function(path: str | os.PathLike[str]) -> LoadedFunction:
     index = document_content(text, name, _FILE_KIND)
     if index.get("version") != VERSION:
         raise ValueError(f"{name} was saved in version {index.get('version')} of the format; this is {VERSION}.")
-    with recording(None):
+    with recording(region=None):
         try:
             arrays.records = index["arrays"]
             loaded_object = Loading(index, index["graphs"], arrays, [], LoadOptions()).load_root()

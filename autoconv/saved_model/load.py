@@ -80,7 +80,7 @@ def load(export_dir: str | os.PathLike[str], tags: Any = None, options: LoadOpti
     >>> autoconv.saved_model.load(folder).v.numpy()
     array([1., 2.], dtype=float32)
     """
-    with folder_lock(os.fspath(export_dir), shared=True), recording(None):
+    with folder_lock(os.fspath(export_dir), shared=True), recording(region=None):
         index, graph_texts, arrays, assets = read_folder(os.fspath(export_dir))
         try:
             return Loading(index, graph_texts, arrays, assets, options or LoadOptions()).load_root()

@@ -56,7 +56,7 @@ def save(
         raise ValueError(
             f"Expected an object with variables or functions, such as a Module, for export. Got {obj!r}.{remedy}"
         )
-    with recording(None):
+    with recording(region=None):
         content, writer, assets = make_content(obj, signatures, options or SaveOptions())
         write_folder(os.fspath(export_dir), content, writer.graphs, writer.arrays, assets)
 

@@ -191,7 +191,7 @@ FORMS: dict[str, Callable[..., object]] = {
     "LSTMBlockCell": _lstm_cell,
     "GRUBlockCell": _gru_cell,
     "BlockLSTM": _block_lstm("icfo", 1.0, 3.0),
-    "BlockLSTMV2": _block_lstm("ifco", 0.0, 0.0),
+    "BlockLSTMV2": _block_lstm("ifco", 0.0, cell_clip=0.0),
     "CudnnRNN": _cudnn_rnn,
     "CudnnRNNV2": lambda **options: (*_cudnn_rnn(**options), tf.zeros([0], tf.int8)),
     "CudnnRNNV3": _cudnn_rnn_with_lengths,

@@ -90,7 +90,7 @@ class Checkpoint:
         """The number of the last checkpoint that `save` wrote or `restore` read, an int64 variable."""
         counter = self._save_counter
         if counter is None:
-            with recording(None):  # created eagerly, outside any trace
+            with recording(region=None):  # created eagerly, outside any trace
                 counter = Variable(0, trainable=False, name="save_counter", dtype=int64)
             self.__dict__["_save_counter"] = counter
             restore_attribute(self, "save_counter", counter)
@@ -116,7 +116,7 @@ class Checkpoint:
 
         The file `checkpoint` in the same folder names the checkpoint as the latest.
         """
-        with recording(None):  # the counter is eager also where a graph is recorded
+        with recording(region=None):  # the counter is eager also where a graph is recorded
             self.save_counter.assign_add(1)
             path = f"{os.fspath(file_prefix)}-{int(self.save_counter.numpy())}"
         existed_before = checkpoint_exists(path)
@@ -126,7 +126,7 @@ class Checkpoint:
         except BaseException:
             if not existed_before:
                 delete_unlisted(path)
-            with recording(None):
+            with recording(region=None):
                 self.save_counter.assign_sub(1)
             raise
         return path

@@ -121,7 +121,7 @@ def stored_arrays(value: Any) -> dict[str, np.ndarray]:
         return {VALUE: np.asarray(value.eval())}
     if isinstance(value, Variable):
         return {VALUE: value.storage.value}
-    with recording(None):
+    with recording(region=None):
         return {
             name: np.asarray(convert_to_tensor(source() if callable(source) else source).numpy())  # type: ignore[attr-defined]
             for name, source in _serialized_tensors(value).items()
@@ -133,7 +133,7 @@ def restore_values(value: Any, read: Callable[[str], np.ndarray], key_by_name: M
 
     Raises ValueError for an array of another shape, with the shapes and the variable's name.
     """
-    with recording(None):
+    with recording(region=None):
         if isinstance(value, Variable):
             _assign(value, read(key_by_name[VALUE]))
         elif _waits_for_value(value):

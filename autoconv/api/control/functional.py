@@ -68,7 +68,7 @@ def map_to_any(fn: Callable[..., Any], elems: Any) -> Any:
     def step(index: TensorLike, carried: None) -> tuple[Any, None]:
         return function(pack(template, [get_item(tensor, index) for tensor in elem_tensors])), None
 
-    declaration = replace(_declare_result(pack(template, elem_tensors), elem_tensors, None), is_open=True)
+    declaration = replace(_declare_result(pack(template, elem_tensors), elem_tensors, signature=None), is_open=True)
     return _collect(step, elem_tensors, None, declaration, reverse=False)[0]
 
 

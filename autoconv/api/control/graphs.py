@@ -179,7 +179,7 @@ def _create_variable_outside(create: Callable[..., Any], arguments: dict[str, An
             f"Argument `initial_value` ({initial_value}) could not be lifted out of a `autoconv.function`. Pass a "
             "function that makes it, such as `autoconv.Variable(lambda: autoconv.random.normal([10, 40]))`."
         )
-    with recording(None):
+    with recording(region=None):
         return create(**arguments)
 
 

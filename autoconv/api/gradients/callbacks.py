@@ -132,7 +132,7 @@ class EagerCall(ArrayCall):
     graphdef_name = "EagerPyFunc"
 
     def __call__(self, *arrays: Any) -> Any:
-        with recording(None):
+        with recording(region=None):
             result = self._call(*(EagerTensor(array) for array in arrays))
         if isinstance(result, (list, tuple)):
             return [_array(value) for value in result]

@@ -55,7 +55,7 @@ class KeyValueTensorInitializer(TableInitializer):
         self, keys: TensorLike, values: TensorLike, key_dtype: DTypeLike | None = None,
         value_dtype: DTypeLike | None = None, name: str | None = None,
     ) -> None:  # fmt: skip
-        with recording(None):
+        with recording(region=None):
             self._keys = convert_to_tensor(keys, key_dtype)
             self._values = convert_to_tensor(values, value_dtype)
         self._key_dtype, self._value_dtype = self._keys.dtype, self._values.dtype

@@ -33,7 +33,7 @@ class MutableHashTable(LookupTable):
     ) -> None:  # fmt: skip
         self._key_dtype, self._value_dtype = as_dtype(key_dtype), as_dtype(value_dtype)
         self._name = name
-        with recording(None):
+        with recording(region=None):
             self._default_value = convert_to_tensor(default_value, self._value_dtype)
         self._entries: dict[Any, np.ndarray] = {}
 
@@ -132,7 +132,7 @@ class DenseHashTable(MutableHashTable):
         checkpoint: bool = True, experimental_is_anonymous: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(key_dtype, value_dtype, default_value, name)
-        with recording(None):
+        with recording(region=None):
             reserved_tensors = [convert_to_tensor(key, self._key_dtype) for key in (empty_key, deleted_key)]
         self._reserved_keys = {key.numpy() for key in reserved_tensors}  # type: ignore[attr-defined]
 

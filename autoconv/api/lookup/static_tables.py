@@ -98,7 +98,7 @@ class StaticHashTable(LookupTable):
         self._initializer = initializer
         self._key_dtype, self._value_dtype = as_dtype(initializer.key_dtype), as_dtype(initializer.value_dtype)
         self._name = name or "hash_table"
-        with recording(None):
+        with recording(region=None):
             self._default_value = convert_to_tensor(default_value, self._value_dtype)
             if self._default_value.shape.rank != 0:
                 raise ValueError(f"default_value has to be a scalar, found the shape {self._default_value.shape}")

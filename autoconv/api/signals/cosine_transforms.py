@@ -186,6 +186,6 @@ def _dct3(x: Any, size: int, norm: str | None) -> Any:
 
 def _dct4(x: Any, size: int, norm: str | None) -> Any:
     """Return the transform of type 4: the elements at odd positions of a transform of type 2 of twice the size."""
-    spectrum = _dct2(pad(x, [*[[0, 0]] * (len(x.shape) - 1), [0, size]]), 2 * size, None)
+    spectrum = _dct2(pad(x, [*[[0, 0]] * (len(x.shape) - 1), [0, size]]), 2 * size, norm=None)
     odd_elements: Any = get_item(spectrum, (..., slice(1, None, 2)))
     return odd_elements * constant(np.sqrt(0.5 / size), x.dtype) if norm == "ortho" else odd_elements

@@ -87,7 +87,7 @@ def safe_embedding_lookup_sparse(
     ids, weights = retain(ids, is_used), None if weights is None else retain(weights, is_used)
     ids, is_empty = fill_empty_rows(ids, default_id or 0)
     if weights is not None:
-        weights, _ = fill_empty_rows(weights, 1.0)
+        weights, _ = fill_empty_rows(weights, default_value=1.0)
     embeddings = embedding_lookup_sparse(embedding_weights, ids, weights, combiner, max_norm)
     if default_id is None:
         embeddings = where(expand_dims(is_empty, 1), zeros_like(embeddings), embeddings)

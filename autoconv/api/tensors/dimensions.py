@@ -1,4 +1,4 @@
-"""Sizes of dimensions as ints where they are static_sizes while tracing."""
+"""Sizes of dimensions, as ints if they are static."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def sizes_of(tensor: Tensor) -> list[Any]:
-    """Return the sizes of a tensor: ints where they are static_sizes, else scalars of the graph."""
+    """Return the sizes of a tensor: ints where they are static, else scalars of the graph."""
     return [shape(tensor)[axis] if size is None else size for axis, size in enumerate(tensor.shape.as_list())]
 
 
 def size_entry(sizes: TensorLike, position: int) -> Any:
-    """Return an entry of a vector of sizes: an int if it is static_sizes, else a scalar of the graph."""
+    """Return an entry of a vector of sizes: an int if it is static, else a scalar of the graph."""
     static_sizes = known_sizes(sizes)
     size = None if static_sizes is None else static_sizes[position]
     return get_item(convert_to_tensor(sizes), position) if size is None else size

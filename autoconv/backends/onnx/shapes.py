@@ -129,7 +129,7 @@ class ShapeWriter(ElementWriter):
         return self._slice(x, axis, start_vector, stop_vector, 1 if step is None else step, None)
 
     def open_stack(self, list_term: ListTerm) -> Term:
-        return self.open_slice(list_term.buffer, 0, None, self.cast(list_term.length, int64), None)  # type: ignore[return-value]
+        return self.open_slice(list_term.buffer, 0, None, self.cast(list_term.length, int64), step=None)  # type: ignore[return-value]
 
     def true_positions(self, mask: Term) -> Term:
         return self.transpose(self.emit("NonZero", [mask], int64, (mask.rank, None)), [1, 0])

@@ -57,7 +57,7 @@ class XlaGraph:
         self._variables = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ResourceType)]
         self._variants: dict[tuple[int, ...], _Variant | None] = {}
         try:
-            self._variants[()] = self._compile_variant(None)
+            self._variants[()] = self._compile_variant(numbers=None)
         except GraphUnfit as error:
             if error.reason != SIZE_DEPENDS_ON_VALUE:
                 raise

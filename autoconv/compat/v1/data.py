@@ -94,7 +94,7 @@ class Iterator:
 
     def _start(self, session: Any, dataset_value: Any) -> None:
         """Begin a pass over a dataset in a session, where the dataset has the run-time value `dataset_value`."""
-        with recording(None):
+        with recording(region=None):
             self._states[session] = iter(data.DatasetSpec(self.element_spec)(dataset_value))
 
     def _next(self, handle: bytes | None = None) -> list[Any]:

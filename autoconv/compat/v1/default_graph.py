@@ -99,7 +99,7 @@ def enable_v2_tensorshape() -> None:
 
     >>> autoconv.compat.v1.enable_v2_tensorshape()
     """
-    show_sizes_by(None)
+    show_sizes_by(present_size=None)
 
 
 def disable_tensor_equality() -> None:

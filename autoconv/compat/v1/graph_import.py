@@ -120,7 +120,7 @@ class _ImportedNode:
             case "shape":
                 return None if value.unknown_rank else [None if dim.size < 0 else dim.size for dim in value.dim]
             case "tensor":
-                with recording(None):
+                with recording(region=None):
                     tensor: Any = parse_tensor(value.SerializeToString(), as_dtype(value.dtype))
                 return tensor.numpy()
         return value

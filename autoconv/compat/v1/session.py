@@ -164,7 +164,7 @@ class Session:
         fed_arrays: list[Any],
     ) -> list[Any]:  # fmt: skip
         """Compute values of the graph and run nodes; return the arrays of the values."""
-        with recording(None), _mark_running(self):
+        with recording(region=None), _mark_running(self):
             return self._slice_for(tuple(values), node_names, feed_targets)(fed_arrays, self._storages)
 
     def _slice_for(

@@ -72,7 +72,7 @@ def text(name: str, tensor: TensorLike, collections: Any = None) -> Any:
         value.tensor.CopyFrom(tensor_message(np.asarray(array, object)))
         value.metadata.CopyFrom(metadata_of("text", None))
 
-    return _summary(name, convert_to_tensor(tensor, string), fill, collections, None)
+    return _summary(name, convert_to_tensor(tensor, string), fill, collections, family=None)
 
 
 def image(

@@ -89,7 +89,7 @@ def require_defined(variant: Variant, is_outer: bool = False) -> Any:
 
 def drop_undefined(variant: Variant) -> Any:
     """Remove the undefined arm of a variant, which the program's structure shows to be never selected."""
-    return drop_arms(variant, lambda value: isinstance(value, Undefined), None)
+    return drop_arms(variant, lambda value: isinstance(value, Undefined), make_error=None)
 
 
 def require_present(variant: Variant, absent: Any, error: BaseException) -> Any:

@@ -134,7 +134,7 @@ def _ndarray(
 ) -> Any:
     if buffer is not None or strides is not None:
         raise StagingError("an array is created on memory that the program passes", current_place())
-    return _make_filled_creator(None)(shape, dtype, order or "C")
+    return _make_filled_creator(fill=None)(shape, dtype, order or "C")
 
 
 def _full(
@@ -199,7 +199,7 @@ def _is_column_major(array: SymbolicArray) -> bool:
 
 
 def _full_like(a: Any, fill_value: object, dtype: object = None, **options: Any) -> Any:
-    array = _make_creator_like(None)(a, dtype, **options)
+    array = _make_creator_like(fill=None)(a, dtype, **options)
     _fill(array, fill_value)
     return array
 
@@ -316,9 +316,9 @@ def _make_constant_creator(function: Callable[..., Any]) -> Callable[..., Any]:
 
 _CREATORS: dict[Any, Callable[..., Any]] = {
     np.ndarray: _ndarray,
-    np.zeros: _make_filled_creator(0), np.ones: _make_filled_creator(1), np.empty: _make_filled_creator(None),
+    np.zeros: _make_filled_creator(0), np.ones: _make_filled_creator(1), np.empty: _make_filled_creator(fill=None),
     np.full: _full, np.zeros_like: _make_creator_like(0), np.ones_like: _make_creator_like(1),
-    np.empty_like: _make_creator_like(None), np.full_like: _full_like, np.array: _array,
+    np.empty_like: _make_creator_like(fill=None), np.full_like: _full_like, np.array: _array,
     np.asarray: _asarray, np.asanyarray: _asarray, np.ascontiguousarray: _ascontiguousarray,
     np.asfortranarray: _asfortranarray, np.copy: _copy, np.arange: _arange, np.histogram: _histogram,
     np.eye: _make_constant_creator(np.eye),

@@ -30,7 +30,7 @@ def resolve_not_implemented(method_result: object, try_next: Callable[[], Any]) 
     is_not_implemented: Any = False
     if type(method_result) is Variant:
         is_not_implemented = selects_object(method_result, NotImplemented)
-        result = drop_arms(method_result, lambda value: value is NotImplemented, None)
+        result = drop_arms(method_result, lambda value: value is NotImplemented, make_error=None)
     elif type(method_result) is SymbolicObject and method_result.value_in_graph.type == ObjectType():
         is_not_implemented = record_object("object_isinstance", [method_result], kinds=type(NotImplemented))
     if is_not_implemented is False:

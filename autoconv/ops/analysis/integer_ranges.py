@@ -162,7 +162,7 @@ class RangeAnalysis:
             self._set_range(node.results[0], (int(array), int(array)) if is_integer_scalar else None)
         elif name == "absent":
             self._absent_values.update(node.results)
-            self._set_range(node.results[0], None)
+            self._set_range(node.results[0], range_=None)
         elif name == "cond":
             self._visit_cond(node)
         elif name == "while":
@@ -177,7 +177,7 @@ class RangeAnalysis:
                     self._visited_regions.add(region)
                     self._visit(region, [None] * len(region.parameters), node)
             for value in node.results:
-                self._set_range(value, None)
+                self._set_range(value, range_=None)
         else:
             for value in node.results:
                 self._set_range(value, self._result_range(node, value))

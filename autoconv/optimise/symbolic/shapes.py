@@ -365,8 +365,9 @@ SHAPES: dict[str, _Rule] = {
     "reshape": _reshape, "fill": _broadcast, "broadcast_to": _broadcast, "range": _range, "set_item": _set_item,
     "add_at_item": _set_item, "top_k": _top_k, "split": _split, "tile": _tile, "repeat": _repeat, "unpad": _unpad,
     "diag": _diag, "diag_part": _diag_part, "reshape_like": _reshape_like, "squeeze": _squeeze, "qr": _qr, "svd": _svd,
-    "sliding_windows": _sliding_windows, "rfft": _rfft, "irfft": _irfft, "numpy_cumsum": _flattening_rule("axis", None),
-    "numpy_cumprod": _flattening_rule("axis", None), "numpy_copy": _flattening_rule("method", "flatten"),
+    "sliding_windows": _sliding_windows, "rfft": _rfft, "irfft": _irfft,
+    "numpy_cumsum": _flattening_rule("axis", value=None), "numpy_cumprod": _flattening_rule("axis", value=None),
+    "numpy_copy": _flattening_rule("method", value="flatten"),
     **{
         f"random_{name}": _requested_shape_rule(0) for name in ("uniform", "normal", "bits", "truncated_normal")
     }, "random_uniform_int": _requested_shape_rule(2),

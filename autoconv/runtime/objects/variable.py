@@ -341,7 +341,7 @@ def _raise_wrong_dtype(variable: Variable, tensor: Tensor) -> Tensor:
 def _initial_array(value: object, dtype: DType | None) -> np.ndarray:
     """Compute the initial value eagerly; during a trace, from the arguments of the traced call."""
     region = current_region()
-    with recording(None):
+    with recording(region=None):
         tensor = value() if callable(value) else value
         if isinstance(tensor, SymbolicTensor):
             known_value = static_value(tensor)

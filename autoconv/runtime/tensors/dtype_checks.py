@@ -75,7 +75,7 @@ def unconvertible_error(op: Op, target: DType, value: Any, position: int, region
     `+` converts its second operand without regard to the first one, and so refuses their dtypes.
     """
     if op.graphdef == "AddV2" and position and region is None:
-        return mismatch_error(op, target, as_dtype(value.dtype), position, None)
+        return mismatch_error(op, target, as_dtype(value.dtype), position, region=None)
     if target.is_string and isinstance(value, (np.ndarray, np.generic)):
         return TensorConversionError(f"Failed to convert a NumPy array to a Tensor of strings (found {value!r}).")
     python_value = np.asarray(value).tolist()

@@ -214,7 +214,7 @@ class CallDispatch(Generic[P, R]):
         may_be_presumed |= not timing.choice and presumption.is_deferred(kind)
         if may_be_presumed and presumption.presumes_plain(kind, budget.count, budget.seconds_a_trace):
             return self._run_presumed(kind, args, kwargs)
-        may_wait = timing.may_be_presumed(0.0) and not timing.choice
+        may_wait = timing.may_be_presumed(seconds=0.0) and not timing.choice
         if may_wait and presumption.waits(kind, budget.seconds_a_trace, self.python_function, args, kwargs):
             result = self._run_presumed(kind, args, kwargs)
             if result is not ENDED_EARLY:

@@ -217,8 +217,9 @@ class Signature:
         if is_structure(parameter.default):
             is_default, default_text = value is parameter.default, repr(parameter.default)
         else:
-            default_key = make_leaf_key(self.contract, parameter.default, {}, False)
-            is_default, default_text = make_leaf_key(self.contract, value, {}, False) == default_key, str(default_key)
+            default_key = make_leaf_key(self.contract, parameter.default, {}, is_by_value=False)
+            is_default = make_leaf_key(self.contract, value, {}, is_by_value=False) == default_key
+            default_text = str(default_key)
         if not is_default:
             raise self._binding_error(
                 f"Can not cast {value!r} to {default_text}", args, kwargs,

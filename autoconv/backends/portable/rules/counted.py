@@ -110,7 +110,7 @@ def top_k(writer: Rules, node: Node, x: Term, *open_k: Term) -> list[Term] | Non
     size = writer.sizes(x)[axis]
     k_term = writer.cast(open_k[0], int64)
     writer.fail((k_term < 0) | (k_term > (size if isinstance(size, int) else writer.cast(size, int64))))
-    slices = [writer.open_slice(array, axis, 0, k_term, None) for array in (values, positions)]
+    slices = [writer.open_slice(array, axis, 0, k_term, step=None) for array in (values, positions)]
     return [slice_ for slice_ in slices if slice_ is not None] if None not in slices else None
 
 

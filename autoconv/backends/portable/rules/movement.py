@@ -135,7 +135,7 @@ def _open_split(writer: Rules, node: Node, x: Term, axis: int, sizes: Term) -> l
         count = writer.select(number.same(-1), inferred_size, number)
         writer.fail(count < 0)
         stop = start + count
-        parts.append(writer.open_slice(x, axis, start, stop, None))
+        parts.append(writer.open_slice(x, axis, start, stop, step=None))
         start = stop
     writer.fail(start.differs(total))
     return [part for part in parts if part is not None]
@@ -313,7 +313,7 @@ def diag_part(writer: Rules, node: Node, x: Term) -> Term | None:
         )
         count_term = writer.binary("maximum", writer.binary("minimum", rows_left, columns_left), 0)
         for axis, start in ((x.rank - 2, down), (x.rank - 1, right)):
-            part = writer.open_slice(x, axis, start, count_term + start, None)
+            part = writer.open_slice(x, axis, start, count_term + start, step=None)
             if part is None:
                 return None
             x = part

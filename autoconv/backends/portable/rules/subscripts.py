@@ -134,7 +134,9 @@ def _slice_axis(writer: Rules, x: Term, axis: int, entry: Slice, operands: Seque
     start, stop, step = bounds
     if not isinstance(step, int) or step > 0:
         return writer.open_slice(x, axis, *bounds)
-    part = writer.open_slice(x, axis, _bound_after(writer, stop), _bound_after(writer, start), None) if step else None
+    if not step:
+        return None
+    part = writer.open_slice(x, axis, _bound_after(writer, stop), _bound_after(writer, start), step=None)
     return part if part is None else writer.open_slice(writer.reverse(part, [axis]), axis, None, None, -step)
 
 

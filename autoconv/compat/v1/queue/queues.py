@@ -89,7 +89,7 @@ class QueueBase:
     def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Any:
         """Return the operation that closes the queue for further elements, and optionally cancels waiting enqueues."""
         close = lambda: self.buffer().close(cancel_pending_enqueues)
-        return as_operation(lambda: numpy_function(close, [], None, name=name or f"{self.name}_Close"))
+        return as_operation(lambda: numpy_function(close, [], Tout=None, name=name or f"{self.name}_Close"))
 
     def is_closed(self, name: str | None = None) -> Any:
         """Return a bool tensor: whether the queue is closed."""
@@ -137,7 +137,7 @@ class QueueBase:
                 self._check_shapes(element)
             self.buffer().put(elements)
 
-        return as_operation(lambda: numpy_function(put, tensors, None, name=name or f"{self.name}_EnqueueMany"))
+        return as_operation(lambda: numpy_function(put, tensors, Tout=None, name=name or f"{self.name}_EnqueueMany"))
 
     def _check_shapes(self, element: abc.Sequence[Any]) -> None:
         """Raise InvalidArgumentError for an element whose values do not have the queue's shapes."""

@@ -67,7 +67,7 @@ class Builder:
         graph = sess.graph
         sess.run(graph.attachments.get("variables", []))  # raises for a variable without a value
         variables = session_variables(sess)
-        with recording(None):
+        with recording(region=None):
             root: Any = Module()
             root.values = list(variables.values())
             functions = {

@@ -36,7 +36,7 @@ def wrap_function(fn: Callable[..., Any], signature: Any, name: str | None = Non
     (np.float32(6.0), ['scale:0'])
     """
     function_name = name or str(getattr(fn, "__name__", "wrapped_function"))
-    with recording(None), Graph().as_default() as graph:
+    with recording(region=None), Graph().as_default() as graph:
         arguments = nest.map_structure(
             lambda spec: placeholder(spec.dtype, spec.shape, spec.name or "args"), list(signature or ())
         )
@@ -108,7 +108,7 @@ class WrappedFunction:
 def initialized_variables(graph: Graph) -> dict[GraphVariable, Variable]:
     """Return a variable with its initial value for each variable of a graph."""
     variables = graph.attachments.get("variables", [])
-    with recording(None):
+    with recording(region=None):
         session = Session(graph=graph)
         session.run([variable.initializer for variable in variables])
         return session_variables(session)
@@ -118,7 +118,7 @@ def session_variables(session: Session) -> dict[GraphVariable, Variable]:
     """Return a variable with the session's value for each variable of its graph that has one."""
     variables = session.graph.attachments.get("variables", [])
     initialized = [variable for variable in variables if session.has_value(variable)]
-    with recording(None):
+    with recording(region=None):
         return {
             variable: Variable(value, trainable=variable.trainable, name=variable.storage.name, shape=variable.shape)
             for variable, value in zip(initialized, session.run(initialized), strict=True)

@@ -53,7 +53,7 @@ def input_producer(
         order = generator.permutation(len(rows)) if shuffle else range(len(rows))
         queue.buffer().put([(copy_if_array(rows[i]),) for i in order])
 
-    enqueue = as_operation(lambda: numpy_function(enqueue_epoch, [tensor], None, name=f"{queue.name}_EnqueueMany"))
+    enqueue = as_operation(lambda: numpy_function(enqueue_epoch, [tensor], Tout=None, name=f"{queue.name}_EnqueueMany"))
     add_queue_runner(QueueRunner(queue, [enqueue], cancel_op=cancel_op))
     return queue
 

@@ -46,7 +46,7 @@ class ExponentialMovingAverage(train.ExponentialMovingAverage):
     def variables_to_restore(self, moving_avg_variables: Iterable[Any] | None = None) -> dict[str, Any]:
         """Return variables by the names under which a Saver restores them.
 
-        An averaged_variables variable is listed under the name of its average.
+        An averaged variable is listed under the name of its average.
         """
         averaged_variables = [*trainable_variables(), *moving_average_variables()]
         averaged_variables = averaged_variables if moving_avg_variables is None else list(moving_avg_variables)

@@ -296,7 +296,8 @@ class RMSPropOptimizer(Optimizer):
 
     def _update(self, gradient: Any, variable: Any) -> list[Any]:
         rate, decay, momentum, epsilon = (self._hyperparameter(value, variable) for value in self._hyperparameters)
-        squares, velocity = self._slot(variable, "rms", 1.0), self._slot(variable, "momentum", label=f"{self._name}_1")
+        squares = self._slot(variable, "rms", initial=1.0)
+        velocity = self._slot(variable, "momentum", label=f"{self._name}_1")
         mean = squares.assign(decay * squares + (1 - decay) * gradient * gradient)
         assignments, variance = [mean], mean
         if self._centered:

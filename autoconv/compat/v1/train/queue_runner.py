@@ -77,7 +77,7 @@ class QueueRunner:
         """Run the operation, in a thread, until a stop is requested or its input has ended."""
         try:
             while coordinator is None or not coordinator.should_stop():
-                with recording(None):
+                with recording(region=None):
                     session.run(operation)
         except self.queue_closed_exception_types:
             with self._lock:
@@ -102,7 +102,7 @@ class QueueRunner:
 def _run_quietly(session: Any, operation: Any) -> None:
     """Run an operation that closes a queue; ignore errors of a closed session, whose queues are closed already."""
     try:
-        with recording(None):
+        with recording(region=None):
             session.run(operation)
     except (RuntimeError, CancelledError):
         pass

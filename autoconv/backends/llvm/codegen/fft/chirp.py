@@ -97,7 +97,7 @@ def write_chirped_rows(
 def _write_transform(region: LoweringContext, size: int, real_dtype: DType, sign: int) -> str:
     """Write a function that transforms a row of `size` complex numbers, without a scale; return its name."""
     routine = Routine(region, ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"])
-    calls = StageCalls(region, routine.out, stages(size, 1, 1), size, real_dtype, sign, 1.0)
+    calls = StageCalls(region, routine.out, stages(size, 1, 1), size, real_dtype, sign, scale=1.0)
     calls.write("%x", "%y")
     return routine.finish()
 

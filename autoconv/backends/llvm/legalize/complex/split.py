@@ -251,7 +251,7 @@ class _Writer:
             return _SplitValue(None, (real, imag))
         if outer.type != value.type or not (is_loop or self.split_values[outer].parts is not None):
             return _SplitValue(Value(graph, value.type, graph.unique_name(value.name)))
-        split_value = _SplitValue(None)
+        split_value = _SplitValue(complex_value=None)
         split_value.forms_read = set()
         return split_value
 
