@@ -120,14 +120,14 @@ def _write_arguments(region: LoweringContext, node: Node) -> tuple[list[str], li
     """Return the arguments of a call as typed operands, and the slots of temporary objects among them."""
     arguments, box_slots = [], []
     for value in node.inputs:
-        native = region.representation_of(value)
-        if isinstance(native, Memory):
-            native = array_view.as_ndarray(region, native, value.type)  # type: ignore[arg-type]
-            box_slots.append(native.slot or "")
-        if isinstance(native, Element):
-            arguments.append(f"{register(native.dtype)} {native.ir}")
+        representation = region.representation_of(value)
+        if isinstance(representation, Memory):
+            representation = array_view.as_ndarray(region, representation, value.type)  # type: ignore[arg-type]
+            box_slots.append(representation.slot or "")
+        if isinstance(representation, Element):
+            arguments.append(f"{register(representation.dtype)} {representation.ir}")
         else:
-            arguments.append(f"ptr {native.ir}")
+            arguments.append(f"ptr {representation.ir}")
     return arguments, box_slots
 
 

@@ -35,7 +35,7 @@ def running_totals(body: Graph, state_count: int) -> dict[Node, int]:
 
 def check_totals(region: LoweringContext, totals: dict[Node, int], state: Sequence[Native]) -> None:
     """Write code that sets the flag of an overflow if a total is so large that the loop's addends might bring it beyond
-    64 bits.
+    64 bits. `warn` takes an integer that is negative in that case.
     """
     b = RegisterWriter(region)
     for position in totals.values():

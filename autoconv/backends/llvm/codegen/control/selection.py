@@ -51,11 +51,11 @@ def has_large_operand(region: LoweringContext, node: Node, bound: int) -> Elemen
     """Write a test; return an i1 that is true if an operand of the arms is not between `-bound` and `bound`."""
     b = RegisterWriter(region)
     result = b.constant(False, bool_)
-    for native in {value: region.representation_of(value) for value in node.inputs[1:]}.values():
-        if isinstance(native, Element):
-            low, high = region.body.range_of(native)
+    for representation in {value: region.representation_of(value) for value in node.inputs[1:]}.values():
+        if isinstance(representation, Element):
+            low, high = region.body.range_of(representation)
             if low < -bound or high > bound:
-                shifted_operand = b.out.op("add", native.ir, bound)
+                shifted_operand = b.out.op("add", representation.ir, bound)
                 result = result | b.wrap(bool_, b.out.icmp("ugt", shifted_operand, 2 * bound))
     return result
 
@@ -94,10 +94,10 @@ def _ranges_of(region: LoweringContext, node: Node, arm: Graph, bound: int) -> d
     """
     ranges: dict[Value, Range] = {}
     for value, operand in zip(arm.parameters, node.inputs[1:], strict=True):
-        native = region.representation_of(operand)
-        if isinstance(native, Element):
+        representation = region.representation_of(operand)
+        if isinstance(representation, Element):
             known_range = region.body.value_ranges.get(value) if not bound else None
-            ranges[value] = known_range or region.body.range_of(native)
+            ranges[value] = known_range or region.body.range_of(representation)
             if bound:
                 ranges[value] = intersection(ranges[value], (-bound, bound)) or (0, 0)  # if empty, the test fails
     for arm_node in arm.nodes:

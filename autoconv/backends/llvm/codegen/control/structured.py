@@ -42,10 +42,11 @@ def _owned_or_borrowed(region: LoweringContext, node: Node, inputs: Sequence[Val
     """Return the inputs as arguments of a region: owned if this node is their last use, else borrowed."""
     arguments: list[Native] = []
     for value in inputs:
-        native = region.representation_of(value)
-        if isinstance(native, Object):
-            native = Object(native.ir, native.slot if _is_last_use(region, node, value) else None)
-        arguments.append(as_borrowed(native) if isinstance(native, Memory) else native)
+        representation = region.representation_of(value)
+        if isinstance(representation, Object):
+            slot = representation.slot if _is_last_use(region, node, value) else None
+            representation = Object(representation.ir, slot)
+        arguments.append(as_borrowed(representation) if isinstance(representation, Memory) else representation)
     return arguments
 
 
@@ -207,10 +208,12 @@ def _chunked_weight(counter: Counter | None, body: Graph) -> int | None:
 
 def _take_initial_state(region: LoweringContext, node: Node, value: Value) -> Native:
     """Return the initial value of a loop's state, with an owned reference for an object or a view."""
-    native = region.representation_of(value)
-    if isinstance(native, Object):
+    representation = region.representation_of(value)
+    if isinstance(representation, Object):
         return Object(region.take_reference(value, _is_last_use(region, node, value)))
-    return array_view.with_new_reference(region, native) if isinstance(native, Memory) else native
+    if isinstance(representation, Memory):
+        return array_view.with_new_reference(region, representation)
+    return representation
 
 
 _CHUNK_LENGTH = 1 << 20  # iterations of weight 1 between two polls for an interrupt
