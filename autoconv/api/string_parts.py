@@ -12,20 +12,21 @@ from autoconv.api.ragged.joining import ragged_concat
 from autoconv.api.ragged.rows import gather_rows
 from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
 from autoconv.api.strings import encoding_attributes, join, unsorted_segment_join
-from autoconv.api.tensors.arguments import static_text
+from autoconv.api.tensors.arguments import static_int, static_text
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import fill
 from autoconv.api.tensors.gather import gather
 from autoconv.api.tensors.indexing import boolean_mask
 from autoconv.api.tensors.shaping import expand_dims, reshape, shape, stack
 from autoconv.graph.dtypes import int64
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def split(input: RaggedLike, sep: str | None = None, maxsplit: int = -1, name: str | None = None) -> Any:
+def split(input: RaggedLike, sep: TensorLike | None = None, maxsplit: int = -1, name: str | None = None) -> Any:
     """The parts between separators (white space by default): a vector for one string, a ragged tensor for several.
 
     >>> autoconv.strings.split("a b c").numpy()
@@ -33,20 +34,15 @@ def split(input: RaggedLike, sep: str | None = None, maxsplit: int = -1, name: s
     >>> autoconv.strings.split(["a b", "c"])
     <autoconv.RaggedTensor [[b'a', b'b'], [b'c']]>
     """
-    sep = None if sep is None else static_text(sep, "sep")
-    options: dict[str, Any] = {"sep": sep or None, "maxsplit": int(maxsplit)}
-    characters = (bytes([code]) for code in range(1, 128))
-    # A byte that is no white space and not in the separator.
-    end_mark = next(
-        character for character in characters if character not in (sep or "").encode() and not character.isspace()
-    )
+    is_known = sep is None or isinstance(sep, (str, bytes)) or static_value(sep) is not None
+    separator = static_text(sep, "sep") if is_known and sep is not None else ""
+    operands = () if is_known else (convert_to_tensor(sep),)
+    options: dict[str, Any] = {"sep": separator or None, "maxsplit": static_int(maxsplit, "maxsplit")}
 
     def part_counts(texts: Tensor) -> Tensor:
-        """Return the number of parts; the mark at the end keeps an empty last part from being taken for padding."""
-        marked_texts = texts if sep is None else apply("add", texts, end_mark)
-        return _lengths_without_padding(apply("string_split", marked_texts, **options))
+        return apply("string_split", texts, *operands, counts_parts=True, **options)
 
-    return _split_texts(input, lambda texts: apply("string_split", texts, name=name, **options), part_counts)
+    return _split_texts(input, lambda texts: apply("string_split", texts, *operands, name=name, **options), part_counts)
 
 
 def bytes_split(input: RaggedLike, name: str | None = None) -> Any:

@@ -12,9 +12,9 @@ from autoconv.tensorflow.raw_op_sparse import sparse_parts
 _STREAMS = {"stdout": sys.stdout, "stderr": sys.stderr}
 
 
-def _string_split(input: TensorLike, sep: str, maxsplit: int = -1) -> tuple[object, ...]:
+def _string_split(input: TensorLike, sep: TensorLike, maxsplit: int = -1) -> tuple[object, ...]:
     """Split each string at `sep`, or at whitespace if `sep` is empty."""
-    return sparse_parts(tf.strings.split(input, sep or None, maxsplit).to_sparse())
+    return sparse_parts(tf.strings.split(input, sep, maxsplit).to_sparse())
 
 
 # Name of a raw op -> a function with its parameters, written in public functions.

@@ -198,3 +198,16 @@ def test_padded_neighbours_of_ragged_rows():
     assert padded.to_list() == [[b"L a", b"a R"], [b"L b", b"b c", b"c d", b"d R"], [b"L R"]]
     ngrams = ac.strings.ngrams(rows, [2, 3], preserve_short_sequences=True)
     assert ngrams.to_list() == [[b"a"], [b"b c", b"c d", b"b c d"], []]
+
+
+@pytest.mark.parametrize("sep, parts", [
+    (",", [["a", "b", "c"], ["d", ""], [" e f "]]), ("", [["a,b,c"], ["d,"], ["e", "f"]]),
+])  # fmt: skip
+def test_a_separator_may_be_a_tensor(sep, parts):
+    texts = ac.constant(["a,b,c", "d,", " e f "])
+    split = ac.function(lambda texts, sep: ac.strings.split(texts, sep))
+    raw_split = ac.function(lambda texts, sep: ac.raw_ops.StringSplitV2(input=texts, sep=sep)[1])
+    expected = [[part.encode() for part in row] for row in parts]
+    for function in (split, ac.strings.split):
+        assert function(texts, ac.constant(sep)).to_list() == expected
+    assert raw_split(texts, ac.constant(sep)).numpy().tolist() == [part for row in expected for part in row]

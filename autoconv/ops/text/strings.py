@@ -214,15 +214,27 @@ def _substr(x: Any, position: Any, length: Any, *, unit: str = "BYTE") -> Any:
     return _elementwise(substring, x, position, length)
 
 
-def _split_type(x: TensorType, *, sep: str | None = None, maxsplit: int = -1) -> TensorType:
+def _split_type(
+    x: TensorType, separator: TensorType | None = None, *, sep: str | None = None, maxsplit: int = -1,
+    counts_parts: bool = False,
+) -> TensorType:  # fmt: skip
+    """Return the type of the parts along a new last dimension, or with `counts_parts` of their numbers."""
     check_strings("string_split", x)
+    if counts_parts:
+        return TensorType(int64, x.shape)
     return TensorType(string, None if x.shape is None else (*x.shape, None))
 
 
-def _split(x: Any, *, sep: str | None = None, maxsplit: int = -1) -> Any:
-    """Split at a separator, or at whitespace where it is None or empty."""
-    encoded_separator = sep.encode() if sep else None
-    return _split_and_pad(np.asarray(x), lambda item: item.split(encoded_separator, maxsplit))
+def _split(
+    x: Any, separator: Any = None, *, sep: str | None = None, maxsplit: int = -1, counts_parts: bool = False
+) -> Any:
+    """Split at the operand or attribute, or at whitespace where it is None or empty."""
+    encoded_separator = (np.asarray(separator).item() if separator is not None else (sep or "").encode()) or None
+    x = np.asarray(x)
+    if counts_parts:
+        counts = [len(item.split(encoded_separator, maxsplit)) for item in x.flat]
+        return np.array(counts, np.int64).reshape(x.shape)
+    return _split_and_pad(x, lambda item: item.split(encoded_separator, maxsplit))
 
 
 def _characters_type(x: TensorType, *, unit: str = "BYTE") -> TensorType:
@@ -277,7 +289,11 @@ string_substr = define(
 )  # fmt: skip
 string_split = define(
     name="string_split", graphdef="StringSplitV2", result=_split_type, kernel=_split, gradient=NO_GRADIENT,
-    samples=(sample(text_array("a b", "c d e")), sample(np.array(b"a,b", object), sep=",")),
+    samples=(
+        sample(text_array("a b", "c d e")), sample(np.array(b"a,b", object), sep=","),
+        sample(text_array("a b", "c, d,"), np.array(b", ", object)),
+        sample(text_array("a", "b,c,"), sep=",", counts_parts=True),
+    ),
 )  # fmt: skip
 string_characters = define(
     name="string_characters", graphdef="StringBytesSplit", result=_characters_type, kernel=_characters,
