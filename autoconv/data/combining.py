@@ -97,7 +97,7 @@ class Interleave(Node):
                 source_element = None if is_exhausted else next(source, None)
                 if source_element is not None:
                     (dataset,) = dataset_of(source_element)
-                    open_datasets[position] = self._start_iteration(dataset)
+                    open_datasets[position] = self._start_pass(dataset)
                     continue
                 is_exhausted = True
             else:
@@ -111,7 +111,7 @@ class Interleave(Node):
                     open_datasets[position] = None
             position, taken_count = (position + 1) % cycle_length, 0
 
-    def _start_iteration(self, dataset: Any) -> Iterator[Element]:
+    def _start_pass(self, dataset: Any) -> Iterator[Element]:
         """Return the elements of a dataset; with workers, a thread of its own computes two of them ahead."""
         elements: Iterator[Element] = dataset.iterate()
         return prefetch(elements, 2) if self.workers else elements

@@ -36,7 +36,7 @@ class DatasetV2:
 
 @wrap_public_methods
 class Iterable:
-    """A sequence of elements, which a node computes anew for each iteration."""
+    """A sequence of elements, which a node computes anew for each pass."""
 
     _spec_class: ClassVar[type[IteratorSpec]]
 

@@ -98,7 +98,7 @@ def _edges_by_bin(edges: Tensor) -> tuple[Any, Any]:
 
 
 def _positions_between(edges: Tensor, values: Tensor) -> Tensor:
-    """Return 1 for the first bin, 0 before it, and one more than the number of bins behind the last one."""
+    """Return 1 for the first bin, 0 before it, and one more than the number of bins after the last one."""
     last_edge = apply("get_item", edges, spec=(At(-1),))
     count = tensor(require_known_shape(edges)[0] - 1, np.int64)
     positions = searchsorted(edges, values, "right")

@@ -202,7 +202,7 @@ class Normalise(FunctionPass):
     def _evaluate_item_once(
         self, item: Any, setup: list[Any], write_back: list[Any], rebound_names: Container[str]
     ) -> Any:
-        """Do as `_evaluate_once` for a container in an item `x[i]`; `write_back` stores a replaced tensor there."""
+        """Evaluate a container in an item `x[i]` once; `write_back` stores a replaced tensor in the item."""
         target, changed_name = self.namer.fresh("target_"), self.namer.fresh("changed_")
         item_read = self._evaluate_holder_once(item, setup, rebound_names)
         setup.append(build.assign(target, item_read))

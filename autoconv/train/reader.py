@@ -17,7 +17,7 @@ from autoconv.train.object_graph import ObjectNode
 
 FORMAT = "autoconv checkpoint"
 VERSION = 1  # of the format
-INDEX = ".index.json"  # end of the index's name, behind the checkpoint's prefix
+INDEX = ".index.json"  # end of the index's name, after the checkpoint's prefix
 
 
 class Arrays(Protocol):

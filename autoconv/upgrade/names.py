@@ -26,7 +26,7 @@ def find_aliases(tree: ast.AST) -> dict[str, ast.Import | ast.ImportFrom]:
 
 
 def dotted_name(node: ast.AST, aliases: dict[str, ast.Import | ast.ImportFrom]) -> str | None:
-    """Return the name behind the alias of TensorFlow: "nn.relu" for `tf.nn.relu`; None for anything else."""
+    """Return the name after the alias of TensorFlow: "nn.relu" for `tf.nn.relu`; None for anything else."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

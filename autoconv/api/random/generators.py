@@ -126,7 +126,7 @@ class Generator:
         return COUNTER_AS_SEED if self._algorithm is Algorithm.PHILOX else self._algorithm
 
     def _advance(self, shape: Any) -> Tensor:
-        """Return the state, the seed of a draw of that shape, and advance the counter behind the draw."""
+        """Return the state, the seed of a draw of that shape, and advance the counter past the draw."""
         strategy, replica = (None, None) if self._strategy is None else SCOPE()
         if strategy not in (None, self._strategy):
             raise RuntimeError("A generator of a strategy is used in the scope of another strategy")

@@ -223,7 +223,7 @@ class ArrayWriter(Control):
 
 
 def list_text(numbers: Any) -> str:
-    """Return the text behind the type in `array<i64: 1, 2>`, which is ": 1, 2"; "" for no numbers."""
+    """Return the text after the type in `array<i64: 1, 2>`, which is ": 1, 2"; "" for no numbers."""
     values = list(numbers)
     return ": " + ", ".join(map(str, values)) if values else ""
 

@@ -124,7 +124,7 @@ class _Origin(NamedTuple):
 def _describe_parts(lowered: Lowered) -> tuple[list[Term], list[Term], tuple[Part | ChosenPart, ...]]:
     """Return the module's results, the operands of view ops, and the graph's results as parts.
 
-    The module returns the operands behind the new contents of arguments.
+    The module returns the operands of view ops after the new contents of arguments.
     """
     values: list[Term] = []
     position_of_cell: dict[Cell, int] = {}

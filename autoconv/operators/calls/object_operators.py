@@ -121,7 +121,7 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
     return NotImplemented
 
 
-# Special methods behind the ops that are not function calls.
+# Special methods that Python may call for an op; `_operand_methods` adds those that depend on attributes.
 _METHODS_BY_OP: dict[str, tuple[str, ...]] = {
     "object_truth": _TRUTH_METHODS, "object_length": ("__len__",), "object_call": ("__call__",),
     "object_index": ("__index__",),

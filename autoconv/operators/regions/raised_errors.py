@@ -106,7 +106,7 @@ _RAISE_OPCODE = dis.opmap["RAISE_VARARGS"]
 
 
 def is_tracing_error(error: BaseException) -> bool:
-    """Return whether the error is one of tracing itself rather than one that the user's code would raise there."""
+    """Return whether the error is one of tracing itself, which plain Python would not raise."""
     if cannot_be_caught(error):
         return True
     if type(error) is StagedException:

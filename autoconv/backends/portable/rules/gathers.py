@@ -99,7 +99,7 @@ def scatter(writer: Rules, base: Term, positions: Sequence[Term], updates: Term,
 
 
 def _position_vectors(writer: Rules, index: Term, like: Term, batch_rank: int = 0) -> Term:
-    """Return the vectors of `index`, checked against the sizes of `like`, behind the positions of the batch."""
+    """Return the vectors of `index`, checked against the sizes of `like`, after the positions of the batch."""
     index = writer.cast(index, int64)
     depth = index.shape[-1]
     columns = []

@@ -77,7 +77,7 @@ def take_window(writer: Rules, x: Term, axis: int, start: Any, stop: Any) -> Win
 
 
 def fit_array(writer: Rules, value: Term | Window, shape: Sequence[Any]) -> Term:
-    """Return a value as an array for this shape; a window's length has to equal the size there."""
+    """Return a value as an array for this shape; the length of a window has to equal the size of its axis."""
     if isinstance(value, Term):
         return value
     size = shape[value.axis_from_end] if len(shape) >= -value.axis_from_end else None
