@@ -6,6 +6,21 @@ from autoconv.api.control.checks import is_non_decreasing, is_strictly_increasin
 from autoconv.api.counts import confusion_matrix
 from autoconv.api.nn.layers import log_softmax, softmax, softsign
 from autoconv.api.random.sobol import sobol_sample
+from autoconv.api.special_integrals import (
+    bessel_j0,
+    bessel_j1,
+    bessel_k0,
+    bessel_k0e,
+    bessel_k1,
+    bessel_k1e,
+    bessel_y0,
+    bessel_y1,
+    dawsn,
+    expint,
+    fresnel_cos,
+    fresnel_sin,
+    spence,
+)
 from autoconv.api.tensors.arithmetic import (
     accumulate_n,
     add,
@@ -123,21 +138,6 @@ from autoconv.api.tensors.special import (
     lbeta,
     ndtri,
     zeta,
-)
-from autoconv.api.tensors.special_integrals import (
-    bessel_j0,
-    bessel_j1,
-    bessel_k0,
-    bessel_k0e,
-    bessel_k1,
-    bessel_k1e,
-    bessel_y0,
-    bessel_y1,
-    dawsn,
-    expint,
-    fresnel_cos,
-    fresnel_sin,
-    spence,
 )
 from autoconv.api.tensors.trigonometry import (
     acos,

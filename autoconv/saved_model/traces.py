@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.errors import AutoconvError, DataLossError, Place
 from autoconv.graph.attribute_text import value_text
-from autoconv.graph.graph import Graph
+from autoconv.graph.graph import Graph, Node
 from autoconv.graph.text import to_text
 from autoconv.graph.text_parser import from_text
 from autoconv.graph.types import TensorType
@@ -63,7 +63,7 @@ class TraceWriter:
                 f"{name} is compiled for Python's own values and cannot be saved",
                 remedy="@autoconv.function, whose arguments and results are tensors",
             )
-        check_storable(concrete_function.recorded)
+        _check_storable(concrete_function.recorded)
         captures = [self._capture_record(capture, name) for capture in concrete_function.captures]
         args, kwargs = concrete_function.structured_input_signature
         outputs = {id(value): i for i, value in reversed(list(enumerate(concrete_function.recorded.outputs)))}
@@ -112,17 +112,22 @@ class TraceWriter:
         return {"array": key}
 
 
-def check_storable(graph: Graph) -> None:
+def _check_storable(graph: Graph) -> None:
     """Raise AutoconvError for a graph that runs Python functions or refers to Python objects."""
     for node in graph.walk():
-        texts = [value_text(value) for value in node.attributes.values() if not isinstance(value, np.ndarray)]
-        if any(text.startswith("<opaque") for text in texts):
+        if refers_to_python(node):
             span = node.span
             raise AutoconvError(
                 f"{graph.name} runs a Python function or object ({node.op.name}) and cannot be saved",
                 None if span is None else Place(span.file, span.line),
                 remedy="ops of autoconv in place of the Python function",
             )
+
+
+def refers_to_python(node: Node) -> bool:
+    """Return whether an attribute of the node is a Python function or object, which no text can hold."""
+    texts = [value_text(value) for value in node.attributes.values() if not isinstance(value, np.ndarray)]
+    return any(text.startswith("<opaque") for text in texts)
 
 
 class LoadedTrace:

@@ -61,6 +61,38 @@ def test_ends_of_domains():
     assert S.bessel_j0(np.float16(1.0)).dtype is ac.float16
 
 
+SLOPES = {  # at 0 and at -1, of the closed forms; NaN where the function or a limit is not defined
+    "bessel_j1": [0.5, 0.32514710081303303], "dawsn": [1.0, -0.0761590138], "fresnel_cos": [1.0, 0.0],
+    "fresnel_sin": [0.0, 1.0], "spence": [-np.inf, np.nan], "expint": [np.inf, -0.36787944117144233],
+    "bessel_k0": [-np.inf, -np.inf], "bessel_k1": [-np.inf, np.nan], "bessel_k0e": [np.nan, np.nan],
+    "bessel_k1e": [-np.inf, np.nan], "bessel_y0": [np.inf, np.inf],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SLOPES)
+def test_gradients_at_the_ends_of_domains(name):
+    x = ac.constant(np.array([0.0, -1.0]))
+
+    def slopes(x):
+        with ac.GradientTape() as tape:
+            tape.watch(x)
+            y = getattr(S, name)(x)
+        return tape.gradient(y, x)
+
+    for function in (slopes, ac.function(slopes)):
+        np.testing.assert_allclose(function(x), SLOPES[name], rtol=1e-8, atol=1e-12)
+
+
+def test_infinite_arguments():
+    for name in ("fresnel_cos", "fresnel_sin"):
+        assert getattr(S, name)(np.array([np.inf, -np.inf])).numpy().tolist() == [0.5, -0.5]
+
+
+def test_gradients_of_powers_at_zero():
+    for power in (lambda x: x**x, lambda x: x**0.0, lambda x: 0.0 * x):
+        assert ac.grad(power)(0.0) == 0.0
+
+
 def test_scripts_of_characters():
     points = [1, 31, 38, 0x41, 0x3B1, 0x431, 0x4E00, 0x1F600, -1, 0x110000]
     found = ac.function(ac.strings.unicode_script)(points).numpy().tolist()

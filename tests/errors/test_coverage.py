@@ -35,8 +35,6 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/operators/values/random_methods.py", "Cannot choose from an empty sequence"):
         "Python's own words: tests/tracing/test_python_random.py",
     ("autoconv/operators/values/random_methods.py", "…"): "Python's own words: tests/tracing/test_python_random.py",
-    ("autoconv/compat/v1/saved_model/meta_graph.py", "the graph uses an object that cannot be stored, of the class"):
-        "met in a graph of version 1: tests/version1/test_saved_graphs.py",
     ("autoconv/clibrary/build.py", "…"): "LLVM's words: tests/clibrary/test_build.py",
     ("autoconv/backends/onnx/model.py", "the package … is not installed"): OF_ONNX,
     ("autoconv/onnx/loading.py", "the package onnxruntime is not installed"): OF_ONNX,

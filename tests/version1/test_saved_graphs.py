@@ -17,7 +17,7 @@ def line_graph():
         offset = tf.get_variable("offset", initializer=tf.constant(1.0))
     loss = tf.reduce_mean(tf.square(slope * x + offset - y), name="loss")
     step = tf.train.get_or_create_global_step()
-    train = tf.train.MomentumOptimizer(0.1, 0.5).minimize(loss, step)
+    train = tf.train.MomentumOptimizer(0.1, 0.5).minimize(loss, step, name="train")
     tf.add_to_collection("train", train)
     tf.add_to_collection("loss", loss)
     tf.add_to_collection("rate", 0.1)
@@ -46,6 +46,7 @@ def test_a_training_continues_from_files(tmp_path):
         assert [variable.name for variable in tf.trainable_variables()] == ["slope:0", "inner/offset:0"]
         assert session.run(tf.train.get_global_step()) == 3
         assert run_steps(session, 4) == expected
+        assert tf.get_default_graph().get_operation_by_name("train") is tf.get_collection("train")[0]
         session.run(tf.global_variables_initializer())
         assert session.run(tf.global_variables()[:2]) == [0.0, 1.0]
 
@@ -88,22 +89,45 @@ def test_a_saver_deletes_graphs_with_its_checkpoints(tmp_path):
             saver.save(session, str(tmp_path / "m"), global_step=step)
         assert [path.name for path in tmp_path.glob("*.meta")] == ["m-2.meta"]
         saver.save(session, str(tmp_path / "n"), write_meta_graph=False)
-        tf.py_func(lambda: 1.0, [], tf.float32)
-        saver.save(session, str(tmp_path / "p"))
-        assert not list(tmp_path.glob("[np]*.meta"))
-        with pytest.raises(AutoconvError, match="cannot be saved"):
-            tf.train.export_meta_graph()
+        assert not list(tmp_path.glob("n*.meta"))
 
 
-def test_graphs_with_objects_of_python_are_not_stored():
-    with ac.Graph().as_default():
+def test_what_needs_python_is_left_out_of_files(tmp_path):
+    with ac.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [], name="x")
+        doubled = tf.multiply(x, 2.0, name="doubled")
+        called = tf.py_func(lambda value: value + 1.0, [doubled], tf.float32)
+        y = tf.identity(called, name="y")
+        tf.summary.scalar("doubled", doubled)
+        tf.FIFOQueue(3, [tf.int32]).enqueue(1, name="put")
         tf.data.make_one_shot_iterator(ac.data.Dataset.range(3)).get_next()
-        with pytest.raises(AutoconvError, match="cannot be s"):
-            tf.train.export_meta_graph()
+        with tf.control_dependencies([called]):
+            tf.identity(doubled, name="after")
+        for tensor in (doubled, y):
+            tf.add_to_collection("tensors", tensor)
+        folder = str(tmp_path / "doubled")
+        tf.saved_model.simple_save(session, folder, {"x": x}, {"doubled": doubled})
+        with pytest.raises(AutoconvError, match="cannot be saved"):
+            tf.saved_model.simple_save(session, str(tmp_path / "y"), {"x": x}, {"y": y})
+    with ac.Graph().as_default() as graph, tf.Session() as session:
+        tf.saved_model.load(session, ["serve"], folder)
+        assert [tensor.name for tensor in tf.get_collection("tensors")] == ["doubled:0"]
+        assert session.run("doubled:0", {"x:0": 2.0}) == 4.0
+        for name in ("y:0", "after:0"):
+            with pytest.raises(KeyError, match="not in the graph"):
+                graph.get_tensor_by_name(name)
+
+
+def test_tensors_from_outside_of_the_graph():
+    outside = ac.constant([1.0, 2.0])
+    added = tf.wrap_function(lambda x: x + outside, [ac.TensorSpec([2])])
+    assert added(ac.constant([3.0, 4.0])).numpy().tolist() == [4.0, 6.0]
     with ac.Graph().as_default():
-        tf.FIFOQueue(3, [tf.int32]).enqueue(1)
-        with pytest.raises(AutoconvError, match="cannot be s"):
-            tf.train.export_meta_graph()
+        tf.identity(outside * 2.0, name="y")
+        meta_graph = tf.train.export_meta_graph()
+    with ac.Graph().as_default(), tf.Session() as session:
+        tf.train.import_meta_graph(meta_graph)
+        assert session.run("y:0").tolist() == [2.0, 4.0]
 
 
 def test_files_that_are_no_meta_graphs(tmp_path):

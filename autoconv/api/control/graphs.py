@@ -90,6 +90,11 @@ class Graph(FuncGraph):
         imported_tensor = self.attachments.get("imported", {}).get(name)
         return super().get_tensor_by_name(name) if imported_tensor is None else imported_tensor
 
+    def get_operation_by_name(self, name: str) -> Any:
+        """Return the operation of that name, which may be a group of others; raises KeyError if there is none."""
+        group = self.attachments.get("operations", {}).get(name)
+        return super().get_operation_by_name(name) if group is None else group
+
     def add_to_collection(self, name: Any, value: Any) -> None:
         self.get_collection_ref(name).append(value)
 

@@ -63,7 +63,7 @@ class StartOperation(Operation):
 def group(*inputs: Any, name: str | None = None) -> Operation | None:
     """Return an operation that runs all inputs, which are operations, tensors and structures of them.
 
-    The result is None where ops run eagerly.
+    The result is None where ops run eagerly. A name that ends with "/" is that of a scope, which the operation takes.
 
     >>> with autoconv.Graph().as_default() as graph:
     ...     v = autoconv.Variable(1.0)
@@ -78,7 +78,8 @@ def group(*inputs: Any, name: str | None = None) -> Operation | None:
     for item in nest.flatten(inputs):
         if item is not None:
             control_names += _control_names(item)
-    return Operation(graph.unique_name(name or "group_deps"), graph, [*_enclosing_control_names(), *control_names])
+    full_name = name[:-1] if name and name.endswith("/") else graph.unique_name(name or "group_deps")
+    return Operation(full_name, graph, [*_enclosing_control_names(), *control_names])
 
 
 def no_op(name: str | None = None) -> Operation | None:

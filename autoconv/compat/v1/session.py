@@ -224,9 +224,6 @@ class Session:
         imported_tensor = self.graph.attachments.get("imported", {}).get(name)
         if imported_tensor is not None:
             return imported_tensor
-        operation = self.graph.attachments.get("operations", {}).get(name)
-        if operation is not None:
-            return operation
         try:
             return self.graph.as_graph_element(name)
         except KeyError as error:

@@ -106,8 +106,8 @@ _MATHEMATICS = {
     ),
     **_alike(
         "tensors.maths.rint tensors.special.erfcinv tensors.special.erfinv tensors.special.ndtri "
-        "tensors.special_integrals.dawsn tensors.special_integrals.expint tensors.special_integrals.spence "
-        "tensors.special_integrals.fresnel_cos tensors.special_integrals.fresnel_sin",
+        "special_integrals.dawsn special_integrals.expint special_integrals.spence "
+        "special_integrals.fresnel_cos special_integrals.fresnel_sin",
         dtypes("x", FLOATING, SINGLE_OR_DOUBLE),
     ),
     **_alike(

@@ -16,7 +16,8 @@ from autoconv.api.control.graph_variable import GraphVariable, declare_storage
 from autoconv.api.control.graphs import Graph
 from autoconv.compat.v1.operations import Operation, StartOperation
 from autoconv.compat.v1.saved_model.signatures import SignatureDef
-from autoconv.errors import AutoconvError, DataLossError
+from autoconv.errors import DataLossError
+from autoconv.graph import graph as graphs
 from autoconv.graph.graph import Value, copy_node
 from autoconv.graph.text import to_text
 from autoconv.graph.types import ResourceType
@@ -25,7 +26,7 @@ from autoconv.runtime.recording.name_scopes import current_scope
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.saved_model.stored_arrays import array_extractor
-from autoconv.saved_model.traces import check_storable, read_graph
+from autoconv.saved_model.traces import read_graph, refers_to_python
 from autoconv.storage.arrays import ArrayFile, ArrayRecord, write_arrays
 from autoconv.storage.files import document_content, document_text
 
@@ -66,48 +67,66 @@ def make_meta_graph(
     """Return a graph as data; its arrays are added to `arrays`.
 
     `collections` are the names of the collections to keep, by default all. `saved_variables` are those of a saver, by
-    their names in checkpoints. Raises AutoconvError for a graph that no file can hold, such as one with Python
-    functions.
+    their names in checkpoints. Nodes that refer to Python functions or objects are left out, with all that needs them.
     """
-    check_storable(graph.recorded)
-    captures = {value.name: _capture_record(captured, arrays) for value, captured in graph.captured.items()}
-    variables = graph.attachments.get("variables", [])
+    captured = graph.captured
+    part = _storable_part(graph)
+    names = {*(value.name for value in part.parameters), *(node.name for node in part.nodes)}
+    variables = [item for item in graph.attachments.get("variables", []) if item.assignment.op.name in names]
     numbers = {variable: number for number, variable in enumerate(variables)}
-    operations = graph.attachments.get("operations", {}).items()
-    names = graph.collections if collections is None else collections
-    elements = {name: [_element_record(item, numbers) for item in graph.get_collection(name)] for name in names}
+    operations = {
+        name: list(item.control_names) for name, item in graph.attachments.get("operations", {}).items()
+        if not isinstance(item, StartOperation) and names.issuperset(item.control_names)
+    }  # fmt: skip
+    imported = graph.attachments.get("imported", {})
+    kept_collections = graph.collections if collections is None else collections
+    members = {
+        name: [_element_record(item, numbers, names, operations) for item in graph.get_collection(name)]
+        for name in kept_collections if isinstance(name, str)
+    }  # fmt: skip
     record = {
-        "captures": captures,
-        "controls": {name: list(earlier) for name, earlier in graph.recorded.controls.items()},
+        "captures": {
+            value.name: _capture_record(captured[value], arrays) for value in part.parameters if value in captured
+        },
+        "controls": {name: list(earlier) for name, earlier in graph.recorded.controls.items() if name in names},
         "variables": [_variable_record(variable) for variable in variables],
-        "operations": {
-            name: list(item.control_names) for name, item in operations if not isinstance(item, StartOperation)
-        },
+        "operations": operations,
         "imported": {
-            name: _reference(tensor.value_in_graph)
-            for name, tensor in graph.attachments.get("imported", {}).items() if isinstance(tensor, SymbolicTensor)
+            name: _reference(tensor.value_in_graph) for name, tensor in imported.items()
+            if isinstance(tensor, SymbolicTensor) and tensor.value_in_graph.name in names
         },
-        "collections": [
-            [name, [item for item in items if item is not None]] for name, items in elements.items()
-            if isinstance(name, str)
-        ],
+        "collections": [[name, [item for item in items if item is not None]] for name, items in members.items()],
         "signatures": {name: signature.record() for name, signature in (signatures or {}).items()},
         "tags": list(tags),
         "saver": {name: numbers[variable] for name, variable in (saved_variables or {}).items() if variable in numbers},
     }  # fmt: skip
-    text = to_text(graph.recorded, spans=True, attributes=array_extractor(arrays))
-    return MetaGraphDef(record, text, arrays.__getitem__)
+    return MetaGraphDef(record, to_text(part, spans=True, attributes=array_extractor(arrays)), arrays.__getitem__)
+
+
+def _storable_part(graph: Graph) -> graphs.Graph:
+    """Return the graph without the nodes that refer to Python functions or objects, and all that needs them."""
+    recorded = graph.recorded
+    lost = {value for value, object_ in graph.captured.items() if not isinstance(object_, _STORABLE_CAPTURES)}
+    part = graphs.Graph(recorded.name, [value for value in recorded.parameters if value not in lost])
+    lost_names: set[str] = set()
+    for node in recorded.nodes:
+        inner_nodes = [inner for region in node.regions for inner in region.walk()]
+        is_lost = not lost.isdisjoint(node.inputs) or any(map(refers_to_python, [node, *inner_nodes]))
+        if is_lost or not lost_names.isdisjoint(recorded.controls.get(node.name, ())):
+            lost.update(node.results)
+            lost_names.add(node.name)
+        else:
+            part.nodes.append(node)
+    return part
+
+
+_STORABLE_CAPTURES = (Storage, EagerTensor, np.ndarray)
 
 
 def _capture_record(captured: Any, arrays: dict[str, np.ndarray]) -> str | None:
     """Return the name of the array of a captured tensor; None for a variable, whose value is in checkpoints."""
     if isinstance(captured, Storage):
         return None
-    if not isinstance(captured, (EagerTensor, np.ndarray)):
-        raise AutoconvError(
-            f"the graph uses an object that cannot be stored, of the class {type(captured).__name__}",
-            remedy="tensors and variables",
-        )
     name = f"capture/{len(arrays)}"
     arrays[name] = np.asarray(getattr(captured, "_array", captured))
     return name
@@ -123,14 +142,17 @@ def _variable_record(variable: GraphVariable) -> dict[str, Any]:
     }
 
 
-def _element_record(item: Any, numbers: Mapping[GraphVariable, int]) -> Any:
+def _element_record(
+    item: Any, numbers: Mapping[GraphVariable, int], names: set[str], operations: Mapping[str, Any]
+) -> Any:
     """Return a member of a collection as JSON values; None for an object that no file can hold."""
     if isinstance(item, GraphVariable):
         return {"variable": numbers[item]} if item in numbers else None
     if isinstance(item, SymbolicTensor):
-        return {"tensor": _reference(item.value_in_graph)}
-    if isinstance(item, Operation) and not isinstance(item, StartOperation):
-        return {"operation": item.name}
+        value = item.value_in_graph
+        return {"tensor": _reference(value)} if value.name in names else None
+    if isinstance(item, Operation):
+        return {"operation": item.name} if item.name in operations else None
     return {"literal": item} if isinstance(item, (str, int, float, bool)) else None
 
 
@@ -214,8 +236,7 @@ class _Importing:
         return GraphVariable.from_graph(self._graph, storage, bool(record["trainable"]), parts)
 
     def _operation(self, name: str, control_names: Sequence[str]) -> Operation:
-        new_name = self._graph.recorded.unique_name(self._prefix + name)
-        return Operation(new_name, self._graph, [self._names[other] for other in control_names])
+        return Operation(self._prefix + name, self._graph, [self._names[other] for other in control_names])
 
 
 def export_graph(

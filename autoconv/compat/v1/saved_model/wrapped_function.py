@@ -13,6 +13,7 @@ from autoconv.compat.v1.saved_model.signatures import TensorInfo
 from autoconv.compat.v1.session import Session
 from autoconv.compat.v1.slices import graph_part
 from autoconv.graph.graph import Value
+from autoconv.runtime.objects.storage import Storage
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.regions import current_region, recording
 from autoconv.runtime.support.shape import TensorSpec
@@ -141,7 +142,10 @@ def function_of_graph(
     fed_values: list[Any] = [resolve(feed) for feed in feeds.values()]
     part = graph_part(graph, outputs, [*node_names, *operations], fed_values)
     storages = {variable.storage: own.storage for variable, own in variables.items()}
-    captures = [storages.get(captured, captured) for captured in part.captured_objects]
+    captures = [
+        storages.get(captured, captured) if isinstance(captured, Storage) else captured
+        for captured in part.captured_objects
+    ]
     op_name = "StatefulPartitionedCall" if part.graph.effects else "PartitionedCall"
 
     def call(*tensors: Any) -> Any:

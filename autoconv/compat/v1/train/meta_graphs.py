@@ -21,8 +21,8 @@ def export_meta_graph(
     """Return a graph as a MetaGraphDef, by default the default graph; write it to the file if that is given.
 
     The file has a format of its own, with and without `as_text`. `collection_list` has the names of the collections to
-    keep, by default all. Members that no file can hold, such as Python objects, are left out. Raises AutoconvError for
-    a graph with Python functions, and NotImplementedError for a part of a graph.
+    keep, by default all. Nodes and members that no file can hold, which refer to Python functions or objects, are left
+    out, with all that needs them. Raises NotImplementedError for a part of a graph.
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "model.meta")

@@ -99,7 +99,7 @@ class Optimizer:
         if not pairs:
             names = [variable.name for _, variable in grads_and_vars]
             raise ValueError(f"No gradients provided for any variable: {names}.")
-        with name_scope(name or self._name):
+        with name_scope(name or self._name) as scope:
             self._prepare([variable for _, variable in pairs])
             assignments = [
                 assignment
@@ -107,11 +107,10 @@ class Optimizer:
                 for assignment in self._update(cast(gradient, variable.dtype), variable)
             ]
             assignments += self._finish()
-            if global_step is None:
-                return group(*assignments, name="update")
-            with control_dependencies(assignments):
-                step = global_step.assign_add(1)
-        return group(step, *assignments, name=name or self._name)
+            if global_step is not None:
+                with control_dependencies(assignments):
+                    assignments = [global_step.assign_add(1), *assignments]
+        return group(*assignments, name=scope)
 
     def get_slot(self, var: Any, name: str) -> Any:
         """Return the optimizer's variable `name` for `var`, None if there is none."""

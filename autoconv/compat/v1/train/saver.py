@@ -15,7 +15,7 @@ from autoconv.compat.v1.collections import GraphKeys
 from autoconv.compat.v1.default_graph import get_default_graph
 from autoconv.compat.v1.saved_model.meta_graph import export_graph
 from autoconv.compat.v1.session import Session
-from autoconv.errors import AutoconvError, InvalidArgumentError, NotFoundError
+from autoconv.errors import InvalidArgumentError, NotFoundError
 from autoconv.graph.types import are_shapes_compatible
 from autoconv.train.checkpoint import delete_checkpoint, write_files
 from autoconv.train.reader import checkpoint_exists, open_checkpoint
@@ -90,8 +90,7 @@ class Saver:
         """Write a checkpoint; return its path prefix, which ends with `global_step` if that is given.
 
         With eager execution, the session is None. Raises FailedPreconditionError for a variable that is not
-        initialised. The graph is written beside it, to `path.meta`, unless it has Python functions or
-        objects, which no file can hold; `train.import_meta_graph` reads it.
+        initialised. The graph is written beside it, to `path.meta`; see `train.export_meta_graph`.
         """
         path = os.fspath(save_path)
         if global_step is not None:
@@ -103,7 +102,7 @@ class Saver:
         )
         write_files(path, {name: _as_array(values[name], variables[name]) for name in variables}, [])
         if sess is not None and write_meta_graph:
-            with contextlib.suppress(AutoconvError), sess.graph.as_default():
+            with sess.graph.as_default():
                 self.export_meta_graph(f"{path}.{meta_graph_suffix}")
         if write_state:
             self._record_checkpoint(path, latest_filename)

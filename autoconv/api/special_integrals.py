@@ -2,6 +2,7 @@
 
 Each is computed in float64 by Chebyshev series on intervals, and by the forms of NIST's Digital Library for large
 arguments: 10.17 (Bessel functions), 6.12 (exponential integral), 7.5 (Fresnel integrals), 25.12 (dilogarithm).
+Gradients are closed forms of the derivatives, in terms of these functions.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.api.gradients.custom import custom_gradient
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.chebyshev_series import SERIES
 from autoconv.api.tensors.comparison import clip_by_value
@@ -30,7 +32,7 @@ def bessel_j0(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_j0([0.0, 1.0]).numpy().round(4)
     array([1.    , 0.7652], dtype=float32)
     """
-    return _in_float64(x, lambda double_x: _bessel_j(0, apply("abs", double_x)))
+    return _in_float64(x, lambda real: _even_or_odd_j(0, real), lambda real: -_even_or_odd_j(1, real))
 
 
 def bessel_j1(x: TensorLike, name: str | None = None) -> Tensor:
@@ -39,7 +41,13 @@ def bessel_j1(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_j1([0.0, 1.0]).numpy().round(4)
     array([0.    , 0.4401], dtype=float32)
     """
-    return _in_float64(x, lambda double_x: apply("sign", double_x) * _bessel_j(1, apply("abs", double_x)))
+
+    def derivative(real: Real) -> Real:
+        is_zero = apply("equal", real, 0.0)
+        quotient = _even_or_odd_j(1, real) / where(is_zero, 1.0, real)
+        return where(is_zero, 0.5, _even_or_odd_j(0, real) - quotient)
+
+    return _in_float64(x, lambda real: _even_or_odd_j(1, real), derivative)
 
 
 def bessel_y0(x: TensorLike, name: str | None = None) -> Tensor:
@@ -48,7 +56,7 @@ def bessel_y0(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_y0([0.5, 1.0]).numpy().round(4)
     array([-0.4445,  0.0883], dtype=float32)
     """
-    return _for_positive(x, _bessel_y, 0, -math.inf)
+    return _in_float64(x, lambda real: _y(0, real), lambda real: -_y(1, real))
 
 
 def bessel_y1(x: TensorLike, name: str | None = None) -> Tensor:
@@ -57,7 +65,7 @@ def bessel_y1(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_y1([0.5, 1.0]).numpy().round(4)
     array([-1.4715, -0.7812], dtype=float32)
     """
-    return _for_positive(x, _bessel_y, 1, -math.inf)
+    return _in_float64(x, lambda real: _y(1, real), lambda real: _y(0, real) - _y(1, real) / real)
 
 
 def bessel_k0(x: TensorLike, name: str | None = None) -> Tensor:
@@ -66,7 +74,7 @@ def bessel_k0(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_k0([0.5, 1.0]).numpy().round(4)
     array([0.9244, 0.421 ], dtype=float32)
     """
-    return _for_positive(x, _bessel_k, 0, math.inf)
+    return _in_float64(x, lambda real: _k(0, real), lambda real: -_k(1, real))
 
 
 def bessel_k0e(x: TensorLike, name: str | None = None) -> Tensor:
@@ -75,7 +83,7 @@ def bessel_k0e(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_k0e([0.5, 1.0]).numpy().round(4)
     array([1.5241, 1.1445], dtype=float32)
     """
-    return _for_positive(x, _scaled_bessel_k, 0, math.inf)
+    return _in_float64(x, lambda real: _ke(0, real), lambda real: _ke(0, real) - _ke(1, real))
 
 
 def bessel_k1(x: TensorLike, name: str | None = None) -> Tensor:
@@ -84,7 +92,7 @@ def bessel_k1(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_k1([0.5, 1.0]).numpy().round(4)
     array([1.6564, 0.6019], dtype=float32)
     """
-    return _for_positive(x, _bessel_k, 1, math.inf)
+    return _in_float64(x, lambda real: _k(1, real), lambda real: -_k(0, real) - _k(1, real) / real)
 
 
 def bessel_k1e(x: TensorLike, name: str | None = None) -> Tensor:
@@ -93,7 +101,9 @@ def bessel_k1e(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_k1e([0.5, 1.0]).numpy().round(4)
     array([2.731 , 1.6362], dtype=float32)
     """
-    return _for_positive(x, _scaled_bessel_k, 1, math.inf)
+    return _in_float64(
+        x, lambda real: _ke(1, real), lambda real: _ke(1, real) * (1.0 - 1.0 / real) - _ke(0, real)
+    )
 
 
 def dawsn(x: TensorLike, name: str | None = None) -> Tensor:
@@ -102,16 +112,7 @@ def dawsn(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.dawsn([0.0, 1.0]).numpy().round(4)
     array([0.    , 0.5381], dtype=float32)
     """
-
-    def evaluate(double_x: Real) -> Real:
-        magnitude = apply("abs", double_x)
-        near = magnitude * _series_on_interval("DAWSON_1", magnitude, 0, 2)
-        far = _evaluate_above(magnitude, 8, lambda far_x: _series("DAWSON_4", 2.0 * (8.0 / far_x) ** 2 - 1.0))
-        middle = where(magnitude < 8, _series_on_interval("DAWSON_3", magnitude, 4, 8), far)
-        outer_value = where(magnitude < 4, _series_on_interval("DAWSON_2", magnitude, 2, 4), middle)
-        return apply("sign", double_x) * where(magnitude < 2, near, outer_value / apply("maximum", magnitude, 2.0))
-
-    return _in_float64(x, evaluate)
+    return _in_float64(x, _dawson, lambda real: 1.0 - 2.0 * real * _dawson(real))
 
 
 def expint(x: TensorLike, name: str | None = None) -> Tensor:
@@ -131,7 +132,7 @@ def expint(x: TensorLike, name: str | None = None) -> Tensor:
         integral = where(positive_x < 4, near, series * apply("exp", positive_x) / positive_x)
         return where(apply("equal", double_x, 0.0), -math.inf, where(double_x > 0, integral, math.nan))
 
-    return _in_float64(x, evaluate)
+    return _in_float64(x, evaluate, lambda double_x: apply("exp", double_x) / double_x)
 
 
 def fresnel_cos(x: TensorLike, name: str | None = None) -> Tensor:
@@ -140,7 +141,7 @@ def fresnel_cos(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.fresnel_cos([0.0, 1.0]).numpy().round(4)
     array([0.    , 0.7799], dtype=float32)
     """
-    return _in_float64(x, lambda double_x: apply("sign", double_x) * _fresnel(apply("abs", double_x))[0])
+    return _fresnel_integral(x, 0, "cos")
 
 
 def fresnel_sin(x: TensorLike, name: str | None = None) -> Tensor:
@@ -149,7 +150,7 @@ def fresnel_sin(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.fresnel_sin([0.0, 1.0]).numpy().round(4)
     array([0.    , 0.4383], dtype=float32)
     """
-    return _in_float64(x, lambda double_x: apply("sign", double_x) * _fresnel(apply("abs", double_x))[1])
+    return _fresnel_integral(x, 1, "sin")
 
 
 def spence(x: TensorLike, name: str | None = None) -> Tensor:
@@ -171,20 +172,69 @@ def spence(x: TensorLike, name: str | None = None) -> Tensor:
         dilogarithm = where(is_large, -0.5 * logarithm * logarithm - smaller, smaller)
         return where(apply("equal", double_x, 0.0), math.pi**2 / 6.0, where(double_x > 0, dilogarithm, math.nan))
 
-    return _in_float64(x, evaluate)
+    def derivative(double_x: Real) -> Real:
+        is_one = apply("equal", double_x, 1.0)
+        return where(is_one, -1.0, apply("log", double_x) / where(is_one, 1.0, 1.0 - double_x))
+
+    return _in_float64(x, evaluate, derivative)
 
 
-def _in_float64(x: TensorLike, function: Callable[[Real], Real]) -> Tensor:
-    """Return `function(x)` computed in float64 and cast to the dtype of `x`."""
+def _in_float64(x: TensorLike, function: Callable[[Real], Real], derivative: Callable[[Real], Real]) -> Tensor:
+    """Return `function(x)` computed in float64 and cast to the dtype of `x`; `derivative` is that of the function."""
+
+    @custom_gradient
+    def evaluate(double_x: Real) -> Any:
+        return function(double_x), lambda upstream: upstream * derivative(double_x)
+
     tensor = convert_to_tensor(x)
-    return cast(function(cast(tensor, float64)), tensor.dtype)
+    return cast(evaluate(cast(tensor, float64)), tensor.dtype)
 
 
-def _for_positive(x: TensorLike, function: Callable[[int, Real], Real], order: int, other_value: float) -> Tensor:
-    """Return `function(order, x)` for positive elements, computed in float64, and `other_value` for others."""
+def _odd(x: Real, function: Callable[[Real], Real]) -> Real:
+    """Return an odd function, given its values from 0 on."""
+    return apply("sign", x) * function(apply("abs", x))
+
+
+def _even_or_odd_j(order: int, x: Real) -> Real:
+    """Return the Bessel function J of an order."""
+    return _odd(x, lambda magnitude: _bessel_j(1, magnitude)) if order else _bessel_j(0, apply("abs", x))
+
+
+def _y(order: int, x: Real) -> Real:
+    """Return the Bessel function Y of an order; -inf for x <= 0."""
+    return where(x > 0, _bessel_y(order, _positive_or_one(x)), -math.inf)
+
+
+def _k(order: int, x: Real) -> Real:
+    """Return the modified Bessel function K of an order; inf for x <= 0."""
+    return where(x > 0, _bessel_k(order, _positive_or_one(x)), math.inf)
+
+
+def _ke(order: int, x: Real) -> Real:
+    """Return the modified Bessel function K of an order times exp(x); inf for x <= 0."""
+    return where(x > 0, _scaled_bessel_k(order, _positive_or_one(x)), math.inf)
+
+
+def _dawson(x: Real) -> Real:
+    """Return Dawson's integral."""
+    return _odd(x, _dawson_from_zero)
+
+
+def _dawson_from_zero(magnitude: Real) -> Real:
+    """Return Dawson's integral from 0 on."""
+    near = magnitude * _series_on_interval("DAWSON_1", magnitude, 0, 2)
+    far = _evaluate_above(magnitude, 8, lambda far_x: _series("DAWSON_4", 2.0 * (8.0 / far_x) ** 2 - 1.0))
+    middle = where(magnitude < 8, _series_on_interval("DAWSON_3", magnitude, 4, 8), far)
+    outer_value = where(magnitude < 4, _series_on_interval("DAWSON_2", magnitude, 2, 4), middle)
+    return where(magnitude < 2, near, outer_value / apply("maximum", magnitude, 2.0))
+
+
+def _fresnel_integral(x: TensorLike, position: int, integrand: str) -> Tensor:
+    """Return one of Fresnel's integrals, of the op `integrand` of πt²/2."""
     return _in_float64(
-        x, lambda double_x: where(double_x > 0, function(order, _positive_or_one(double_x)), other_value)
-    )
+        x, lambda double_x: _odd(double_x, lambda magnitude: _fresnel(magnitude)[position]),
+        lambda double_x: apply(integrand, math.pi / 2.0 * double_x * double_x),
+    )  # fmt: skip
 
 
 def _positive_or_one(numbers: Real) -> Real:
@@ -267,7 +317,7 @@ def _fresnel(x: Real) -> tuple[Real, Real]:
     # The auxiliary functions f and g of 7.5 in NIST's library
     auxiliary_f = _series("FRESNEL_F", high_position) / (math.pi * high)
     auxiliary_g = _series("FRESNEL_G", high_position) / (math.pi**2 * high**3)
-    phase = math.pi / 2.0 * high * high
+    phase = where(high < math.inf, math.pi / 2.0 * high * high, 0.0)  # an infinity has the limit of the integral
     sine, cosine = apply("sin", phase), apply("cos", phase)
     far_cosine = 0.5 + auxiliary_f * sine - auxiliary_g * cosine
     far_sine = 0.5 - auxiliary_f * cosine - auxiliary_g * sine
