@@ -52,7 +52,7 @@ def _has_form(node: Node) -> bool:
 
 
 def _reduced_axis(attributes: Mapping[str, Any]) -> int | None:
-    """Return the axis of a reduction by a ufunc that drops one axis; None for other arguments."""
+    """Return the axis of a reduction or accumulation by a ufunc along one axis; None for other arguments."""
     keywords = dict(attributes["keywords"])
     kind, axis = keywords.pop("axis", ("value", 0))
     if keywords.pop("keepdims", ("value", False)) != ("value", False) or keywords or kind != "value":
@@ -174,7 +174,7 @@ _ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
 
 
 def _fold_bits(b: GraphBuilder, x: Value, axis: int, fold: Callable[..., Value]) -> Value:
-    """Fold each bit of integers along an axis: the bits are elements of a new last dimension meanwhile."""
+    """Fold each bit of integers along an axis, to one or to as many: the bits are elements of a new last dimension meanwhile."""
     dtype, rank = x.dtype, len(x.type.shape)  # type: ignore[union-attr, arg-type]
     if dtype is bool_:
         return b.cast(fold(b, b.cast(x, dtype=int64), axis % rank), dtype=bool_)  # type: ignore[no-any-return]
@@ -182,17 +182,21 @@ def _fold_bits(b: GraphBuilder, x: Value, axis: int, fold: Callable[..., Value])
     one = np.ones((), dtype.numpy)
     bits = b.bitwise_and(b.right_shift(b.expand_dims(x, axis=rank), positions), one)
     folded = b.cast(fold(b, bits, axis % rank), dtype=dtype)
-    return b.cast(b.reduce_sum(b.left_shift(folded, positions), axis=(rank - 1,)), dtype=dtype)  # type: ignore[no-any-return]
+    return b.cast(b.reduce_sum(b.left_shift(folded, positions), axis=(-1,)), dtype=dtype)  # type: ignore[no-any-return]
 
 
-def _parity(b: GraphBuilder, bits: Value, axis: int) -> Value:
-    total = b.reduce_sum(bits, axis=(axis,))
+def _parity(b: GraphBuilder, bits: Value, axis: int, accumulates: bool = False) -> Value:
+    """Return whether the number of ones along an axis is odd, or up to each element if `accumulates`."""
+    total = b.numpy_cumsum(bits, axis=axis) if accumulates else b.reduce_sum(bits, axis=(axis,))
     return b.bitwise_and(total, np.ones((), total.dtype.numpy))  # type: ignore[no-any-return]
 
 
 _REDUCTIONS: Mapping[str, Callable[..., Value]] = {
     "bitwise_xor.reduce": functools.partial(_fold_bits, fold=_parity),
     "bitwise_or.reduce": functools.partial(_fold_bits, fold=lambda b, x, axis: b.reduce_max(x, axis=(axis,))),
+    "bitwise_xor.accumulate": functools.partial(_fold_bits, fold=functools.partial(_parity, accumulates=True)),
+    "bitwise_or.accumulate": functools.partial(_fold_bits, fold=lambda b, x, axis: b.cummax(x, axis=axis)),
+    "bitwise_and.accumulate": functools.partial(_fold_bits, fold=lambda b, x, axis: b.cummin(x, axis=axis)),
     "bitwise_and.reduce": functools.partial(_fold_bits, fold=lambda b, x, axis: b.reduce_min(x, axis=(axis,))),
     "logical_xor.reduce": lambda b, x, axis: _fold_bits(b, b.not_equal(x, b.zeros_like(x)), axis, _parity),
 }  # fmt: skip
