@@ -174,7 +174,10 @@ _ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
 
 
 def _fold_bits(b: GraphBuilder, x: Value, axis: int, fold: Callable[..., Value]) -> Value:
-    """Fold each bit of integers along an axis, to one or to as many: the bits are elements of a new last dimension meanwhile."""
+    """Fold each bit of integers along an axis; the bits are elements of a new last dimension meanwhile.
+
+    `fold` returns one result for each row of bits, or as many as it has bits.
+    """
     dtype, rank = x.dtype, len(x.type.shape)  # type: ignore[union-attr, arg-type]
     if dtype is bool_:
         return b.cast(fold(b, b.cast(x, dtype=int64), axis % rank), dtype=bool_)  # type: ignore[no-any-return]
