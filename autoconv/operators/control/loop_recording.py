@@ -160,7 +160,7 @@ class LoopRecording:
         """Return the joined layouts of variables, and under `compile` of attributes and cells, by position."""
         locations = [*self.locations.values()]
         positions = [*range(self.variable_count)]
-        if not self.parent.contract.keeps_identity:
+        if not self.parent.contract.promises_identity:
             joined_kinds = ("cell", "attribute")
             numbered_locations = enumerate(locations, self.variable_count)
             positions += [position for position, location in numbered_locations if location.kind in joined_kinds]

@@ -255,7 +255,7 @@ class RecursiveFunction(Call):
         body_region.trace.stores.append(stores)
         try:
             # Under `function` a list is rebuilt from its items, so a mutation of it would be lost.
-            copies = [] if body_region.contract.keeps_identity else values[:count]
+            copies = [] if body_region.contract.promises_identity else values[:count]
             with refuse_unrecorded_changes(None, copies, current_place()):
                 return [invoke(self.function, self.target, values[:count])]
         finally:

@@ -132,7 +132,7 @@ def _emit_arm_outputs(
     refuse_changed_copies(parent, locations, changed_ids - frozen_before)
     if move_into_graph(parent, [*columns], layouts, locations, name_count):
         return None
-    if parent.contract.keeps_identity:
+    if parent.contract.promises_identity:
         for position, name in enumerate(names):
             for body, arm in zip(arms, recorded_arms, strict=True):
                 check_alias(parent, body, arm.results[position], joined_layouts[position], name)
@@ -215,7 +215,7 @@ def _join_column(
     `changed_by_arm`, if given, has the ids of objects that each arm changes and whose copy it returns.
     """
     region = recorded_arms[0].region
-    is_alias = region.contract.keeps_identity and is_alias_of_outer(column, region.parent)
+    is_alias = region.contract.promises_identity and is_alias_of_outer(column, region.parent)
     if is_alias and not any(map(holds_created_here, column)):
         return Leaf(ObjectType(), as_object)
     if _is_outer_variant(column, region):

@@ -144,7 +144,7 @@ def _move_containers(recorder: Any, arms: Any, columns: Any, names: Any, locatio
     columns_by_name = dict(zip(names, columns[: len(recorder.cells)], strict=False))
     moved_flags.append(move_parts_of_tuples(recorder.parent, columns_by_name))
     has_moved = any(moved_flags) or move_into_graph(recorder.parent, columns, layouts, locations, len(recorder.cells))
-    for location in locations if recorder.parent.contract.keeps_identity else ():
+    for location in locations if recorder.parent.contract.promises_identity else ():
         # No end of a body that always raises records its change of a list, which the handlers observe.
         if _has_changed_before_raising(recorder, location) and not is_moved(location.owner):
             materialise(location.owner)
@@ -234,7 +234,7 @@ _READING_FUNCTIONS = frozenset({"str", "repr", "format", "type", "isinstance"})
 def _join_column(column: Sequence[Any], arms: Sequence[RecordedBody], name: str) -> Layout:
     """Return the layout of a variable called `name`; `column` has its value at the end of each arm."""
     region = arms[0].region
-    if region.contract.keeps_identity and is_alias_of_outer(column, region.parent):
+    if region.contract.promises_identity and is_alias_of_outer(column, region.parent):
         return Leaf(ObjectType(), as_object)
     joined_layout: Layout = NEVER
     for value, arm in zip(column, arms, strict=True):

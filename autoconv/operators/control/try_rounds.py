@@ -328,7 +328,7 @@ class TryRecorder:
             box(part)
         if region.contract.objects_in_graph and self._is_created_in_body(value, region):
             box(value)  # it would stay a Python object local to an arm or loop of the body, out of the handler's reach
-        if region.contract.keeps_identity and isinstance(value, tuple):
+        if region.contract.promises_identity and isinstance(value, tuple):
             self.outer_parts += [part for part in mutable_parts(value) if self._is_created_before_statement(part)]
         layouts = self.layouts_by_key.setdefault(location.key, [])
         self.locations.setdefault(location.key, location)

@@ -49,7 +49,7 @@ def move_into_graph(
     A column has the values of one result, or of one location, in each region: first the results, `result_count` of
     them, then the `locations`. Returns whether there were any such containers: the regions have to be recorded again.
     """
-    if not parent.contract.keeps_identity:
+    if not parent.contract.promises_identity:
         return False
     moving_containers = []
     for column, layout in zip(columns, layouts, strict=True):
@@ -97,7 +97,7 @@ def move_shared(
     Returns whether any existed before the arm, which then has to be recorded again. With `is_for_next_region`, the
     values of the arm go only to the region after it, and a container from before the arm stays as it is.
     """
-    if not parent.contract.keeps_identity:
+    if not parent.contract.promises_identity:
         return False
     seen_ids: set[int] = set()
     has_moved_older = False
@@ -122,7 +122,7 @@ def is_alias_of_outer(column: Sequence[Any], parent: Region | None) -> bool:
         return False
     # Under `compile`, a container known at trace time with symbolic items would be rebuilt as a copy.
     container = outer_containers[0]
-    is_copied = container._home.contract.keeps_identity and heap_of(container) is None and holds_symbols(container)
+    is_copied = container._home.contract.promises_identity and heap_of(container) is None and holds_symbols(container)
     other_values = [value for value in column if value is not container and value is not NEVER]
     return any(is_copied or not is_absent(value) for value in other_values)
 
@@ -132,7 +132,7 @@ def move_parts_of_tuples(parent: Region, columns: Mapping[str, Sequence[Any]]) -
 
     Returns whether there were any.
     """
-    if not parent.contract.keeps_identity:
+    if not parent.contract.promises_identity:
         return False
     has_moved = False
     for name, column in columns.items():
@@ -151,7 +151,7 @@ def move_parts_of_exceptions(parent: Region, arms: Iterable[RecordedBody]) -> bo
 
     The arm has no other output that would carry their changes. Returns whether there were any.
     """
-    if not parent.contract.keeps_identity:
+    if not parent.contract.promises_identity:
         return False
     has_moved = False
     for arm in arms:

@@ -170,7 +170,7 @@ def _widen_integers(first: Layout, second: Layout) -> tuple[Layout, Layout]:
 
 def _join_part(first: Layout, second: Layout, name: str, contract: Contract) -> Layout:
     """Join parts of a structure. Under `function`, a container from before the region becomes an arm of its own."""
-    if contract.keeps_identity or first == second or NEVER in (first, second):
+    if contract.promises_identity or first == second or NEVER in (first, second):
         return join_layouts(first, second, name, contract)
     first, second = (take_static_apart(x) if is_container(x) and not _is_preexisting(x) else x for x in (first, second))
     if is_container(first) or is_container(second):

@@ -63,7 +63,7 @@ def join_state(
 
 def _container_finder(region: Region) -> Callable[[object], Iterator[Any]]:
     """Return the function that yields the containers in a value; under `compile`, variants hold graph objects."""
-    return mutable_parts if region.contract.keeps_identity else containers_in
+    return mutable_parts if region.contract.promises_identity else containers_in
 
 
 def _widen_lists(layout: Layout, name: str, region: Region) -> Layout:
@@ -72,7 +72,7 @@ def _widen_lists(layout: Layout, name: str, region: Region) -> Layout:
 
 def _identity_layout(layout: Layout, layout_after: Layout, values: Sequence[Any], name: str, region: Region) -> Layout:
     """Return a layout in which containers from before the loop keep their identity."""
-    if region.contract.keeps_identity:
+    if region.contract.promises_identity:
         return Leaf(ObjectType(), as_object)
     arms = [arm for joined_layout in (layout, layout_after) for arm in joined_layout.alternatives]
     containers = dict.fromkeys(filter(is_container, arms))

@@ -322,7 +322,7 @@ def _rebuild_parts(layout: Parts, values: Iterator[Any]) -> Any:
     if layout.kind is dict and region is None and layout.keys is not None:
         return {key: part for key, part in zip(layout.keys, parts, strict=True) if part is not MISSING}
     template = Template(layout.kind, layout.keys, (None,) * len(parts))
-    result: Any = pack(template, parts, initialise=region is None or not region.contract.keeps_identity)
+    result: Any = pack(template, parts, initialise=region is None or not region.contract.promises_identity)
     if region is None:
         return result
     if any(type(argument) is layout.kind for argument in region.trace.rebuilt_arguments.values()):

@@ -17,7 +17,8 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 def record_outside_write(region: Region, location: Location, value: object) -> None:
     """Record a write of the outermost region to a location from before the trace, if it may leave a variant there."""
-    if region.parent is None and location.home is None and not region.contract.keeps_identity and _variants_in(value):
+    is_outer_write = region.parent is None and location.home is None
+    if is_outer_write and not region.contract.promises_identity and _variants_in(value):
         region.trace.outside_writes.setdefault(location.key, (location, location.read(), current_place()))
 
 

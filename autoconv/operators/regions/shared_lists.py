@@ -113,7 +113,7 @@ def find_shared_lists(
 ) -> SharedLists:
     """Find the new containers that several places hold; `columns[i][j]` is the result i of region j."""
     result = SharedLists()
-    if regions[0].contract.keeps_identity:
+    if regions[0].contract.promises_identity:
         return result
     shared_ids = _shared_ids(columns, regions)
     if not shared_ids:

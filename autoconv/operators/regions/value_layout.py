@@ -82,7 +82,7 @@ def _variant_layout(variant: Variant, region: Region, keeps_identity: Callable[[
         if is_container(layout) and keeps_identity(layout.value):
             return layout
         is_known_container = type(value) in TRACED_TO_PLAIN and heap_of(value) is None
-        if is_known_container and not region.contract.keeps_identity and keeps_identity(value):
+        if is_known_container and not region.contract.promises_identity and keeps_identity(value):
             return Static(value)
         return take_static_apart(layout_of(value, region), region)
 
@@ -94,7 +94,7 @@ def _variant_layout(variant: Variant, region: Region, keeps_identity: Callable[[
 
 def _is_indivisible(value: object, region: Region) -> bool:
     """Return whether a structure is one object to a region, because its parts alone would lose something."""
-    return region.contract.keeps_identity and (loses_state(value) or _is_object_of_program(value, region))
+    return region.contract.promises_identity and (loses_state(value) or _is_object_of_program(value, region))
 
 
 def _is_outer(container: Any, region: Region) -> bool:
@@ -145,7 +145,7 @@ def state_layout(value: object, region: Region) -> Layout:
     if is_structure(value) and not isinstance(value, (list, dict)) and not _is_object_of_program(value, region):
         keys, parts = take_apart(value)
         return Parts(structure_form(value), keys, tuple(state_layout(part, region) for part in parts))
-    if isinstance(value, Variant) and not region.contract.keeps_identity:
+    if isinstance(value, Variant) and not region.contract.promises_identity:
         return _variant_layout(value, region, lambda _: True)
     return layout_of(value, region)
 
@@ -170,13 +170,13 @@ def take_static_apart(layout: Layout, region: Region | None = None) -> Layout:
 
 def _keeps_identity(value: object, region: Region | None) -> bool:
     """Return whether a structure is a dataclass object of the program, or a container under `compile`."""
-    is_tracked_container = region is not None and region.contract.keeps_identity and isinstance(value, (list, dict))
+    is_tracked_container = region is not None and region.contract.promises_identity and isinstance(value, (list, dict))
     return is_tracked_container or _is_object_of_program(value, region)
 
 
 def _is_object_of_program(value: object, region: Region | None) -> bool:
     """Return whether a structure is a dataclass object of the program, which keeps its identity."""
-    if region is None or not region.contract.keeps_identity or not dataclasses.is_dataclass(value):
+    if region is None or not region.contract.promises_identity or not dataclasses.is_dataclass(value):
         return False
     return id(value) not in region.trace.reassembled_objects and not is_rebuilt(value)
 
@@ -196,7 +196,7 @@ def take_apart(value: object) -> tuple[tuple[Any, ...] | None, list[Any]]:
 
 def has_leaves(value: object, region: Region) -> bool:
     """Return whether a structure holds anything that is not static."""
-    keeps_identity = region.contract.keeps_identity
+    keeps_identity = region.contract.promises_identity
     leaves, _ = flatten(value, lambda part: keeps_identity and creating_region_of(part, region) is not None)
     return any(
         isinstance(leaf, (SymbolicTensor, Variant))

@@ -141,7 +141,7 @@ def _refuse_nans(x: object, y: object) -> None:
     A container finds a NaN by its identity, which a float of the graph does not have.
     """
     region = current_region()
-    if region is None or not region.contract.keeps_identity:
+    if region is None or not region.contract.promises_identity:
         return
     if all(_may_be_nan(value) for value in (x, y)) and SymbolicTensor in (type(x), type(y)):
         raise_if((x != x) & (y != y), OtherKindError("a NaN is looked up by identity, which a graph does not keep"))

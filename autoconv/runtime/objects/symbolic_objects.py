@@ -269,14 +269,14 @@ def box(value: Any) -> SymbolicObject:
     refuse_in_replaced_range(region.trace, value)
     computed = _computed_array(value, region)
     result = constant_object(value) if computed is None else computed
-    if region.contract.keeps_identity and varies_by_call(value):
+    if region.contract.promises_identity and varies_by_call(value):
         region.trace.function_constants[result.value_in_graph] = hides_symbols(value)
     return result
 
 
 def _computed_array(array: Any, region: Region) -> SymbolicObject | None:
     """Return a new array for each run, if the trace computed the array from constants; one for all its uses."""
-    if type(array) is not np.ndarray or not region.contract.keeps_identity or region.contract.is_outside(array):
+    if type(array) is not np.ndarray or not region.contract.promises_identity or region.contract.is_outside(array):
         return None
     _, copy, creating_region = region.trace.computed_arrays.get(id(array), (None, None, None))
     if creating_region is None:

@@ -29,7 +29,7 @@ class Contract:
     python_numbers: Python's numbers stay Python's, with their types, errors, arithmetic and 64 bits
     numpy_arrays: tensors stand for NumPy's arrays and scalars, with NumPy's dtypes, warnings and mutation
     objects_in_graph: containers, texts and objects become objects of the graph where only run time decides on them
-    keeps_identity: containers and objects keep their identity, on every path and in the result
+    promises_identity: containers and objects keep their identity, on every path and in the result
     effects_each_call: an effect outside happens on every call, not once for each trace
     python_exceptions: handlers see Python's exceptions; an operation that may raise is kept even if its value is unused
     stages_long_loops: a long loop over a range is recorded as a loop, not unrolled
@@ -40,7 +40,7 @@ class Contract:
     python_numbers: ClassVar[bool] = False
     numpy_arrays: ClassVar[bool] = False
     objects_in_graph: ClassVar[bool] = False
-    keeps_identity: ClassVar[bool] = False
+    promises_identity: ClassVar[bool] = False
     effects_each_call: ClassVar[bool] = False
     python_exceptions: ClassVar[bool] = False
     stages_long_loops: ClassVar[bool] = False

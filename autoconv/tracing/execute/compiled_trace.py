@@ -100,7 +100,7 @@ class ConcreteFunction(GraphMember):
     def _find_shared_outputs(self, runnable: Graph, uses_arrays: bool) -> None:
         """Set the attributes about results that share memory with each other, with captures or with constants."""
         key, contract = self.key, self.contract
-        self._first_equal_positions = first_equal_outputs(self.recorded, runnable) if contract.keeps_identity else []
+        self._first_equal_positions = first_equal_outputs(self.recorded, runnable) if contract.promises_identity else []
         captured_parameters = runnable.parameters[len(self.recorded.parameters) - len(self.captures) :]
         has_arrays = any(isinstance(capture, np.ndarray) for capture in self.captures)
         self._returns_captures = has_arrays and bool(aliased_outputs(runnable, captured_parameters))

@@ -59,7 +59,7 @@ def make_leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], 
         return _array_leaf_key(contract, leaf)
     if contract.numpy_arrays and is_generator(leaf):
         return ObjectKey(GENERATOR_TYPES[type(leaf)].kind)
-    if contract.keeps_identity and has_extra_attributes(leaf):
+    if contract.promises_identity and has_extra_attributes(leaf):
         return Reference(leaf, is_by_identity=True)
     if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, range, DType, TensorShape, enum.Enum)):
         return Literal(leaf)
@@ -71,7 +71,7 @@ def make_leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], 
             "Otherwise, consider implementing the Tracing Protocol for it. "
             f"Pass a {'frozenset' if isinstance(leaf, set) else 'tuple (start, stop, step)'} instead."
         )
-    return Reference(leaf, is_by_identity=contract.keeps_identity)
+    return Reference(leaf, is_by_identity=contract.promises_identity)
 
 
 def _array_leaf_key(contract: type[Contract], leaf: np.ndarray | np.generic) -> LeafKey:

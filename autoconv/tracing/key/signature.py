@@ -72,7 +72,7 @@ class Signature:
         has_simple_parameters = input_signature is None and all(p.kind not in _VARIADIC for p in parameters)
         self.guesses_list_items = True  # whether lists are keyed by their apparent items
         # Predicate for structures that stay one leaf, because flattening and rebuilding them would lose a part.
-        self.is_leaf: Callable[[Any], bool] | None = loses_state if contract.keeps_identity else None
+        self.is_leaf: Callable[[Any], bool] | None = loses_state if contract.promises_identity else None
         # Parameter -> default, or `Parameter.empty`; None if the full binding of Python is needed.
         self._defaults = {p.name: p.default for p in parameters} if has_simple_parameters else None
         self._keyword_names = {p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY}
@@ -165,7 +165,7 @@ class Signature:
             return make_leaf_key(self.contract, leaf, alias_numbers, index in by_value_positions)
 
         keys = mark_layouts([make_key(index, leaf) for index, leaf in enumerate(leaves)], leaves)
-        orders = dict_orders(structures) if self.contract.keeps_identity else ()
+        orders = dict_orders(structures) if self.contract.promises_identity else ()
         arrays = [leaf for leaf, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)]
         overlaps = memory and may_overlap(arrays)
         key = Key(tuple(templates), keys, orders, overlaps, memory, replica())
@@ -179,7 +179,7 @@ class Signature:
             if self.contract.runs_plain:
                 opaque_arguments = select_opaque_arguments(named_values, opaque_arguments)
             values_to_flatten = [value for name, value in named_values if name not in opaque_arguments]
-            structures = find_structures_to_flatten(values_to_flatten, self.is_leaf, self.contract.keeps_identity)
+            structures = find_structures_to_flatten(values_to_flatten, self.is_leaf, self.contract.promises_identity)
             return opaque_arguments, structures
         except MissingFieldError as error:
             raise CannotFlatten(f"an object among the arguments lacks a field: {error.message}") from None
@@ -205,7 +205,7 @@ class Signature:
     def _is_frozen_record(self, value: Any) -> bool:
         """Return whether the value is a frozen dataclass without tensors, which is compared rather than flattened."""
         parameters = getattr(type(value), "__dataclass_params__", None)
-        if parameters is None or not parameters.frozen or self.contract.keeps_identity:
+        if parameters is None or not parameters.frozen or self.contract.promises_identity:
             return False
         return not any(isinstance(leaf, (Tensor, Variable, np.ndarray, np.generic)) for leaf in flat_leaves(value))
 

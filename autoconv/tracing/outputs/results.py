@@ -46,14 +46,14 @@ from autoconv.tracing.guards import trace_restrictions
 def make_outputs(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[Any]]:
     """Convert a traced function's result; return its layout, and the values to be the graph's outputs."""
     region = trace.root
-    for part in find_rebuilt([result]) if trace.contract.keeps_identity else ():
+    for part in find_rebuilt([result]) if trace.contract.promises_identity else ():
         refuse_rebuilt(part, "of the arguments is returned")
     converted_result = _convert_result(result, trace, function)
     layout = layout_of(converted_result, region)
     for value in _static_values(layout):  # those in arms and objects have not been examined by `_convert_result`
         if isinstance(value, (GeneratorExpression, StagedIterable, HeldIterator, DictView)):
             raise trace_restrictions.RunPlain(f"{_describe(value)} is returned")
-        if trace.contract.keeps_identity and (varies_by_call(value) or _is_class_made_by_call(type(value))):
+        if trace.contract.promises_identity and (varies_by_call(value) or _is_class_made_by_call(type(value))):
             raise trace_restrictions.RunPlain(f"{_describe(value)} is returned")
     values = emit(converted_result, layout, region)
     outputs = []
@@ -101,7 +101,7 @@ def _convert_result(value: Any, trace: Trace, function: Any) -> Any:
         return map_list(value, functools.partial(_convert_result, trace=trace, function=function))
     if has_optional_keys(value):
         return {key: _convert_result(item, trace, function) for key, item in dict.items(value)}
-    is_leaf = functools.partial(_is_returned_as_object, trace) if trace.contract.keeps_identity else None
+    is_leaf = functools.partial(_is_returned_as_object, trace) if trace.contract.promises_identity else None
     if is_structure(value) and not (is_leaf is not None and is_leaf(value)):
         leaves, template = flatten(value, is_leaf)
         result = pack(template, [_convert_result(leaf, trace, function) for leaf in leaves], initialise=is_leaf is None)

@@ -68,7 +68,7 @@ class CompileContract(SessionContract):
     python_numbers = True
     numpy_arrays = True
     objects_in_graph = True
-    keeps_identity = True
+    promises_identity = True
     effects_each_call = True
     python_exceptions = True
     stages_long_loops = True
