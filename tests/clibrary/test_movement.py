@@ -61,3 +61,13 @@ def test_negative_ids_without_a_number_of_segments_are_an_error(tmp_path):
     library = autoconv.clibrary.build(autoconv.math.segment_sum, "float32[4,2] int32[4]", to=tmp_path / "f", name="f")
     with pytest.raises(LibraryError, match="negative"):
         Caller(library)(X, IDS - 1)
+
+
+def test_no_positions_in_no_rows(tmp_path):
+    def every_second(x):
+        return x[np.arange(0, len(x), 2)]
+
+    library = autoconv.clibrary.build(every_second, "float64[n,m]", to=tmp_path / "f", name="f", contract="compile")
+    for shape in ((0, 3), (1, 3), (5, 2)):
+        x = np.arange(float(np.prod(shape))).reshape(shape)
+        np.testing.assert_array_equal(Caller(library)(x)["value"], every_second(x))

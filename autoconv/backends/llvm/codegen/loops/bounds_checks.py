@@ -120,12 +120,12 @@ def _write_check_function(region: LoweringContext, value: Value, group: Sequence
             greatest = out.new(f"call {ir_type} {name}({ir_type} {old_greatest}, {ir_type} {position.ir})")
             out.line(f"store {ir_type} {greatest}, ptr {cell}")
     is_any_beyond = "false"
-    has_elements = 0 not in sizes(type_)  # without positions, the initial 0 may reach a limit of 0
     for check, cell in cells.items():
         greatest = out.new(f"load {ir_type}, ptr {cell}")
         is_beyond = out.new(f"icmp uge {ir_type} {greatest}, {_literal_or_register(limits[check], dtype)}")
-        is_any_beyond = out.new(f"or i1 {is_any_beyond}, {is_beyond}") if has_elements else is_any_beyond
-    out.line(f"ret i1 {is_any_beyond}")
+        is_any_beyond = out.new(f"or i1 {is_any_beyond}, {is_beyond}")
+    has_positions = out.new("icmp ne i64 %count, 0")  # without positions, the initial 0 may reach a limit of 0
+    out.line(f"ret i1 {out.new(f'and i1 {is_any_beyond}, {has_positions}')}")
     return out.finish("check")
 
 
