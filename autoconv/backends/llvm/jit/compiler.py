@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from autoconv.backends.llvm.jit import machine_code
 from autoconv.backends.llvm.target.machine import this_machine
 
-PIPELINE_VERSION = 9  # Version of the result of `object_file`; part of cache keys.
+PIPELINE_VERSION = 10  # Version of the result of `object_file`; part of cache keys.
 
 
 def object_file(text: str, level: int) -> bytes:
