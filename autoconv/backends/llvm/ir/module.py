@@ -26,6 +26,7 @@ _MAX_OPTIMISED_CHARACTERS = 2_500_000
 # Characters of a function without loops above which optimising, some 1 ms for 1,000 characters, does not pay.
 _MAX_OPTIMISED_STRAIGHT_CHARACTERS = 50_000
 _MIN_TEXT_LENGTH, _MAX_TEXTS = 4_000, 4  # characters of optimised text that are worth a thread; number of such texts
+_LONG_TEXT_LENGTH, _MAX_LONG_TEXTS = 55_000, 12  # the same of large modules: threads end together if texts are many
 _AHEAD_CHARACTERS = 800_000  # characters of finished functions that are compiled while the rest is written
 _PART = "part"  # stem of the names of functions that only functions of the same item call
 
@@ -169,7 +170,9 @@ class ModuleText:
         for function in thorough_functions:
             function.hide_counts()
         sizes = {function: len(function) for function in thorough_functions}
-        share_count = min(sum(sizes.values()) // _MIN_TEXT_LENGTH, _MAX_TEXTS) or 1
+        total_size = sum(sizes.values())
+        share_count = min(total_size // _MIN_TEXT_LENGTH, _MAX_TEXTS) or 1
+        share_count = max(share_count, min(total_size // _LONG_TEXT_LENGTH, _MAX_LONG_TEXTS))
         shares: list[list[Function]] = [[] for _ in range(share_count)]
         for function in sorted(thorough_functions, key=lambda function: -sizes[function]):
             min(shares, key=lambda share: sum(sizes[function] for function in share)).append(function)

@@ -63,7 +63,7 @@ _OPTION_LEVELS = {"LoopInterleaving": 3, "LoopVectorization": 3, "SLPVectorizati
 # Characters of a text above which LLVM's pipeline of level 1 replaces that of level 3, with the same options for loops,
 # and without vectorisation of straight-line code, which has no effect on loops. It takes a third less time; the code
 # of some short loops is slower, that of deep models is not.
-_LONG_TEXT = 100_000
+_LONG_TEXT = 50_000
 # Long functions, which release the GIL. Taking it back costs up to 5 ms each time.
 _LONG_FUNCTIONS = ("RunNewModulePassManager", "TargetMachineEmitToMemory")
 
