@@ -108,9 +108,9 @@ def _trace_and_capture() -> list[Callable[[], Any]]:
 
 
 def _allocated_growth(work: Callable[[], object]) -> int:
-    gc.collect()
     tracemalloc.start()
     try:
+        gc.collect()  # each collection makes references of ephemerons anew: they count before as well
         before = tracemalloc.get_traced_memory()[0]
         work()
         gc.collect()
