@@ -57,6 +57,3 @@ def _decorate(node: ast.FunctionDef) -> None:
     for part in ast.walk(decorator):
         ast.copy_location(part, node)
     node.decorator_list.insert(0, decorator)
-
-
-__all__ = ["load"]

@@ -40,6 +40,3 @@ def _mutating_uses(function: ast.AST) -> Iterator[ast.Name]:
             mutated = node.value
         if isinstance(mutated, ast.Name):
             yield mutated
-
-
-__all__ = ["write_only_names"]

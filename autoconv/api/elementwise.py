@@ -31,5 +31,3 @@ BINARY = (
     arithmetic.pow, bitwise.right_shift, arithmetic.squared_difference, arithmetic.subtract, maths.xdivy,
     maths.xlog1py, maths.xlogy,
 )  # fmt: skip
-
-__all__ = ["BINARY", "UNARY"]

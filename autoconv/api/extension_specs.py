@@ -229,6 +229,3 @@ def _stack(spec: TypeSpec, column: Sequence[Any]) -> Any:
     if isinstance(spec, TensorSpec):
         return EagerTensor(np.stack([np.asarray(tensor.numpy()) for tensor in column]))
     return spec._stack_values(column)
-
-
-__all__ = ["BatchableSpec", "ExtensionTypeSpec", "bind_fields", "fields_of"]

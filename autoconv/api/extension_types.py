@@ -233,9 +233,6 @@ def _spec_of(value: Any) -> Any:
     return value
 
 
-__all__ = ["BatchableExtensionType", "ExtensionType", "type_spec_from_value"]
-
-
 def named_extension_types(base: Any = ExtensionType) -> Iterator[tuple[str, Any]]:
     """Yield pairs (name, class) of the extension types whose class body sets `__name__`."""
     for extension_type in base.__subclasses__():

@@ -74,6 +74,3 @@ def _fill_with_noise(noise: str, sizes: Tensor) -> Tensor:
     if noise == "zero":
         return zeros(sizes)
     return uniform(sizes) if noise == "uniform" else normal(sizes)
-
-
-__all__ = ["extract_glimpse"]

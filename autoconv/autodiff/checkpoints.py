@@ -104,6 +104,3 @@ def _count_iterations(body: Graph, state_count: int) -> Graph:
     iteration = _add_iteration_parameter(counting_body, state_count)
     counting_body.outputs.append(GraphBuilder(counting_body).add(iteration, np.array(1, np.int64)))
     return counting_body
-
-
-__all__ = ["try_divide_into_segments", "recompute_and_reverse"]

@@ -162,9 +162,3 @@ def top_of(stack: Stack) -> Value:
     """Return the value from which the backward pass pops, which has to exist."""
     assert stack.top is not None
     return stack.top
-
-
-__all__ = [
-    "Arm", "add_backward_cond", "add_cotangent_parameters", "cotangent_or_zeros", "differentiated_results",
-    "reverse_cond", "top_of",
-]  # fmt: skip

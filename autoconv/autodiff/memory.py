@@ -312,5 +312,3 @@ _OP_CONVERTERS: dict[str, Any] = {
 _REGION_CONVERTERS: dict[str, Any] = {
     "call": _Conversion._inline_call, "cond": _Conversion._convert_cond, "while": _Conversion._convert_while
 }
-
-__all__ = ["replace_memory"]

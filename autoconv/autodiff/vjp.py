@@ -90,6 +90,3 @@ def split(graph: Graph, wrt: Sequence[int], *, recompute_every: int | None = Non
     backward.parameters = [*cotangents, *saved_parameters]
     has_lost_outputs = any(output in varied for i, output in enumerate(outputs) if i not in output_positions)
     return Split(forward, backward, len(outputs), output_positions, parameter_positions, has_lost_outputs)
-
-
-__all__ = ["Split", "split", "vjp"]

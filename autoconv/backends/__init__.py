@@ -94,9 +94,3 @@ def library_code() -> LibraryCode:
 def symbolic_code() -> SymbolicCode:
     """Return the queries about code for open sizes, which do not depend on the backend that runs graphs."""
     return next(queries for backend in BACKENDS.values() if (queries := backend.symbolic_code) is not None)
-
-
-__all__ = [
-    "BACKENDS", "REFERENCE", "accelerator", "accelerators", "get_backend", "check_backend_name", "compile_graph",
-    "library_code", "symbolic_code",
-]  # fmt: skip

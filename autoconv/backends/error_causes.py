@@ -210,8 +210,3 @@ def _is_infinite(b: Any, x: Sequence[Any]) -> Any:
     if not x[0].dtype.is_floating:
         return b.constant(False, bool_)
     return x[0].same(float("inf")) | x[0].same(float("-inf"))
-
-
-__all__ = [
-    "Causes", "ErrorClass", "add_location", "clause_number", "error_causes", "location_of", "message_and_class",
-]  # fmt: skip

@@ -167,6 +167,3 @@ def _output_types(tree: ResultTree) -> list[tuple[DType, int]]:
 def tensor_type(dtype: DType, rank: int) -> str:
     """Return the name of the struct of tensors of a dtype and rank."""
     return f"autoconv_{dtype.name}_{rank}"
-
-
-__all__ = ["header_text", "tensor_type"]

@@ -167,6 +167,3 @@ C_TYPES = {
     "complex128": "autoconv_complex128",
 }  # fmt: skip
 assert C_TYPES.keys() <= DTYPES.keys()
-
-
-__all__ = ["C_TYPES", "Interface", "c_identifier", "interface_of"]

@@ -40,6 +40,3 @@ def link(compiler: str, object_path: str, shared: str) -> None:
     process = subprocess.run(command, capture_output=True, text=True, check=False)
     if process.returncode:
         raise TargetError(f"{compiler} failed to link the shared library:\n{process.stderr.strip()}")
-
-
-__all__ = ["find_compiler", "link", "missing_compiler_error", "shared_path"]

@@ -90,6 +90,3 @@ def _make_variant(graph: Graph, types: list[Type], contract: str) -> Graph:
     code.sizes(general_graph, nonnegative_sizes)  # raises ValueError if the parameters do not determine a size
     result = fold_symbolic_bounds(general_graph, code.accepts_symbolic_attributes)
     return result if result is not None and not code.has_kernels_with_symbolic_attributes(result) else general_graph
-
-
-__all__ = ["make_variants"]

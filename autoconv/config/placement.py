@@ -219,28 +219,3 @@ def task_of(name: str) -> Task | None:
 def pool_of(name: str) -> int:
     """Return the number of the thread pool that serves a device of this process."""
     return DeviceSpec.from_string(name).device_index or 0
-
-
-__all__ = [
-    "ACCELERATOR",
-    "DEFAULT_DEVICE",
-    "HOST",
-    "HoldsVariables",
-    "TASKS",
-    "Task",
-    "add_task",
-    "run_as_replica",
-    "current_request",
-    "eager_device",
-    "full_name",
-    "has_device",
-    "is_default",
-    "complete_request",
-    "normalized_request",
-    "other_device_request",
-    "non_default_name",
-    "pool_of",
-    "replica",
-    "request_device",
-    "task_of",
-]  # fmt: skip

@@ -297,6 +297,3 @@ def _add_batch_dimension(leaf: Any, size: int | None) -> Any:
         return leaf._batch(size)
     shape = leaf.type.shape
     return TensorSpec(None if shape is None else (size, *shape), leaf.dtype)
-
-
-__all__ = ["Batch", "PaddedBatch", "RaggedBatch", "SparseBatch", "Unbatch"]

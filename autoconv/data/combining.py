@@ -173,6 +173,3 @@ class Sample(Node):
             fraction = ((high_word & 0xFFFFF) << 32 | low_word) * 2.0**-52
             index = int(np.searchsorted(cumulative_weights, fraction * cumulative_weights[-1], "right"))
             yield candidates[min(index, len(candidates) - 1)]
-
-
-__all__ = ["Concatenate", "Interleave", "Sample", "Zip"]

@@ -141,6 +141,3 @@ class _LeafReader:
         """Return the next `length` bytes."""
         start, self._position = self._position, self._position + length
         return self._block[start : self._position]
-
-
-__all__ = ["read_elements", "write_while_iterating"]

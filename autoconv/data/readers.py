@@ -232,8 +232,3 @@ def _label_splitter(label_name: str) -> Any:
         return columns, label
 
     return split
-
-
-__all__ = [
-    "Counter", "CsvDataset", "FixedLengthRecordDataset", "TFRecordDataset", "TextLineDataset", "make_csv_dataset",
-]  # fmt: skip

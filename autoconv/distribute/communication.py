@@ -41,5 +41,3 @@ class CommunicationOptions:
 
 
 CollectiveCommunication = CommunicationImplementation
-
-__all__ = ["CollectiveCommunication", "CommunicationImplementation", "CommunicationOptions"]

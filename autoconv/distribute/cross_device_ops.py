@@ -50,6 +50,3 @@ def check_cross_device_ops(value: object) -> None:
     """Raise ValueError for a value that is neither a CrossDeviceOps nor None."""
     if value is not None and not isinstance(value, CrossDeviceOps):
         raise ValueError(f"`cross_device_ops` has to be a CrossDeviceOps or None, found {value!r}")
-
-
-__all__ = ["CrossDeviceOps", "HierarchicalCopyAllReduce", "NcclAllReduce", "ReductionToOneDevice"]

@@ -63,6 +63,3 @@ def read(connection: socket.socket, size: int) -> bytearray:
             raise EOFError
         filled_size += count
     return result
-
-
-__all__ = ["DamagedMessage", "Description", "read", "receive", "send"]

@@ -131,6 +131,3 @@ def _as_bytes(array: np.ndarray) -> np.ndarray:
 def _offsets(sizes: list[int]) -> list[int]:
     """Return the position at which each part starts, given the sizes of the parts."""
     return [sum(sizes[:i]) for i in range(len(sizes))]
-
-
-__all__ = ["MpiGroup", "is_started_by_mpi"]

@@ -148,6 +148,3 @@ def _worker_addresses(resolver: Any) -> tuple[list[str], int]:
     if task_type not in ("chief", "worker") or not 0 <= rank < len(workers):
         raise ValueError(f"the cluster has no task {task_type}:{task_index}; it has {len(workers)} workers")
     return workers, rank
-
-
-__all__ = ["MultiWorkerMirroredStrategy"]

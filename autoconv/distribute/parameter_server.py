@@ -75,5 +75,3 @@ class ParameterServerStrategy(Strategy):
 
 
 _JOBS = ("ps", "worker")
-
-__all__ = ["ParameterServerStrategy"]

@@ -312,6 +312,3 @@ def _describe_call(description: Description) -> str:
     """Return a call's description for messages: its name, dtype and shape."""
     dtype_name, shape = description.get("dtype"), description.get("shape")
     return str(description.get("call")) + (f" of {dtype_name}{shape}" if isinstance(dtype_name, str) else "")
-
-
-__all__ = ["ProcessGroup", "add_in_order"]

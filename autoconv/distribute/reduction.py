@@ -57,6 +57,3 @@ def combine_along(op: ReduceOp, values: Sequence[Any], axis: int, reduce_across:
         return total
     row_count = reduce_across(combine(ReduceOp.SUM, [shape(value)[axis] for value in values]))
     return total / apply("cast", row_count, dtype=total.dtype)
-
-
-__all__ = ["ReduceOp", "combine", "combine_along", "reduce_op_of"]

@@ -32,8 +32,3 @@ INTEGERS = SIGNED | {uint8, uint16, uint32, uint64}
 REAL = FLOATING | INTEGERS
 NUMERIC = REAL | COMPLEX
 ANY = NUMERIC | {bool_, string}
-
-__all__ = [
-    "ANY", "COMPLEX", "FLOATING", "IEEE_FLOATING", "INDICES", "INTEGERS", "LARGE_INTEGERS", "NUMERIC", "REAL",
-    "SIGNED", "SINGLE_OR_DOUBLE",
-]  # fmt: skip

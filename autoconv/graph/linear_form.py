@@ -63,6 +63,3 @@ def add_terms(coefficients: Mapping[_A, int], terms: Iterable[tuple[_A, int]]) -
     for atom, coefficient in terms:
         total[atom] = total.get(atom, 0) + coefficient
     return {atom: coefficient for atom, coefficient in total.items() if coefficient}
-
-
-__all__ = ["INT64_RANGE", "Atom", "LinearForm", "Range", "add_terms", "of_atom"]

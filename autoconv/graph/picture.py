@@ -102,6 +102,3 @@ def _box(position: tuple[int, int], title: str, text: str, kind: str, note: str 
 
 def _shorten(text: str) -> str:
     return text if len(text) <= _MAX_LINE_LENGTH else text[: _MAX_LINE_LENGTH - 1] + "…"
-
-
-__all__ = ["graph_html"]

@@ -89,8 +89,3 @@ OPERATORS = (*BINARY, *COMPARISONS, *UNARY)
 BY_NAME = {record.name: record for record in OPERATORS}
 BY_TENSOR_OP = {record.tensor_op: record for record in OPERATORS}
 MIRRORED = {record.name: record.mirrored for record in COMPARISONS}
-
-__all__ = [
-    "ARITHMETIC", "BINARY", "BITWISE", "BY_NAME", "BY_TENSOR_OP", "COMPARISONS", "MIRRORED", "OPERATORS", "UNARY",
-    "Operator",
-]

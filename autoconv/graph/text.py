@@ -27,9 +27,6 @@ from autoconv.graph.attribute_text import quote, value_text
 from autoconv.graph.graph import Graph, Node, Span, Value, is_recursive
 from autoconv.graph.text_parser import GraphScope
 
-__all__ = ["to_text"]
-
-
 AttributeSelection = Callable[[Node], Mapping[str, Any]]
 
 

@@ -28,8 +28,6 @@ _FORMER_ATTRIBUTE_NAMES = {
     ("typed_list_array", "given"): "has_given_dtype", ("typed_list_slice", "given"): "has_bounds",
 }  # fmt: skip
 
-__all__ = ["from_text"]
-
 
 def from_text(text: str, ops: Mapping[str, Op]) -> Graph:
     """Parse a graph, with ops looked up in `ops`; the inverse of `text.to_text`.

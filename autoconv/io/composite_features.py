@@ -171,6 +171,3 @@ def split_features(features: Mapping[str, Any]) -> tuple[dict[str, Any], dict[st
     """Split features into those read as dense tensors and those read as composite ones."""
     composite = {key: feature for key, feature in features.items() if isinstance(feature, _COMPOSITE_FEATURES)}
     return {key: feature for key, feature in features.items() if key not in composite}, composite
-
-
-__all__ = ["composite_features", "split_features"]

@@ -92,6 +92,3 @@ def _message_class() -> Any:
     from tensorboard.compat.proto import tensor_pb2  # heavy and optional
 
     return tensor_pb2.TensorProto
-
-
-__all__ = ["make_ndarray", "make_tensor_proto"]

@@ -176,6 +176,3 @@ def _limit(x: Tensor, low: int, high: int) -> Tensor:
 def _power_of_two(exponent: Tensor) -> Tensor:
     """Return a float64 from 2**-1022 to 2**1023."""
     return apply("bitcast", apply("left_shift", apply("add", exponent, tensor(1023)), tensor(52)), dtype=float64)  # type: ignore[no-any-return]
-
-
-__all__ = ["COMPLEX_LOOPS", "apply_by_parts", "frexp", "ldexp", "modf", "with_sign_of"]

@@ -131,5 +131,3 @@ def _draw_from_global_generator(module: Any, generator_class: type, method: str,
 CREATION_FUNCTIONS.add(random.Random)
 _register_global_functions()
 DRAW_HOOK.set(_draw)
-
-__all__ = ["default_rng", "python_random", "random_state"]

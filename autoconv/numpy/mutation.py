@@ -205,6 +205,3 @@ def put_along_axis(arr: Any, indices: object, values: Any, axis: Any) -> None:
     axis_index = range(rank)[axis]
     index = tuple(positions if i == axis_index else positions_along(x, i) for i in range(rank))
     arr[index] = _convert_elements(arr, values)
-
-
-__all__ = ["at"]

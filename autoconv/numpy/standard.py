@@ -78,6 +78,3 @@ def check_device(device: str) -> None:
     """Raise ValueError unless the device is None, "cpu" or the `device` of a tensor."""
     if device is not None and str(device).lower().rpartition("/")[2] not in ("", "cpu", "cpu:0", "device:cpu:0"):
         raise ValueError(f"there is no device {device!r} here: tensors are on 'cpu'")
-
-
-__all__ = ["DEVICE", "numpy_implementation", "check_device", "wrap_for_users"]

@@ -53,6 +53,3 @@ def write_into(
 def note_change(x: TensorLike) -> None:
     """Register an in-place change of an array, which makes the trace take it by reference."""
     current_contract().before_write(x, "an array is changed in place")
-
-
-__all__ = ["note_change", "write_into"]

@@ -23,6 +23,3 @@ def as_program_error(error: _Error) -> _Error:
 def is_error_of_program(error: BaseException) -> bool:
     """Return whether an error is marked as one of the program."""
     return getattr(error, "_autoconv_is_of_program", False)
-
-
-__all__ = ["as_program_error", "is_error_of_program", "mark_program_error"]

@@ -33,6 +33,3 @@ class RuleTable(dict[str, F], Generic[F]):
             return rule
 
         return register
-
-
-__all__ = ["RuleTable"]

@@ -161,6 +161,3 @@ def _needs_only_contents(node: Node, array: Value, extents: Extents) -> bool:
         return None not in target_type.shape or extents.are_equal(array, node.inputs[1])
     has_known_shape = all(isinstance(size, int) for size in target_type.shape)
     return has_known_shape and is_known_to_broadcast(target_type.shape, value_type.shape)
-
-
-__all__ = ["forward_array_stores"]

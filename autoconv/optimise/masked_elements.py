@@ -253,6 +253,3 @@ def _rank(value: Value) -> int:
 def _rank_is_at_most(value: Value, rank: int) -> bool:
     """Return whether the value is a tensor whose rank is known and no greater than `rank`."""
     return isinstance(value.type, TensorType) and value.shape is not None and len(value.shape) <= rank
-
-
-__all__ = ["mask_elements"]

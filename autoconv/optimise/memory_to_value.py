@@ -205,6 +205,3 @@ class ReadOnlyArrays:
 def _is_initial_state(node: Node, position: int) -> bool:
     """Return whether the operand at a position is the initial value of a loop's state."""
     return node.op.traits.repeats and position < state_size(node)
-
-
-__all__ = ["ReadOnlyArrays"]

@@ -136,6 +136,3 @@ def _has_non_integer_result(node: Node) -> bool:
     """Return whether the result is no int, and so has no limit of 64 bits."""
     type_ = node.results[0].type
     return isinstance(type_, TensorType) and not type_.dtype.is_integer
-
-
-__all__ = ["may_change_kind", "may_exceed_int64", "may_run_user_code", "rerun_point"]

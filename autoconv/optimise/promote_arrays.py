@@ -166,6 +166,3 @@ def _build_arm(contents_and_initial: Sequence[Value], position: int) -> Graph:
     attributes = _array_attributes(initial.type)
     arm.outputs = [initial if position else arm.add(OPS["array_of"], [contents], attributes).results[0]]
     return arm
-
-
-__all__ = ["promote_read_only_arrays"]

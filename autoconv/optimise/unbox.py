@@ -54,6 +54,3 @@ def _tests_identity(node: Node) -> bool:
     if node.op.name != "object_apply" or node.attributes["function"] not in ("is", "is_not"):
         return False
     return not any(value.node is not None and value.node.op.name == "object_constant" for value in node.inputs)
-
-
-__all__ = ["unbox_lists"]

@@ -89,6 +89,3 @@ class _VariableReplacer(Rewriter[dict[Value, Type]]):
             value = add(OPS[update_op], (old_value, value), span=node.span).results[0]
         add(OPS["array_store"], (memory, value), span=node.span)
         return (value,)
-
-
-__all__ = ["replace_variables"]

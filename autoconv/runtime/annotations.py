@@ -43,5 +43,3 @@ ShapeLike: TypeAlias = "int | Sequence[int | None] | TensorLike"
 AxisLike: TypeAlias = "int | np.integer | Sequence[int] | TensorLike"
 # The argument `out` of NumPy's functions.
 OutLike: TypeAlias = "TensorLike | tuple[TensorLike, ...]"
-
-__all__ = ["ArrayLike", "AxisLike", "DTypeLike", "IntLike", "OutLike", "Scalar", "ShapeLike", "TensorLike"]

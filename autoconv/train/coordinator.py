@@ -78,6 +78,3 @@ class Coordinator:
             raise self._error
         if any(thread.is_alive() for thread in all_threads) and not ignore_live_threads:
             raise RuntimeError(f"Coordinator stopped with threads still running: {all_threads}")
-
-
-__all__ = ["Coordinator"]

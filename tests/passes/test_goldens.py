@@ -69,7 +69,7 @@ def only_pass(text: str, name: str) -> str:
     for node in gast.walk(tree):  # the lambdas that passes made are known by identity, else
         if (
             isinstance(node, gast.Call)
-            and build.is_operator(node.func, *ag__.__all__)
+            and build.is_operator(node.func, *vars(ag__))
             and node.func.attr != "call"
         ):
             for argument in node.args:

@@ -186,6 +186,3 @@ def _create_variable_outside(create: Callable[..., Any], arguments: dict[str, An
         )
     with recording(region=None):
         return create(**arguments)
-
-
-__all__ = ["Graph"]

@@ -73,6 +73,3 @@ def _check_shape(before: Any, shape: Shape, after: Any) -> None:
 def _name_of(tensor: Any) -> str:
     """Return the name of a tensor for messages; an eager one counts as a constant."""
     return tensor.name if isinstance(tensor, SymbolicTensor) else "Const:0"
-
-
-__all__ = ["LoopChecks", "has_checked_loops"]

@@ -78,6 +78,3 @@ def jvp_of(
         output_gradients=[tangent for _, tangent in slopes_and_tangents],
         unconnected_gradients=UnconnectedGradients.ZERO,
     )  # fmt: skip
-
-
-__all__ = ["ForwardAccumulator", "jvp_of"]

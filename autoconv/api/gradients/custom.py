@@ -223,6 +223,3 @@ def _record_symbolic(region: Region, vjp: _CustomVjp, arguments: Sequence[Any], 
         regions=[inner.graph], types=[tensor.type for tensor in tensors],
     )  # fmt: skip
     return [SymbolicTensor(value) for value in node.results]
-
-
-__all__ = ["custom_gradient", "gradients", "hessians"]

@@ -85,6 +85,3 @@ def shape_of(value: Any) -> tuple[Any, ...]:
     if shape is None:
         raise ValueError(f"the rank of {value!r} has to be known for a jacobian")
     return tuple(size if isinstance(size, int) else None for size in shape)
-
-
-__all__ = ["dense", "stack_element_gradients", "zeros_of_source"]

@@ -393,6 +393,3 @@ def _wrap_gradient(region: Region, value: Value) -> Any:
     """Return the gradient as a tensor, or as IndexedSlices if it is a sum of gradients of `gather`."""
     slices = None if region.contract.objects_in_graph else row_slices(region, value)
     return SymbolicTensor(value) if slices is None else slices
-
-
-__all__ = ["GradientTape", "UnconnectedGradients"]

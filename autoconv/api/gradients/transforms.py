@@ -341,6 +341,3 @@ def _convert_to_kind(value: TensorLike, *templates: object) -> Any:
 def _name(f: Callable[..., Any]) -> str:
     """Return the name of a function in errors."""
     return str(getattr(f, "__name__", type(f).__name__))
-
-
-__all__ = ["grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp"]

@@ -251,9 +251,3 @@ def segment_ids_to_row_splits(
 def row_ids_and_values(value: RaggedTensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return the row id in the first dimension of each flat value, the flat values, and the number of rows."""
     return value_coordinates(value)[0], value.flat_values, partitions.ragged_row_count(value)
-
-
-__all__ = [
-    "boolean_mask", "constant", "map_flat_values", "row_ids_and_values", "range_", "row_splits_to_segment_ids",
-    "segment_ids_to_row_splits", "stack", "stack_dynamic_partitions",
-]  # fmt: skip

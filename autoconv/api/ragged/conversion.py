@@ -311,5 +311,3 @@ _CONVERSION_BY_NAME: dict[str, Callable[..., Any]] = {
     )
 }
 CONVERSIONS.set(lambda name, *arguments: _CONVERSION_BY_NAME[name](*arguments))
-
-__all__ = ["bounding_shape", "from_sparse", "from_tensor", "merge_dims", "to_sparse", "to_tensor", "uniform_lengths"]

@@ -226,6 +226,3 @@ class DynamicRaggedShapeSpec(TypeSpec):
         *splits, inner = components
         partitions = [RowPartition.from_row_splits(row_splits, validate=False) for row_splits in splits]
         return DynamicRaggedShape(partitions, inner, self._dtype, self._uniform_lengths)
-
-
-__all__ = ["DynamicRaggedShape", "DynamicRaggedShapeSpec"]

@@ -63,6 +63,3 @@ def _pad_matrices(x: Any) -> tuple[Tensor, Tensor, Tensor]:
     widths = apply("cast", reduce_max(lengths.to_tensor(), 1), dtype=int64)
     assert_equal(lengths.values, apply("gather", widths, lengths.value_rowids(), axis=0))
     return dense, heights, widths
-
-
-__all__ = ["ragged_matmul"]

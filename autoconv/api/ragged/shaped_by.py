@@ -70,6 +70,3 @@ def check_row_lengths(operand: Tensor, rows: RaggedTensor) -> None:
 def _broadcast_like(values: Tensor, like: Tensor) -> Tensor:
     """Return the values, broadcast to the shape of another tensor."""
     return shaping.broadcast_to(values, shaping.shape(like))
-
-
-__all__ = ["check_row_lengths"]

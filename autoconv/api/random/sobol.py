@@ -86,6 +86,3 @@ def _direction_numbers(dimensions: int) -> np.ndarray:
         numbers_by_dimension.append(numbers)
     shifts = np.arange(_BIT_COUNT - 1, -1, -1, dtype=np.int64)
     return np.array(numbers_by_dimension, np.int64).T << shifts[:, None]
-
-
-__all__ = ["sobol_sample"]

@@ -309,9 +309,3 @@ def _reduce_segments(
 def segment_count(ids: Tensor) -> Tensor:
     """Return the greatest segment number plus one, 0 without segments."""
     return apply("reduce_max", concat([cast(ids, int64) + 1, zeros([1], int64)], 0), axis=(0,), keepdims=False)
-
-
-__all__ = [
-    "add", "map_values", "mask", "maximum", "minimum", "reduce_max", "reduce_sum", "segment_mean",
-    "segment_sqrt_n", "segment_sum", "segment_count", "softmax", "sparse_dense_matmul",
-]  # fmt: skip

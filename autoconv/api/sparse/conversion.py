@@ -123,6 +123,3 @@ def _row_count_vector(indices: Tensor) -> Any:
 def densify(value: Any) -> Any:
     """Return a sparse argument as a dense tensor, other arguments unchanged."""
     return to_dense(value) if isinstance(value, SparseTensor) else value
-
-
-__all__ = ["densify", "eye", "from_dense", "to_dense", "to_indicator"]

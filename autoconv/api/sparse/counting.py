@@ -120,6 +120,3 @@ def _count_numbers(
     counts = unsorted_segment_sum(gather(weights, order), segments, row_count(distinct_positions))
     values = apply("ones_like", counts) if is_binary else counts
     return SparseTensor(coordinates(distinct_positions, sizes), values, sizes)
-
-
-__all__ = ["bincount", "register_row_splitter"]

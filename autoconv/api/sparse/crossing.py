@@ -165,6 +165,3 @@ def _combine_fingerprints(first: int, second: int) -> int:
 def _shift_mix(value: int) -> int:
     """Return the number of 64 bits xor itself shifted right by 47 bits."""
     return value ^ (value >> 47)
-
-
-__all__ = ["cross", "cross_hashed"]

@@ -297,9 +297,3 @@ def fill_empty_rows(
     )
     result.set_shape(sparse.shape)
     return sort_rows(result), is_empty
-
-
-__all__ = [
-    "concat", "expand_dims", "fill_empty_rows", "reorder", "reset_shape", "reshape", "retain", "slice_", "split",
-    "transpose",
-]  # fmt: skip

@@ -69,6 +69,3 @@ def check_result_dtype(dtype: object, accepted: frozenset[DType]) -> DType:
         names = ", ".join(sorted(accepted_dtype.name for accepted_dtype in accepted))
         raise ValueError(f"Argument `dtype` got invalid value {dtype_!r}. Accepted dtypes are {names}.")
     return dtype_
-
-
-__all__ = ["as_indices", "check_dtype", "check_flags", "check_result_dtype", "with_default_dtype"]

@@ -198,6 +198,3 @@ class ElementWriter(NodeWriter):
             shifted_number = self.bits("shl", number, 8 * x.dtype.size * i)
             total = shifted_number if total is None else total | shifted_number
         return self.bitcast(total, dtype)
-
-
-__all__ = ["ElementWriter"]

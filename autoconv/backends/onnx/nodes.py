@@ -140,6 +140,3 @@ class NodeWriter(Control):
 
     def integers(self, numbers: Sequence[int]) -> Term:
         return self.array(np.array(numbers, np.int64).reshape(len(numbers)), int64)
-
-
-__all__ = ["CAST_DTYPES", "Block", "NodeWriter", "Record"]

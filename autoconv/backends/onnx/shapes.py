@@ -165,6 +165,3 @@ class ShapeWriter(ElementWriter):
         row_shape[axis], row_sizes[axis] = shape[axis], count
         along_axis = self.reshape(row, row_shape, row_sizes)
         return self.expand(along_axis, shape, sizes)
-
-
-__all__ = ["ShapeWriter"]

@@ -286,6 +286,3 @@ def _common_sizes(shapes: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
     if len({len(shape) for shape in shapes}) > 1:
         raise GraphUnfit("shape", "the number of dimensions changes")
     return tuple(sizes[0] if len(set(sizes)) == 1 else None for sizes in zip(*shapes, strict=True))
-
-
-__all__ = ["Writer"]

@@ -106,6 +106,3 @@ def _collect_stored_cells(node: Node, cells: Sequence[frozenset[Cell]], stored: 
             cells_by_value.update(
                 (value, all_cells) for value in region_node.results if isinstance(value.type, (ArrayType, ResourceType))
             )
-
-
-__all__ = ["Cell", "Choice", "HandlerCell", "Item", "View", "cells_of", "options_of", "stored_cells"]

@@ -146,6 +146,3 @@ class Control(Rules):
         """Apply a rule; writers that have functions call one of this name instead."""
         result: Term = rule(self, *operands)
         return result
-
-
-__all__ = ["Control"]

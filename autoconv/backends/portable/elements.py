@@ -239,5 +239,3 @@ _SCALAR_RULES: dict[str, Callable[[Any, Any], Any]] = {"erf": erf, "erfc": erfc}
 _INTRINSICS = {"fabs": "abs", "floor": "floor", "ceil": "ceil", "rint": "round_nearest_even", "sqrt": "sqrt"}
 
 _INTEGER_DTYPE_OF_SIZE = {2: int16, 4: int32, 8: int64}  # by the number of bytes
-
-__all__ = ["Elementwise"]

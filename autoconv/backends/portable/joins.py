@@ -155,6 +155,3 @@ def _are_same(first: View | _NewArray, second: View | _NewArray) -> bool:
     if isinstance(first, View) and isinstance(second, View):
         return first.cell is second.cell and first.chain == second.chain
     return first is second
-
-
-__all__ = ["JoinedArrays"]

@@ -258,6 +258,3 @@ def _index_of_view(view: View, options: Sequence[View]) -> int | None:
         if option.cell is view.cell and option.chain == view.chain:
             return i
     return None
-
-
-__all__ = ["LoopState", "item_terms", "take_item"]

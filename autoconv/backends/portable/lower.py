@@ -360,4 +360,3 @@ _REDUCTIONS = frozenset(["sum", "prod", "max", "min", "any", "all"])
 _ALLOCATIONS = frozenset(["array_of", "array_new"])  # they take terms, and return an array in memory
 # The methods of `Lowering` for control flow, by the ops.
 _CONTROL_METHODS = {"cond": "cond", "while": "loop", "call": "call", "custom_gradient": "call", "try": "attempt"}
-__all__ = ["Lowered", "Lowering"]

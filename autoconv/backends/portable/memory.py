@@ -268,5 +268,3 @@ MEMORY_RULES: dict[str, Callable[..., Any]] = {
     "array_part": Memory.view, "array_diagonal": Memory.view, "array_strided": Memory.view,
     "array_windows": Memory.view,
 }  # fmt: skip
-
-__all__ = ["MEMORY_RULES", "Memory", "types_of"]

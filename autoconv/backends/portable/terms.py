@@ -163,6 +163,3 @@ def padded_shape(shape: Sequence[int | None], low: Sequence[int], high: Sequence
 def as_array(value: Any, dtype: DType) -> np.ndarray:
     """Return NumPy's array of a number; that of a bool holds bools, not bytes."""
     return np.asarray(value, dtype=bool if dtype is bool_ else dtype.numpy)
-
-
-__all__ = ["ListTerm", "Progression", "Term", "as_array", "padded_shape", "static_shape"]

@@ -78,5 +78,3 @@ RULES_OF_EXCEPTIONS: dict[str, Callable[..., Any]] = {
     "object_match": match_clauses, "object_raise": raise_again, "object_exception": make_exception,
     "object_build": refuse_dict,
 }  # fmt: skip
-
-__all__ = ["RULES_OF_EXCEPTIONS", "UNUSED_OPS", "CaughtError", "is_catchable"]

@@ -232,6 +232,3 @@ def extreme_fold(dtype: DType, largest: bool) -> tuple[str, Any]:
     if dtype.is_floating:
         return name, -math.inf if largest else math.inf
     return name, dtype.min if largest else dtype.max
-
-
-__all__ = ["Rules", "extreme_fold"]

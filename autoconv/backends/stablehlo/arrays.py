@@ -230,6 +230,3 @@ def list_text(numbers: Any) -> str:
 
 def join_numbers(numbers: Any) -> str:
     return ", ".join(map(str, numbers))
-
-
-__all__ = ["ArrayWriter", "join_numbers", "list_text"]

@@ -206,6 +206,3 @@ class ShapeWriter(ArrayWriter):
         if sizes is None:
             raise GraphUnfit("iota", "an open size has no value here")
         return self.emit("dynamic_iota", [self.shape_vector(sizes)], dtype, shape, f"iota_dimension = {axis} : i64")
-
-
-__all__ = ["ShapeWriter"]

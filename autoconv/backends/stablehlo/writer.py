@@ -189,6 +189,3 @@ class Writer(ShapeWriter):
         for term, next_term in zip(state, next_state, strict=True):
             if term.shape != next_term.shape:
                 raise GraphUnfit("while", "a variable of the loop changes its shape")
-
-
-__all__ = ["Writer"]

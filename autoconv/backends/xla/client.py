@@ -95,6 +95,3 @@ def devices(kind: str) -> Sequence[tuple[Any, Any]]:
 def is_installed() -> bool:
     """Return whether there is a package jaxlib."""
     return find_spec("jaxlib") is not None
-
-
-__all__ = ["KINDS", "ClientDevice", "accelerators", "devices", "find_device", "is_installed"]

@@ -99,6 +99,3 @@ class DeviceArray(RemoteArray):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.fetch(), dtype, copy=copy)
-
-
-__all__ = ["DeviceArray", "LateWord", "settle_arguments", "unread_words"]

@@ -350,6 +350,3 @@ def _versions(client_device: ClientDevice) -> tuple[str, ...]:
     client, device = client_device.client, client_device.device
     identity = client.platform, client.platform_version, device.device_kind, device.id
     return (*map(str, identity), import_module("jaxlib").__version__, flags, *sorted(instructions()))
-
-
-__all__ = ["Executable"]

@@ -8,8 +8,6 @@ from typing import Any, NoReturn
 
 from autoconv.compat.v1 import flags
 
-__all__ = ["run"]
-
 
 def run(main: Callable[[Sequence[str]], Any] | None = None, argv: Sequence[str] | None = None) -> NoReturn:
     """Parse the defined flags of the command line, call `main` with the other arguments, and exit with its result.

@@ -184,11 +184,6 @@ def get_output_classes(dataset_or_iterator: Any) -> Any:
 
 GRAPH_ITERATOR_HOOK.set(Iterator)
 
-__all__ = [
-    "Iterator", "get_output_classes", "get_output_shapes", "get_output_types", "make_initializable_iterator",
-    "make_one_shot_iterator",
-]  # fmt: skip
-
 
 def __getattr__(name: str) -> Any:
     """Return the names that have the same meaning in version 2."""

@@ -288,6 +288,3 @@ def _parse_graph_def(graph_def: Any) -> Any:
 def _full_tensor_name(name: str) -> str:
     """Return the name of a tensor with its output index: `:0` is added if there is none."""
     return name if ":" in name else f"{name}:0"
-
-
-__all__ = ["import_graph_def"]

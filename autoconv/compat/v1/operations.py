@@ -135,6 +135,3 @@ def _enclosing_control_names() -> Sequence[str]:
         return ()
     _, names = region.trace.controls
     return names
-
-
-__all__ = ["Operation", "group", "no_op"]

@@ -363,6 +363,3 @@ def _encode_texts(value: Any) -> np.ndarray:
     array = np.asarray(value, object)
     encode: Callable[[Any], bytes] = lambda text: text.encode() if isinstance(text, str) else bytes(text)
     return np.frompyfunc(encode, 1, 1)(array) if array.shape else np.asarray(encode(array.item()), object)
-
-
-__all__ = ["InteractiveSession", "Session", "get_default_session"]

@@ -36,6 +36,3 @@ class CachedProperty:
         value = self.run(instance)
         set_attr(instance, name, value)
         return value
-
-
-__all__ = ["CachedProperty"]

@@ -394,7 +394,4 @@ def do_not_convert(function: Callable[..., Any] | None = None) -> Any:
     return unconverted
 
 
-__all__ = ["call", "call_untraced", "convert_callee", "do_not_convert", "is_user_code"]
-
-
 CALL.set(call)

@@ -53,5 +53,3 @@ def _type(*args: Any) -> Any:
 
 
 OVERRIDES[type] = _type
-
-__all__ = ["class_of", "class_statement"]

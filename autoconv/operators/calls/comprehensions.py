@@ -108,6 +108,3 @@ def iterate_values(source: Source) -> Iterator[Any]:
                 yield from iterate_values(value)
             else:
                 yield value
-
-
-__all__ = ["collect_list", "collect_set", "dict_of", "generator", "list_of", "nested_clause", "set_of"]

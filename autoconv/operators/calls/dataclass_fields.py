@@ -45,6 +45,3 @@ def _default_fields(
     return [
         field for field in fields if field.default_factory is not dataclasses.MISSING and field.name not in names_given
     ]
-
-
-__all__ = ["call_factories", "trace_defaults"]

@@ -38,6 +38,3 @@ def _needs_conversion(function: object) -> TypeGuard[types.FunctionType]:
     is_excluded = getattr(function, "__autoconv_do_not_convert__", False)
     is_of_framework = (function.__module__ or "").partition(".")[0] in FRAMEWORKS
     return is_of_framework and not is_excluded and not is_unchanged(function, allows_package_calls=True)
-
-
-__all__ = ["convert_decorated"]

@@ -229,6 +229,3 @@ def _unpacking_function(target: str) -> Callable[[Any], Any]:
     """Return a function that unpacks a value into that target as Python does."""
     names = target.replace("*", "")
     return eval(compile(f"lambda value: [({names}) for {target} in (value,)][0]", __file__, "eval"))  # type: ignore[no-any-return]
-
-
-__all__ = ["SPREAD", "new", "new_dict", "new_set", "spread", "spread_in_set", "unpack_target"]

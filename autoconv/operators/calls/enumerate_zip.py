@@ -150,6 +150,3 @@ def _refuse_python_iteration() -> Iterator[Any]:
 
 def _exit_code(is_left: Any) -> Any:
     return if_exp(is_left, lambda: BREAK, lambda: NORMAL)
-
-
-__all__ = ["lazy_enumerate", "lazy_zip"]

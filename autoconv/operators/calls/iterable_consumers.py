@@ -345,5 +345,3 @@ OVERRIDES.update({builtin: dispatch_by_class(builtin, OVERRIDES[builtin]) for bu
 GRAPH_ONLY_BUILTINS: dict[Any, Callable[..., Any]] = {
     builtins.map: _map, builtins.filter: _filter, builtins.zip: _zip_in_graph,
 }  # fmt: skip
-
-__all__ = ["GRAPH_ONLY_BUILTINS", "extend", "is_deferred"]

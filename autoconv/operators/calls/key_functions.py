@@ -77,5 +77,3 @@ def _extreme_by_key(name: str) -> Callable[..., Any]:
 KEY_FUNCTION_OVERRIDES: dict[Any, Callable[..., Any]] = {
     builtins.sorted: sort_by_key, builtins.min: _extreme_by_key("min"), builtins.max: _extreme_by_key("max"),
 }  # fmt: skip
-
-__all__ = ["KEY_FUNCTION_OVERRIDES"]

@@ -155,5 +155,3 @@ def _copy_leaf(value: Any) -> Any:
 
 
 _ARRAY_CLASSES = (SymbolicTensor, SymbolicArray)
-
-__all__ = ["construct_known_container", "find_copy_function"]

@@ -74,6 +74,3 @@ _CONTAINER_OPERATOR_METHODS = frozenset(
 def _stands_for_python_value(owner: object) -> bool:
     is_python_number = type(owner) is SymbolicTensor and owner.weak
     return type(owner) is SymbolicObject or type(owner) in TRACED_TO_PLAIN or is_python_number
-
-
-__all__ = ["refuse_graph_values", "refuse_special"]

@@ -195,5 +195,3 @@ _SPECIAL_FORMS: dict[Any, Callable[..., Any]] = {
     builtins.int: lambda x, *base: record_object("object_unbox", [apply_object("int", x, *base)], type=_INTEGER),
     builtins.float: lambda x: record_object("object_unbox", [apply_object("float", x)], type=_FLOAT),
 }
-
-__all__ = ["graph_call", "wrap_for_objects"]

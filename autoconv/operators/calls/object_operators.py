@@ -331,5 +331,3 @@ def _may_be_container(operand: object) -> bool:
 
 
 symbolic_objects.register_operation_hook(operation_by_class)
-
-__all__ = ["ITEMWISE_FUNCTIONS", "apply_to_second_operand", "operation_by_class"]

@@ -92,5 +92,3 @@ STATEMENT_OVERRIDES.update({getattr(operator, name): getattr(comparisons, name) 
 STATEMENT_OVERRIDES[operator.contains] = lambda container, item: in_(item, container)
 STATEMENT_OVERRIDES.update({operator.not_: not_, operator.truth: truth})
 OVERRIDES.update(STATEMENT_OVERRIDES)
-
-__all__ = ["STATEMENT_OVERRIDES"]

@@ -373,6 +373,3 @@ def record_cells(cells: Cells) -> None:
         getter, _, names = cells
         for location in cell_locations(getter, names, region.trace.cells):
             journal.record(location)
-
-
-__all__ = ["has_user_defined_truth", "if_stmt", "switch_stmt"]

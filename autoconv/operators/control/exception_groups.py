@@ -40,6 +40,3 @@ def exception_to_raise(error: Any, rest: Any, raised_errors: Any, handled_parts:
 def _is_deferred(value: object) -> bool:
     """Return whether an exception, or the contents of a list of exceptions, are known only at run time."""
     return is_object(value) or heap_of(value) is not None or type(value) in (StagedException, Variant)
-
-
-__all__ = ["exception_to_raise", "split_group"]

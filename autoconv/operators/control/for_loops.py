@@ -54,6 +54,3 @@ def _stage_advancing_loop(
         lambda *values: with_journal.step(current(), values),
         state, body.names, peel=False,
     )  # fmt: skip
-
-
-__all__ = ["stage_for", "stage_for_object", "stage_for_stream"]

@@ -110,6 +110,3 @@ def _refusal() -> StagingError:
     if region is not None:
         region.trace.refusal = refusal  # the surrounding statement may swallow the exception
     return refusal
-
-
-__all__ = ["Consumer", "loop_over_generator", "wrap_generator_function"]

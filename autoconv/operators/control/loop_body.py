@@ -61,6 +61,3 @@ class LoopBody:
             return self.run(*values)
 
         return self.with_run(run)
-
-
-__all__ = ["LoopBody"]

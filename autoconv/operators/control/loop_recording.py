@@ -273,6 +273,3 @@ def _have_same_attributes(current: dict[str, Any], before: dict[str, Any]) -> bo
 
 def _have_same_contents(current: Any, before: object) -> bool:
     return have_same_items(current, before) or (type(current) is type(before) is frozenset and current == before)
-
-
-__all__ = ["LoopRecording"]

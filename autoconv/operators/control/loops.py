@@ -324,6 +324,3 @@ def iterate(iterable: object) -> Any:
             "a for statement of its own, autoconv.map_fn, or ops on whole tensors",
         )
     return [staged.item(i) for i in range(int(length))]
-
-
-__all__ = ["for_source", "for_stmt", "is_symbolic_iterable", "iterate", "while_stmt"]

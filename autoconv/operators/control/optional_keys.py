@@ -120,6 +120,3 @@ def _refuse(name: str) -> NoReturn:
         f"the keys of this dict depend on a tensor, and {name} needs them while tracing", current_place(),
         "all keys from the start, with None where there is no value yet",
     )  # fmt: skip
-
-
-__all__ = ["count_keys", "has_key"]

@@ -164,6 +164,3 @@ def _record_with_test_in_body(test: Any, body: Body, state: Sequence[Any], names
     names_of_state = *names, "the test of the loop"
     *final_state, _ = stage_loop(lambda *values: values[-1], step, (*state, initial_truth), names_of_state)
     return tuple(final_state)
-
-
-__all__ = ["stage_loop"]

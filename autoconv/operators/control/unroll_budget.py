@@ -131,6 +131,3 @@ def _walk(nodes: Iterable[Node]) -> Iterator[Node]:
         yield node
         for graph in node.regions:
             yield from graph.walk()
-
-
-__all__ = ["unroll_within_budget"]

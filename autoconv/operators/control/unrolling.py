@@ -341,6 +341,3 @@ def _is_same_entry(first: object, second: object) -> bool:
     if type(first) is tuple and type(second) is tuple and len(first) == len(second):
         return all(map(operator.is_, first, second))
     return first is second
-
-
-__all__ = ["unroll"]

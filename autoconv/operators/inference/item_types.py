@@ -82,6 +82,3 @@ def _as_type(description: _Description | None) -> TensorType | None:
         return None
     dtype, shape = description
     return TensorType(as_dtype(dtype), shape) if shape and dtype.kind in "biufc" else None
-
-
-__all__ = ["array_type"]

@@ -256,6 +256,3 @@ class Flow:
 
 def _is_numeric(dtype: DType) -> bool:
     return dtype is not bfloat16 and dtype.numpy.kind in "biufc"
-
-
-__all__ = ["RULES", "Contents", "Flow", "root"]

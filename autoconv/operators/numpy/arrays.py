@@ -327,5 +327,3 @@ _CREATORS: dict[Any, Callable[..., Any]] = {
 
 # Functions whose results may share memory with their first argument.
 _MEMORY_SHARING_FUNCTIONS = frozenset({*VIEWS, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray})
-
-__all__ = ["array_function"]

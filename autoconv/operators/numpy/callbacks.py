@@ -168,5 +168,3 @@ SOURCES: dict[Any, Callable[..., Any]] = {
     np.apply_along_axis: apply_along_axis, np.piecewise: piecewise, np.fromiter: fromiter,
     np.linalg.eig: eig, np.linalg.eigvals: eigvals,
 }  # fmt: skip
-
-__all__ = ["convert_callback_function"]

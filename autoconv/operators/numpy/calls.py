@@ -214,6 +214,3 @@ def _collect_kinds(values: Any) -> set[Any]:
         elif not isinstance(value, _PLAIN_CLASSES):
             kinds.add(object)
     return kinds
-
-
-__all__ = ["HARMLESS_CONTEXTS", "gives_array", "is_harmless_context", "numpy_call", "refuse_array_writes"]

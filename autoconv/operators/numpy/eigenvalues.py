@@ -49,6 +49,3 @@ def eigvals(a: ArrayLike) -> ArrayLike:
     if not np.iscomplexobj(a) and is_real(values):
         return real_part(values)
     return values  # type: ignore[no-any-return]
-
-
-__all__ = ["eig", "eigvals"]

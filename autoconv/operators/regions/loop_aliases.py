@@ -164,6 +164,3 @@ def _values_in_cell(cell: Any) -> Iterator[Any]:
         yield cell.cell_contents
     except ValueError:  # unassigned
         return
-
-
-__all__ = ["ITERATED_CONTAINERS", "join_state"]

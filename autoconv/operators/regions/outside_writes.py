@@ -56,6 +56,3 @@ def _with_tensors(value: Any) -> Any:
 
 def _tensor_alternative(variant: Variant) -> Any:
     return next((value for value in variant.values if isinstance(value, SymbolicTensor)), None)
-
-
-__all__ = ["check_outside_writes", "record_outside_write"]

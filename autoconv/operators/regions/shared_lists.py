@@ -391,6 +391,3 @@ def _select_candidate(index: Any, candidates: Sequence[Any]) -> Variant:
         candidate_tag = renumber_arms(candidate.tag, numbers) if type(candidate) is Variant else numbers[0]
         tag = candidate_tag if tag is None else dispatch.apply("select", index == position, candidate_tag, tag)
     return Variant(tag, layouts, values)
-
-
-__all__ = ["Place", "SharedLists", "containers_in", "find_shared_lists"]

@@ -66,6 +66,3 @@ def layout_at_end(arm: RecordedBody, value: object, changed_ids: Collection[int]
 
     with arm.restored_end_state():
         return layout_of_part(value)
-
-
-__all__ = ["changed_copies", "copied_objects", "layout_at_end"]

@@ -31,6 +31,3 @@ def register_inherited_write(trace: Trace, owner: object, attribute: str) -> Non
 
 def _bases(owner: object) -> tuple[type, ...]:
     return owner.__mro__[1:] if isinstance(owner, type) else type(owner).__mro__
-
-
-__all__ = ["register_inherited_write"]

@@ -74,5 +74,3 @@ def dispatch_by_class(function: Callable[..., Any], otherwise: Callable[..., Any
 
 # Functions that a class may implement in `__autoconv_builtins__`.
 CLASS_DISPATCHED = (builtins.enumerate, builtins.zip, builtins.len, builtins.iter, builtins.next)
-
-__all__ = ["CLASS_DISPATCHED", "Stream", "dispatch_by_class", "makes_stream", "stream_of"]

@@ -128,6 +128,3 @@ def bind_iterator(value: Any) -> Any:
     is_python_iterator = kind.__module__ in _MODULES and issubclass(kind, Iterator)
     is_held = is_python_iterator and kind is not GeneratorExpression and current_region() is not None
     return HeldIterator(value) if is_held else value
-
-
-__all__ = ["HeldIterator", "bind_iterator"]

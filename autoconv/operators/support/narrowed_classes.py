@@ -48,6 +48,3 @@ def origin(value: Value, region: Region) -> Value:
             value = next((outer for outer in outer_values if outer.graph is enclosing_region.parent.graph), value)
         enclosing_region = enclosing_region.parent
     return value
-
-
-__all__ = ["install_class_lookup", "record_implied_class", "record_result_classes", "origin"]

@@ -167,9 +167,3 @@ def has_attribute(x: object, name: str) -> Any:
         if attribute is not MISSING and not isinstance(attribute, MaybeMissing):
             return True
     return record_object("object_truth", [apply_object("hasattr", heap, name)])
-
-
-__all__ = [
-    "REDIRECTING_METHODS", "check_presence_on_read", "has_attribute", "optional_value",
-    "redirect_attributes",
-]

@@ -16,6 +16,3 @@ def overrides(function: Callable[..., Any]) -> Callable[[Any], Any]:
         return replacement
 
     return register
-
-
-__all__ = ["OVERRIDES", "overrides"]

@@ -177,6 +177,3 @@ def _loads_method(instruction: dis.Instruction) -> bool:
     if instruction.opname == "LOAD_METHOD":
         return True
     return "LOAD_METHOD" not in dis.opmap and instruction.opname == "LOAD_ATTR" and bool((instruction.arg or 0) & 1)
-
-
-__all__ = ["may_write", "only_reads", "only_returns_iter", "writes"]

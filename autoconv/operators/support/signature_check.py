@@ -90,6 +90,3 @@ def _signatures_of(function: Callable[..., Any]) -> tuple[inspect.Signature, ...
         return (inspect.signature(function),)
     except (ValueError, TypeError):
         return tuple(map(inspect.signature, _SIGNATURES.get(function, ())))
-
-
-__all__ = ["passed_through_program", "raise_from_python", "require_fitting_arguments"]

@@ -371,6 +371,3 @@ def _print(*values: Any, sep: Any = None, end: Any = None, file: Any = None, flu
     if not region.contract.record_print(values, sep, end, file, flush):
         printed_values = [str(value) if isinstance(value, Tensor) else value for value in values]
         emit_output(region, lambda: builtins.print(*printed_values, sep=sep, end=end, file=file, flush=flush))
-
-
-__all__ = ["is_builtin", "override_for"]

@@ -171,5 +171,3 @@ def _may_hold_instances(trace: Trace, name: str) -> bool:
 
 
 install_class_lookup(lambda value, region: _possible_classes(value, list(region.trace.created_classes), region))
-
-__all__ = ["ITEMS", "kinds_of", "may_be_graph_instance", "may_call_unseen_method", "record_stores"]

@@ -333,6 +333,3 @@ def is_not(x: object, y: object) -> Any:
 def is_in_graph(x: object) -> bool:
     """Return whether an object or its contents are known only at run time."""
     return type(x) is SymbolicObject or heap_of(x) is not None or graph_object(x) is not None
-
-
-__all__ = ["eq", "ge", "gt", "is_", "is_not", "le", "lt", "ne", "is_same_or_equal"]

@@ -109,6 +109,3 @@ def _dtype_or_number(part: object) -> Any:
     if not isinstance(part, Tensor):
         return part if type(part) in (bool, int, float, complex) else np.asarray(part).dtype
     return (False, 0, 0.0, 0j)[number_kind_order(part.type.dtype)] if part.type.weak else part.type.dtype.numpy
-
-
-__all__ = ["GRID_CLASSES", "convert_created", "grid_item"]

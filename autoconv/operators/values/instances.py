@@ -252,8 +252,3 @@ def is_user_defined(method: object) -> bool:
 
 
 symbolic_objects.register_object_hooks(move_instance_into_graph, user_class_attribute)
-
-__all__ = [
-    "create_stand_in", "dispatch_on_class", "expect_class_in_graph", "instance_location", "is_user_defined",
-    "move_eagerly", "move_instance_into_graph",
-]

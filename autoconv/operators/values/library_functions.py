@@ -370,5 +370,3 @@ _PURE_FUNCTIONS = frozenset(
         functools.reduce,
     }
 )  # fmt: skip
-
-__all__ = ["convert_library_function", "program_error", "refuse"]

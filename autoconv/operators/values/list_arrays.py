@@ -165,6 +165,3 @@ def _array_dtype(dtype: Any) -> DType | None:
         return None
     numpy_dtype = np.dtype(dtype)
     return DTYPES.get(numpy_dtype.name) if numpy_dtype.isnative else None
-
-
-__all__ = ["convert_list_arguments", "index_array", "join_list"]

@@ -123,5 +123,3 @@ def _compare_by_identity(name: str, symbol: str, instance: Any, other: object) -
 def _unsupported_operands(symbol: str, first: object, second: object) -> TypeError:
     class_names = f"{kind_of(first).__name__!r} and {kind_of(second).__name__!r}"
     return mark_program_error(TypeError(f"unsupported operand type(s) for {symbol}: {class_names}"))
-
-__all__ = ["resolve_not_implemented", "unwrap_undecided_method", "wrap_undecided_method"]

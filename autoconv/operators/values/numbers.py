@@ -191,6 +191,3 @@ def _python_dtype(dtype: DType) -> DType:
     if dtype.is_complex:
         return complex128
     return bool_ if dtype.is_bool else int64 if dtype.is_integer else float64
-
-
-__all__ = ["as_python_number", "is_compiled", "math_override", "refuse_complex", "value_of"]

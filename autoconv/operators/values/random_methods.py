@@ -119,6 +119,3 @@ def random_source(function: Any) -> tuple[Callable[..., Any], Any] | None:
     except TypeError:  # unhashable
         return None
     return None if source is None else (source, random)
-
-
-__all__ = ["random_source"]

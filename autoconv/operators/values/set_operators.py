@@ -42,5 +42,3 @@ def _may_be_frozenset(x: object) -> bool:
 
 
 bitor, bitand, bitxor, sub = map(_set_operator, ("bitor", "bitand", "bitxor", "sub"))
-
-__all__ = ["PYTHON_FUNCTIONS", "bitand", "bitor", "bitxor", "sub"]

@@ -78,6 +78,3 @@ def _stage_selection(position: Any, values: Sequence[Any], *other_arms: Any) -> 
 
 def _one_result(value: object) -> tuple[Any]:
     return (value,)
-
-
-__all__ = ["has_trace_time_values", "is_trace_time_value", "select_item", "select_value"]

@@ -170,6 +170,3 @@ def kind_of(*args: Any) -> Any:
             return builtins.type(_number_of_type(args[0]))
         return np.ndarray if represents_array(args[0]) else _scalar_type(args[0]) or EagerTensor
     return builtins.type(*args)
-
-
-__all__ = ["kind_of", "represents_array"]

@@ -275,6 +275,3 @@ def _byte_range(layout: _Layout, element_size: int) -> tuple[int, int] | None:
     first_byte = offset + sum(extent for extent in extents if extent < 0)
     last_element = offset + sum(extent for extent in extents if extent > 0)
     return first_byte, last_element + element_size
-
-
-__all__ = ["DISJOINT", "EQUAL", "OVERLAP", "UNKNOWN", "Overlaps", "Writes", "base_of", "written_parameters"]

@@ -107,6 +107,3 @@ def _byte_count(value: Value) -> int:
     if not isinstance(type_, (TensorType, ArrayType)):
         return 0
     return (element_count(type_.shape) or 0) * type_.dtype.size
-
-
-__all__ = ["MAX_BYTES", "MAX_UNREAD_BYTES", "is_too_large", "may_exceed_inputs", "size_limits"]

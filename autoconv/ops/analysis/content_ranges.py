@@ -265,6 +265,3 @@ def _sum(x: Tally | None, y: Tally | None, sign: int) -> Tally | None:
         None if x.steps is None else (x.steps[0] + low, x.steps[1] + high),
         None if x.resets is None else (x.resets[0] + low, x.resets[1] + high),
     )
-
-
-__all__ = ["content_ranges"]

@@ -24,6 +24,3 @@ def escaping_arrays(graph: Graph) -> set[Value]:
 def _is_array(value: Value) -> bool:
     """Return whether Python holds the value as an array, not as a number or scalar."""
     return isinstance(value.type, TensorType) and not value.weak and value.shape != ()
-
-
-__all__ = ["escaping_arrays"]

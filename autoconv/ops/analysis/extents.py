@@ -47,6 +47,3 @@ class Extents:
 def _shape(value: Value) -> Any:
     """Return the shape of a tensor or array, None for other values."""
     return value.type.shape if isinstance(value.type, (TensorType, ArrayType)) else None
-
-
-__all__ = ["Extents"]

@@ -144,8 +144,3 @@ def iteration_weight(body: Graph) -> int | None:
             return None
         result += max(known_weights, default=1) - 1
     return result
-
-
-__all__ = [
-    "Counter", "constant_of", "counter_of", "iteration_weight", "nested_trip_count_bound", "trip_count_bound",
-]  # fmt: skip

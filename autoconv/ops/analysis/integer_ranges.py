@@ -388,6 +388,3 @@ def _refine(values: Sequence[Value], ranges: Ranges, facts: dict[Value, Range]) 
                 return None
         result.append(range_)
     return result
-
-
-__all__ = ["RangeAnalysis", "integer_ranges"]

@@ -100,6 +100,3 @@ def _constant(node: Node) -> int | None:
 def _is_number(value: Value) -> bool:
     """Return whether a value is an integer of 64 bits without dimensions."""
     return isinstance(value.type, TensorType) and value.type.shape == () and value.type.dtype is int64
-
-
-__all__ = ["LinearForms"]

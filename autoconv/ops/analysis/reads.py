@@ -15,6 +15,3 @@ def read_inputs(node: Node) -> tuple[Value, ...]:
 def reads_only_shapes(node: Node) -> bool:
     """Return whether the results follow from the shapes of the inputs, whatever their elements."""
     return bool(node.inputs) and len(node.op.traits.shape_only) == len(node.inputs)
-
-
-__all__ = ["read_inputs", "reads_only_shapes"]

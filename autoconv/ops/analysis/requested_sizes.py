@@ -60,5 +60,3 @@ def _is_requested(value: Value) -> bool:
 
 
 SIZE_ERRORS.set(may_fail_for_sizes)
-
-__all__ = ["has_requested_sizes", "may_fail_for_sizes"]

@@ -21,6 +21,3 @@ def has_valid_positions(node: Node) -> bool:
         return False
     positions = np.asarray(source.attributes["value"])
     return bool(((positions >= 0) & (positions < size)).all())
-
-
-__all__ = ["has_valid_positions"]

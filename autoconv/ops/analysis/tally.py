@@ -42,6 +42,3 @@ def _union_of_ranges(x: Range | None, y: Range | None) -> Range | None:
     if x is None or y is None:
         return x or y
     return min(x[0], y[0]), max(x[1], y[1])
-
-
-__all__ = ["Tally"]

@@ -220,8 +220,3 @@ _OPPOSITES = {
     "less": "greater_equal", "greater_equal": "less", "greater": "less_equal", "less_equal": "greater",
     "equal": "not_equal", "not_equal": "equal",
 }  # fmt: skip
-
-__all__ = [
-    "BOOL_RANGE", "Ranges", "SIZE_RANGE", "cast_range", "comparison_range", "implied_ranges", "intersection",
-    "is_within_int64", "join_ranges", "limits_of_dtype", "result_range", "union",
-]  # fmt: skip

@@ -57,5 +57,3 @@ custom_gradient = define(
 )  # fmt: skip
 """`custom_gradient(*arguments, *results, *captures)` returns the results. Its region maps their cotangents and the
 captures to the cotangents of the arguments at the positions in the attribute `reached`."""
-
-__all__ = ["custom_gradient", "list_empty_of", "outline"]

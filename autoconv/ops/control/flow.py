@@ -185,5 +185,3 @@ define(
     name="absent", graphdef="Absent", result=_absent_types, kernel=_absent,
     gradient=no_gradient("stands where a variant's arm has no payload; never read"),
 )  # fmt: skip
-
-__all__ = ["format_data"]

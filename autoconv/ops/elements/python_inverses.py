@@ -83,5 +83,3 @@ RULES |= {
     "asin": by_rotation(asinh), "atan": by_rotation(atanh),
     "log10": log10,
 }  # fmt: skip
-
-__all__ = ["acos", "acosh", "asinh", "atanh", "log10"]

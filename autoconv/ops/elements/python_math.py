@@ -119,5 +119,3 @@ _RULES: dict[tuple[str, int], Callable[..., Any]] = {  # by (function, number of
     ("log", 2): _logarithm,
     ("pow", 2): _power,
 }
-
-__all__ = ["C_FUNCTIONS"]

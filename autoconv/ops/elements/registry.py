@@ -55,5 +55,3 @@ class Elements(Protocol):
 
 ELEMENTS: RuleTable[Rule] = RuleTable("element rule")
 element = ELEMENTS.of
-
-__all__ = ["ELEMENTS", "Elements", "Rule", "Step", "element"]

@@ -158,5 +158,3 @@ INVERSES: dict[str, Callable[..., Pair]] = {
     "asin": asin, "acos": acos, "acosh": acosh, "atanh": atanh, "asinh": rotated_rule(asin),
     "atan": rotated_rule(atanh),
 }  # fmt: skip
-
-__all__ = ["INVERSES", "rotated_rule"]

@@ -111,5 +111,3 @@ define(
         sample(_REAL, _REAL, _REAL, _REAL, function="divide", part="real"),
     ),
 )  # fmt: skip
-
-__all__ = ["BOOL_CMATH", "CMATH", "FLOAT_CMATH", "FUNCTIONS", "FUNCTIONS_OF_REALS"]

@@ -131,6 +131,3 @@ def eigh_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attrib
     gradient = _times_adjoint(b, b.matmul(vectors, core), vectors)
     # Only the lower triangle of the input is read, so it gets the cotangents of both triangles.
     return (_half_lower(b, b.add(gradient, adjoint_of(b, gradient))),)
-
-
-__all__ = ["adjoint_of", "cholesky_gradient", "eigh_gradient", "qr_gradient", "svd_gradient"]

@@ -50,5 +50,3 @@ define(
         sample(np.array(-3), np.array(3, np.int32), wrap=True, writes=True),
     ),
 )  # fmt: skip
-
-__all__ = ["checked_length"]

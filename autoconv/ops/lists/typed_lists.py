@@ -301,5 +301,3 @@ define(
     name="object_numbers", graphdef="ObjectNumbers", result=lambda x, **_: x, kernel=lambda x, *, element, depth: (x,),
     gradient=_NO_GRADIENT, effects=Effects.PURE,
 )  # fmt: skip
-
-__all__ = ["CURSOR", "NUMBERS", "items_of"]

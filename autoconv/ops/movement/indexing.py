@@ -33,9 +33,6 @@ from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import broadcast_shapes
 from autoconv.ops.traits import Indexing, Scatter
 
-__all__ = ["indexed_shape"]
-
-
 # ---- the static shape of x[index]
 
 

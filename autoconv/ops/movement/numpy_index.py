@@ -93,6 +93,3 @@ def _numpy_error(shape: tuple[int, ...], index: tuple[Any, ...]) -> Exception | 
     except (IndexError, ValueError) as error:
         return error.with_traceback(None)
     return None
-
-
-__all__ = ["unchecked_numpy_index", "check_in_range", "numpy_index"]

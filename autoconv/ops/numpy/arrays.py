@@ -298,5 +298,3 @@ define(
     name="array_object", graphdef="ArrayObject", result=lambda x: ObjectType("ndarray"), kernel=lambda x: (x,),
     gradient=_NO_GRADIENT, effects=Effects.READ,
 )  # fmt: skip
-
-__all__ = ["array_type", "view_index", "basic_entries"]

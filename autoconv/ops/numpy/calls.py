@@ -203,5 +203,3 @@ define(
     ),
     may_alias=True,
 )  # fmt: skip
-
-__all__ = ["Argument", "example", "resolve"]

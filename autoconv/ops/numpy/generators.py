@@ -131,5 +131,3 @@ define(
     name="generator_seed", graphdef="GeneratorSeed", result=lambda *_, **__: (), kernel=_seed,
     gradient=no_gradient("a seed"), effects=_EFFECTS,
 )  # fmt: skip
-
-__all__ = ["type_of_draw"]

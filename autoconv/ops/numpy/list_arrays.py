@@ -122,5 +122,3 @@ define(
     name=TYPED_LIST_ARRAY, graphdef="TypedListArray", result=_result_type, kernel=_array_of_numbers,
     gradient=_NO_GRADIENT, effects=_effects,
 )  # fmt: skip
-
-__all__ = ["TYPED_LIST_ARRAY", "LIST_ARRAY", "JOINS_WITHOUT_AXIS", "JOINS_WITH_AXIS", "is_guess", "join_items"]

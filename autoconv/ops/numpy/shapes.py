@@ -77,7 +77,3 @@ define(
     gradient=no_gradient("it only checks shapes"), shape_only=(0, 1),
     samples=(sample(np.ones(3), np.ones(1), rule=UPDATE), sample(np.ones((2, 3)), np.ones(3), rule=MATMUL)),
 )  # fmt: skip
-
-__all__ = [
-    "DOT", "INNER", "MATMUL", "SOLVE", "SQUARE", "UPDATE", "VECDOT", "compared_dimensions", "core_dimensions",
-]  # fmt: skip

@@ -50,6 +50,3 @@ def refuse_user_code_access(x: Any, name: str, writes: bool = False) -> None:
         raise NotInGraphError(
             f"the {class_.__name__} whose {name!r} is used is known only at run time, and a graph cannot run its code"
         )
-
-
-__all__ = ["may_compute_attribute", "runs_user_code"]

@@ -55,6 +55,3 @@ def leaves_of_group(error: BaseException) -> Iterator[BaseException]:
             yield from leaves_of_group(part)
     else:
         yield error
-
-
-__all__ = ["leaves_of_group", "exception_to_raise", "split_group"]

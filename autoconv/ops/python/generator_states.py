@@ -45,6 +45,3 @@ def _save_state(generator: Any) -> Callable[[], None]:
         return functools.partial(generator.set_state, generator.get_state(legacy=False))
     bits = generator.bit_generator
     return functools.partial(setattr, bits, "state", bits.state)
-
-
-__all__ = ["SavedStates", "state_saver"]

@@ -76,6 +76,3 @@ define(
     name="object_unpack", graphdef="ObjectUnpack", result=lambda *_, count, star=-1: (ObjectType(),) * count,
     kernel=_unpack, gradient=NO_GRADIENT, effects=CHANGE_OR_RAISE,
 )  # fmt: skip
-
-
-__all__ = ["Cursor"]

@@ -388,7 +388,3 @@ define(
     name="object_print", graphdef="PrintV2", result=no_results, kernel=_print, gradient=NO_GRADIENT,
     effects=Effects.OUTPUT | READ_OR_RAISE, prints=True,
 )  # fmt: skip
-
-__all__ = [
-    "COLLECTIONS", "FUNCTIONS", "LIBRARY_NAMES", "NotAssigned", "constant_of", "may_change_array", "unassigned_error",
-]  # fmt: skip

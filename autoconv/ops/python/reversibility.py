@@ -74,6 +74,3 @@ def is_irreversible(node: Node) -> bool:
         node.op.name in _LOGGED_OPS or node.op.name.startswith(LOCAL_WRITE_PREFIX)
     )
     return bool(node.effects & Effects.RANDOM) or node.op.traits.irreversible or writes_unlogged
-
-
-__all__ = ["can_undo", "is_irreversible", "may_be_irreversible"]

@@ -64,6 +64,3 @@ def run_revocably(
                 outer_log.entries += log.entries
                 if log.is_lost:
                     outer_log.lose()
-
-
-__all__ = ["Revoked", "run_revocably"]

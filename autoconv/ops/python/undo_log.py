@@ -376,19 +376,3 @@ def _log_contents(log: Log, owner: Any) -> None:
         log.add(owner, id(owner), lambda: owner.__setitem__(..., values))
     else:
         log.lose()
-
-
-__all__ = [
-    "ACTIVE",
-    "Log",
-    "ITERATOR_MAKERS",
-    "may_change_operand",
-    "is_logged",
-    "log_apply",
-    "log_attribute",
-    "log_iteration",
-    "log_made_iterator",
-    "log_method",
-    "with_undo",
-    "write_output",
-]

@@ -272,8 +272,3 @@ def up_to_by_upper_bits(state: Any, last: Any) -> Any:
 PCG64 = GeneratorBits(next_half_of_pcg64, next_word_of_pcg64, next_float_of_pcg64, up_to_by_product)
 RANDOM_STATE = GeneratorBits(next_half_of_mersenne, next_word_of_mersenne, next_float_of_mersenne, up_to_by_mask)
 PYTHON = GeneratorBits(next_half_of_mersenne, next_word_of_mersenne, next_float_of_mersenne, up_to_by_upper_bits)
-
-__all__ = [
-    "PCG64", "PYTHON", "RANDOM_STATE", "GeneratorBits", "fraction_of_word", "masked_up_to", "next_normal",
-    "seed_mersenne", "seed_pcg64",
-]  # fmt: skip

@@ -220,10 +220,3 @@ def choice_code(bits: GeneratorBits, shape: tuple[int, ...], rank: int) -> Calla
         return choices[chosen] if rank else chosen
 
     return draw_choice
-
-
-__all__ = [
-    "array_code", "choice_code", "closed_integer", "exponential", "fraction", "gumbel", "integer", "laplace",
-    "logistic", "normal", "number_code", "permutation", "permuted_rows", "polar_normal", "same",
-    "standard_exponential", "standard_normal", "standard_polar_normal", "uniform",
-]  # fmt: skip

@@ -87,6 +87,3 @@ def copy_state(generator: Any) -> Callable[[], None] | None:
 def _copy_memory(address: int, size: int) -> Callable[[], Any]:
     """Copy memory, and return a function that writes the copy back."""
     return functools.partial(ctypes.memmove, address, ctypes.string_at(address, size), size)
-
-
-__all__ = ["copy_state", "memory_offsets"]

@@ -27,6 +27,3 @@ def global_generator(type_: Type) -> np.random.RandomState | random.Random:
 def generator_class(type_: Type) -> type | None:
     """Return the class of the generators that a type in the graph stands for; None for other types."""
     return next((class_ for class_, generator_type in GENERATOR_TYPES.items() if generator_type == type_), None)
-
-
-__all__ = ["GENERATOR", "GENERATOR_TYPES", "PYTHON_RANDOM", "RANDOM_STATE", "generator_class", "global_generator"]

@@ -55,6 +55,3 @@ def rows_of(list_: ListValue, dtype: np.dtype[Any], shape: tuple[int, ...]) -> n
     for i, element in enumerate(list_):
         result[i] = element
     return result
-
-
-__all__ = ["PackedList", "rows_of"]

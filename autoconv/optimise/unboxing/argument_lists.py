@@ -116,4 +116,3 @@ def _write_mark(writer: Writer, node: Node) -> list[Value]:
 
 
 RUN_CHECKS.append(ban_mutated_arguments)
-__all__ = ["ban_mutated_arguments", "mark_number_lists"]

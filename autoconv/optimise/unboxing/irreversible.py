@@ -34,6 +34,3 @@ def late_nodes(graph: Graph) -> set[Node]:
 
     visit(graph, is_late=False)
     return nodes_after_effect
-
-
-__all__ = ["late_nodes"]

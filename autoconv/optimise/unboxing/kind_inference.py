@@ -365,10 +365,3 @@ def is_index(kind: Any) -> bool:
 def is_python_number(kind: Any) -> bool:
     """Return whether the kind is that of a Python number."""
     return kind in (INT, FLOAT, BOOL)
-
-
-__all__ = [
-    "BOOL", "CURSOR", "ENUMERATE", "FLOAT", "INT", "LIST", "OTHER", "PAIR", "PAIRS", "RANGE", "ROW_CURSOR", "SLICE",
-    "Kind", "Kinds", "is_index", "is_none", "is_number", "is_python_number", "nested_rule",
-    "operation_key", "rule",
-]  # fmt: skip

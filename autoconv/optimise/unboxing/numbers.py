@@ -335,5 +335,3 @@ _MATH = [
 ]  # fmt: skip
 rule(*_MATH)(_math_rule)
 write(*_MATH)(_write_math)
-
-__all__ = ["operator_rule", "write_operator"]

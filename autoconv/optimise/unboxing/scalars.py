@@ -39,6 +39,3 @@ def write_scalar_operator(writer: Writer, node: Node, dtype: DType) -> Value:
         return writer.add("python_float", node, *operands)
     operands = [writer.convert(operand, TensorType(dtype, ()), node) for operand in operands]
     return writer.add(_TENSOR_OPS[function], node, *operands)
-
-
-__all__ = ["scalar_dtype", "scalar_result", "write_scalar_operator"]

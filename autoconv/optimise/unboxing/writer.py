@@ -280,6 +280,3 @@ class Writer:
 
 def _span_of(value: Value) -> Span | None:
     return None if value.node is None else value.node.span
-
-
-__all__ = ["Writer", "rewrite_by_kinds", "write"]

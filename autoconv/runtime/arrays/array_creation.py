@@ -60,6 +60,3 @@ def record_strided_views(array: SymbolicArray, make_views: Callable[[np.ndarray]
 def strided_array(array: SymbolicArray, layout: dict[str, Any]) -> SymbolicArray:
     """Return the view of an array that has this layout."""
     return SymbolicArray(record_array_op("array_strided", [array.value_in_graph], **layout).results[0])
-
-
-__all__ = ["new_array", "record_strided_views", "strided_array"]

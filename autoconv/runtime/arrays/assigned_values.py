@@ -377,12 +377,3 @@ def numpy_shape_text(shape: Any) -> str:
     """Format a shape as NumPy's error messages do."""
     sizes = ["?" if size is None else str(size) for size in shape or ()]
     return f"({','.join(sizes)}{',' if len(sizes) == 1 else ''})"
-
-
-__all__ = [
-    "convert_assigned", "cast_to", "check_as_numpy", "check_broadcast", "check_sizes",
-    "check_types", "convert_element",
-    "convert_elements", "may_have_shape", "holds_numbers", "is_stored_item_by_item", "loses_imaginary_parts",
-    "may_broadcast",
-    "convert_number", "refuse_warned_conversion", "stack_items", "convert_numbers",
-]  # fmt: skip

@@ -73,6 +73,3 @@ class FlatElements:
 def takes_graph_indices(value: object) -> bool:
     """Return whether a value reads items at indices of the graph by itself: a tensor, or the elements of an array."""
     return is_tensor(value) or type(value) is FlatElements
-
-
-__all__ = ["FlatElements", "takes_graph_indices"]

@@ -21,6 +21,3 @@ def _is_without_dimensions(item: object) -> bool:
         return item.ndim == 0
     type_ = getattr(item, "type", None)
     return isinstance(type_, ArrayType) and type_.shape == ()
-
-
-__all__ = ["selects_copy"]

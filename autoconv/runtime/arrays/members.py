@@ -335,5 +335,3 @@ def _may_be_same_empty_array(first: SymbolicArray, second: SymbolicArray) -> boo
 
 
 symbolic_arrays.register_members(array_member)
-
-__all__ = ["ArrayMember", "is_same_array", "array_member", "set_array_attribute", "view_of"]

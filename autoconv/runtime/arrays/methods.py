@@ -396,5 +396,3 @@ _METHODS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 # Ops whose 0-d results are NumPy scalars; elementwise ops give scalars for scalars and for arrays alike.
 _SCALAR_OPS = frozenset(f"numpy_{name}" for name in _METHODS) | {"reduce_sum", "reduce_max", "reduce_min", "matmul"}
-
-__all__ = ["ArrayMethod", "attribute_of", "is_scalar"]

@@ -39,6 +39,3 @@ def refuse_overlapping_views() -> None:
         if any(node.attributes.get("read_only") == "overlaps" for node in region.graph.walk()):
             raise StagingError("an array is written that may be a view of overlapping elements", current_place())
         region = region.parent
-
-
-__all__ = ["is_read_only", "refuse_overlapping_views", "mark_read_only"]

@@ -393,6 +393,3 @@ def wrap_new_arrays(value: Any, wrap_scalars: bool = False) -> Any:
         raise StagingError("how many dimensions an array has is known only at run time", current_place())
     attributes = {"read_only": True} if is_read_only(elements_value(value), region.trace) else {}
     return SymbolicArray(record_array_op("array_of", [elements_value(value)], **attributes).results[0])
-
-
-__all__ = ["SymbolicArray", "as_array", "wrap_new_arrays", "is_array", "load_elements"]

@@ -83,6 +83,3 @@ def _address(array: np.ndarray) -> int:
     """Return the address of an array's first element."""
     result: int = array.__array_interface__["data"][0]
     return result
-
-
-__all__ = ["TRANSPOSED", "ViewSource", "compute_view_layouts", "strided_view"]

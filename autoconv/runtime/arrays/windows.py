@@ -14,6 +14,3 @@ def window_axes(shape: Sequence[int], window_shape: Any, axis: Any) -> tuple[tup
     windows = np.lib.stride_tricks.sliding_window_view(np.broadcast_to(np.False_, shape), window_shape, axis)
     axes = tuple(range(len(shape))) if axis is None else normalize_axis_tuple(axis, len(shape), allow_duplicate=True)
     return axes, windows.shape[len(shape) :]
-
-
-__all__ = ["window_axes"]

@@ -375,15 +375,3 @@ def record_container_change(container: object) -> None:
     if journal is None or heap_of(container) is not None:
         return
     journal.record(container_location(container))
-
-
-__all__ = [
-    "TRACED_TO_PLAIN",
-    "TracedContainer",
-    "container_location",
-    "contents",
-    "heap_of", "is_in_graph",
-    "materialise",
-    "record_container_change",
-    "trace_container",
-]

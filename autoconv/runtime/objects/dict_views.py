@@ -93,5 +93,3 @@ for _name in ("and", "or", "xor", "sub", *(comparison.name for comparison in COM
     setattr(DictView, f"__{_name}__", _operator_method(_name))
 for _name in ("and", "or", "xor", "sub"):
     setattr(DictView, f"__r{_name}__", _reflected_method(_name))
-
-__all__ = ["VIEWS", "DictView"]

@@ -86,6 +86,3 @@ def _densify(cotangent: TensorLike, value: object) -> Any:
     zeros = tape_recorders.zeros_for(value)
     rows = apply("expand_dims", cotangent.indices, axis=-1)
     return apply("tensor_scatter_nd_add", zeros, rows, cotangent.values)
-
-
-__all__ = ["eager_gradients"]

@@ -82,6 +82,3 @@ class NumberMethod(BoundSymbolicMethod):
 def _as_int(x: SymbolicTensor) -> Any:
     """Return the number, a bool converted to int."""
     return dispatch.apply("python_int", x) if x.type.dtype.is_bool else x
-
-
-__all__ = ["NumberMethod", "number_attribute", "complex_attribute", "refuse_number", "refuse_scalar"]

@@ -77,6 +77,3 @@ def find_rebuilt(values: Iterable[Any]) -> Iterator[Any]:
             worklist += dict.keys(value) if isinstance(value, dict) else ()
         if id(value) in created_objects:
             worklist += attributes_of(value).values()
-
-
-__all__ = ["is_rebuilt", "register_rebuilt", "find_rebuilt", "refuse_identity", "refuse_rebuilt"]

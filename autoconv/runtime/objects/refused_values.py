@@ -44,6 +44,3 @@ def refuse_graph_value_or_iterator(value: Any) -> None:
             f"{noun} of Python's own becomes part of a value known only at run time", current_place(),
             "a list of its items",
         )  # fmt: skip
-
-
-__all__ = ["refuse_container", "refuse_graph_value_or_iterator", "refuse_in_replaced_range"]

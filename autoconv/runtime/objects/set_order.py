@@ -97,6 +97,3 @@ class _HashTable:
 def _table_size(elements: Set[Any]) -> int:
     """Return the size in bytes of the separately allocated hash table, 0 while the elements fit into the set object."""
     return set.__sizeof__(elements) - type(elements).__basicsize__  # type: ignore[arg-type]
-
-
-__all__ = ["insertion_order"]

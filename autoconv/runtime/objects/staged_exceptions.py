@@ -35,6 +35,3 @@ def holds_graph_values(error: BaseException | None) -> bool:
             return True
         worklist += [linked_error.__cause__, linked_error.__context__]
     return False
-
-
-__all__ = ["StagedException", "holds_graph_values"]

@@ -112,8 +112,3 @@ def is_generator(value: object) -> bool:
 
 def _as_generator(value: Any) -> Any:
     return SymbolicGenerator(value) if isinstance(value, Value) else value
-
-
-__all__ = [
-    "DRAW_HOOK", "CONVERTED_METHODS", "SymbolicGenerator", "SymbolicGeneratorMethod", "drawing_methods", "is_generator",
-]  # fmt: skip

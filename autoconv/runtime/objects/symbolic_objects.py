@@ -395,6 +395,3 @@ def build_object(class_name: str, items: Any) -> SymbolicObject:
         pairs = items.items() if isinstance(items, dict) else items
         items = [key_or_value for pair in pairs for key_or_value in pair]
     return record_object("object_build", list(items), class_name=class_name)
-
-
-__all__ = ["SymbolicObject", "apply_object", "as_object", "box", "is_object"]

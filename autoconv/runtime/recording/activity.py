@@ -102,6 +102,3 @@ def as_if_traced() -> Iterator[None]:
         yield
     finally:
         ACTIVITY.add(0, -1)
-
-
-__all__ = ["ACTIVITY", "BUSY", "THREAD_FLAG", "as_if_traced", "register_listener", "count_tape"]

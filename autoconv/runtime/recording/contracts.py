@@ -106,6 +106,3 @@ class Contract:
 
 
 EAGER = Contract()
-
-
-__all__ = ["CALL", "EAGER", "ITERATION", "NODE", "Contract"]

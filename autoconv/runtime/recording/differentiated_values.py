@@ -50,6 +50,3 @@ def _sources(value: Value, region: Region | None) -> Iterable[Value] | None:
         return ()
     outer = next((outer for outer, inner in region.captures.items() if inner is value), None)
     return None if outer is None else (outer,)
-
-
-__all__ = ["is_differentiated"]

@@ -56,6 +56,3 @@ class Interchange:
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)  # kDLCPU
-
-
-__all__ = ["Interchange"]

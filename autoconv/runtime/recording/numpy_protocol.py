@@ -151,16 +151,3 @@ def _apply_operator(operator: Operator, x: Any, y: Any) -> Any:
     if not isinstance(x, (np.ndarray, np.generic)):
         return operator.function(x, y)
     return getattr(y, operator.reflected)(x)
-
-
-__all__ = [
-    "CREATION_FUNCTIONS",
-    "FUNCTIONS",
-    "array_function",
-    "array_ufunc",
-    "implementation",
-    "qualified_name",
-    "find_numpy_function",
-    "tensors_to_arrays",
-    "call_numpy",
-]

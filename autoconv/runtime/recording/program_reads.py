@@ -67,6 +67,3 @@ def refuse_tensor_attribute(type_: TensorType, name: str, frame: Any) -> None:
     if region is not None and region.contract.python_numbers and _is_read_by_program(frame):
         class_name = type(type_.dtype.numpy.type(1).item()).__name__
         raise mark_program_error(AttributeError(f"{class_name!r} object has no attribute {name!r}"))
-
-
-__all__ = ["read_for_program", "is_of_program", "is_read_as_array", "mark_library_sources", "refuse_tensor_attribute"]

@@ -230,9 +230,3 @@ def zeros_for(value: Any) -> Any:
 def add(first: Any, second: Any) -> Any:
     """Add two cotangents."""
     return (BUILDER.list_add if isinstance(first.type, ListType) else BUILDER.add)(first, second)
-
-
-__all__ = [
-    "BUILDER", "Entry", "Recorder", "active_recorders", "follows", "pause_recorders", "record_entry", "record_op",
-    "start", "stop",
-]  # fmt: skip

@@ -11,6 +11,3 @@ def with_article(cls: type | str) -> str:
     """
     name = cls if isinstance(cls, str) else cls.__name__
     return f"{'an' if name[:1] in 'aeioAEIO' else 'a'} {name}"
-
-
-__all__ = ["with_article"]

@@ -94,5 +94,3 @@ def _slots_of(class_: type) -> tuple[Any, ...]:
 
 
 _SLOTS_BY_CLASS: weakref.WeakKeyDictionary[type, tuple[Any, ...]] = weakref.WeakKeyDictionary()
-
-__all__ = ["MAX_EXAMINED", "hooked_class", "hooks_attributes"]

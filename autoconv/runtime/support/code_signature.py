@@ -35,6 +35,3 @@ def _without_advertised_signature(function: Any) -> Any:
     result = FunctionType(code, function.__globals__, code.co_name, function.__defaults__, function.__closure__)
     result.__kwdefaults__, result.__annotations__ = function.__kwdefaults__, function.__annotations__
     return result
-
-
-__all__ = ["code_signature"]

@@ -24,6 +24,3 @@ def exact_value(value: Any) -> Any:
     if isinstance(value, str):
         return str.__str__(value)
     return bytes.__getitem__(value, slice(None)) if isinstance(value, bytes) else value
-
-
-__all__ = ["exact_value"]

@@ -47,6 +47,3 @@ def _cell(value: object) -> str:
     if isinstance(value, np.inexact):
         return escape(f"{value:.6g}")
     return escape(repr(value) if isinstance(value, bytes) else str(value))
-
-
-__all__ = ["tensor_html"]

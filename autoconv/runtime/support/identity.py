@@ -66,6 +66,3 @@ def insert_nan_checks(graph: Graph) -> None:
         if node.regions or node.op.name == "object_box":
             node.effects = node_effects(node, node.regions)
     compute_effects(graph)
-
-
-__all__ = ["LOOKED_UP", "insert_nan_checks", "compares_identity"]

@@ -21,6 +21,3 @@ def is_kind_preserving(function: object) -> bool:
     """Return whether a function, or the one that it wraps, is marked."""
     functions = (function, getattr(function, "__wrapped__", None))
     return any(getattr(candidate, "__code__", None) in _MARKED_CODES for candidate in functions)
-
-
-__all__ = ["is_kind_preserving", "kind_preserving"]

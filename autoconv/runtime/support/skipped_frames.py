@@ -29,6 +29,3 @@ def _marked(code: CodeType) -> CodeType:
     """Return a copy of a code object, and of the code objects in it, whose file's name has the mark."""
     constants = tuple(_marked(value) if isinstance(value, CodeType) else value for value in code.co_consts)
     return code.replace(co_filename=code.co_filename + _MARK, co_consts=constants)
-
-
-__all__ = ["is_skipped_by_warnings", "skipped_by_warnings"]

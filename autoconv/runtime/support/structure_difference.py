@@ -72,6 +72,3 @@ def parts(structure: Any) -> list[Any]:
     if is_composite(structure):
         return parts_of(structure)
     return list(structure.values()) if isinstance(structure, Mapping) else list(vars(structure).values())
-
-
-__all__ = ["are_mappings", "check_same_structure", "is_nest", "parts"]

@@ -395,6 +395,3 @@ def type_of(value: object) -> TensorType:
         return tensor.type
     array = to_array(value)
     return TensorType(as_dtype(array.dtype), array.shape)
-
-
-__all__ = ["as_tensor", "constant", "convert_to_tensor", "has_symbolic_or_variable", "is_tensor", "to_array", "type_of"]

@@ -85,6 +85,3 @@ def unconvertible_error(op: Op, target: DType, value: Any, position: int, region
 
 def _is_weak(value: object) -> bool:
     return isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic)
-
-
-__all__ = ["OPERAND_NAMES", "check_dtypes", "mismatch_error", "name_dtypes", "unconvertible_error"]

@@ -108,6 +108,3 @@ class _ArrayMethods:
     @staticmethod
     def tolist(x: Tensor) -> Any:
         return np.asarray(x).tolist()
-
-
-__all__ = ["call_with_tape_tensors", "enable_numpy_behaviour", "is_numpy_behaviour_enabled"]

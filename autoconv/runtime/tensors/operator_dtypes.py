@@ -78,6 +78,3 @@ def _cast_integer(value: object, dtype: DType) -> Any:
     if tensor is not None and tensor.dtype.is_integer and not tensor.weak:
         return apply("cast", tensor, dtype=dtype)
     return value
-
-
-__all__ = ["has_python_numbers", "is_bool_tensor", "refuse_bools", "true_division_operands"]

@@ -54,9 +54,3 @@ def array_of_large_ints(array: np.ndarray, dtype: DType | None) -> np.ndarray:
 
 def out_of_range_error() -> ValueError:
     return ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
-
-
-__all__ = [
-    "array_of_large_ints", "encode_items", "encode_objects", "encode_sequence", "holds_only_ints", "holds_only_text",
-    "out_of_range_error",
-]

@@ -41,5 +41,3 @@ def split_ends(count: Any, sections: Any, must_be_even: bool) -> list[Any] | Non
 
 
 _UNEQUAL_MESSAGE = "array split does not result in an equal division"
-
-__all__ = ["split_ends"]

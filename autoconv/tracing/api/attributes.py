@@ -33,6 +33,3 @@ def record_package_attributes(function: Any) -> None:
     Attributes that were copied from the Python function (by `functools.update_wrapper`) are the program's.
     """
     _PACKAGE_NAMES.update(vars(function).keys() - getattr(function.python_function, "__dict__", {}).keys())
-
-
-__all__ = ["FunctionAttributes", "record_package_attributes"]

@@ -152,6 +152,3 @@ class TransientMethod(MethodAttributes):
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return self.__func__.method_of_instance(self.__self__).__reduce_ex__(protocol)
-
-
-__all__ = ["MethodBinding", "MethodAttributes", "TransientMethod"]

@@ -390,6 +390,3 @@ def _may_sample_plain(concrete: ConcreteFunction, seconds: float) -> bool:
     """Return whether plain Python may be timed for a call that the trace ran in `seconds` (see `may_sample`)."""
     kernels = {name for name, _ in concrete.fallback_kernel_calls}
     return not concrete.uses_tensors and may_sample(seconds, concrete.optimised, kernels)
-
-
-__all__ = ["CallDispatch"]

@@ -89,5 +89,3 @@ def _no_function() -> None:
 
 
 CompiledFunction.method_class = CompiledMethod
-
-__all__ = ["CompiledFunction", "CompiledMethod", "CompiledCallable", "compile_callable"]

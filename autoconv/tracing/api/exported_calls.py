@@ -203,5 +203,3 @@ _REDUCTIONS: Mapping[str, Callable[..., Value]] = {
     "bitwise_and.reduce": functools.partial(_fold_bits, fold=lambda b, x, axis: b.reduce_min(x, axis=(axis,))),
     "logical_xor.reduce": lambda b, x, axis: _fold_bits(b, b.not_equal(x, b.zeros_like(x)), axis, _parity),
 }  # fmt: skip
-
-__all__ = ["replace_numpy_calls"]

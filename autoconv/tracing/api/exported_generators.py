@@ -347,6 +347,3 @@ def _trace(code: Callable[..., Any], examples: Sequence[Any]) -> Graph:
     graph = concrete.recorded
     captures = enumerate(concrete.captures, len(graph.parameters) - len(concrete.captures))
     return fix_parameters(graph, {position: np.asarray(value) for position, value in captures})
-
-
-__all__ = ["replace_generators", "state_of", "ziggurat"]

@@ -141,6 +141,3 @@ def _sum_segments(b: GraphBuilder, inputs: list[Value], attributes: Mapping[str,
         data = b.reshape(data, b.stack(*sizes, axis=0), shape=(None, *shape))
     zeros = _filled(b, 0, data, [count, *row_sizes])
     return b.add_at_item(zeros, data, positions, spec=(Gather(),))  # type: ignore[no-any-return]
-
-
-__all__ = ["write_movement"]

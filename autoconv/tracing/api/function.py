@@ -395,6 +395,3 @@ def _refuse_variables(variable: Any) -> None:
     place = current_place()
     place_text = f" here:\n{place}\n{place.caret()}\n" if place is not None else ". "
     raise ValueError(_SINGLETON_ERROR + place_text + _VARIABLE_REMEDY)
-
-
-__all__ = ["Function"]

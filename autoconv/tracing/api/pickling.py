@@ -255,6 +255,3 @@ def _unpack_value(value: Any) -> Any:
     if isinstance(value, _Module):
         return importlib.import_module(value.name)
     return unpack(value) if isinstance(value, Source) else value
-
-
-__all__ = ["Pickling", "Source", "pack", "unpack"]

@@ -220,6 +220,3 @@ class TraceMaker:
             self._record_plain(call, reason, place=None)
         else:
             self._explanation.plain.append(reason)
-
-
-__all__ = ["NextStep", "TraceMaker"]

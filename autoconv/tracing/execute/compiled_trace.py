@@ -395,6 +395,3 @@ class ConcreteFunction(GraphMember):
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at 0x{id(self):x}>"
-
-
-__all__ = ["ConcreteFunction"]

@@ -68,6 +68,3 @@ def compile_recording(
         compiled=compiled, run=run, entry=as_native_entry(entry), checks_guards_in_python=checks_guards_in_python,
         location_readers=(*container_readers, *passed_readers),
     )  # fmt: skip
-
-
-__all__ = ["Executable", "compile_recording"]

@@ -264,6 +264,3 @@ def _warning_frequency(filters: list[Any]) -> str:
             if text is None and module is None and not line:
                 return _NEVER if action == "ignore" else _RARELY
     return _RARELY
-
-
-__all__ = ["FloatErrors"]

@@ -127,5 +127,3 @@ def _raising_instruction(error: BaseException) -> tuple[Any, int] | None:
 
 
 _PARENT_FOLDER = os.path.dirname(os.path.dirname(PACKAGE))  # contains the package
-
-__all__ = ["count_fault", "error_text", "is_program_error", "note_fault"]

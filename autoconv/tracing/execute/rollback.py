@@ -171,6 +171,3 @@ def _is_immutable(value: Any) -> bool:
     if type(value) in (tuple, frozenset):
         return all(map(_is_immutable, value))
     return value is None or type(value) in (bool, int, float, complex, str, bytes, range, slice, NotAssigned)
-
-
-__all__ = ["Rollback", "can_run_again", "has_no_lasting_effects", "make_rollback"]

@@ -91,6 +91,3 @@ def _lift_regions(node: Node, arrays_by_node_id: Mapping[int, np.ndarray], get_p
                 region.add_parameter(outer_value.type, outer_value.name)
             else:
                 region.parameters.append(value)
-
-
-__all__ = ["find_captured_constants", "lift_captured_arrays"]

@@ -99,6 +99,3 @@ def changes_first_input(node: Node) -> bool:
 
 def _is_object(value: Value) -> bool:
     return isinstance(value.type, ObjectType)
-
-
-__all__ = ["changes_first_input", "containers_if_changed", "containers_in"]

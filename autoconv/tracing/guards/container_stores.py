@@ -105,6 +105,3 @@ def _count_unchanged_keys(before: _Pairs, contents: _Pairs) -> int:
             break
         count += 1
     return count
-
-
-__all__ = ["ContainerStores"]

@@ -296,6 +296,3 @@ def _contains_container(value: Any, owner: Any) -> bool:
         return any(np.may_share_memory(array, owner) for array in arrays)
     parts = itertools.chain(mutable_parts(value), containers_in(value))  # `containers_in` has subclasses, too
     return value is owner or any(part is owner for part in parts)
-
-
-__all__ = ["RestartTrace", "WriteMonitor"]

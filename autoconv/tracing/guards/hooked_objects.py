@@ -51,6 +51,3 @@ def _named_values(function: types.FunctionType) -> Iterator[Any]:
             continue
     yield from function.__defaults__ or ()
     yield from (function.__kwdefaults__ or {}).values()
-
-
-__all__ = ["find_hook_reason", "refuse_hooked_objects", "refuse_hooked_names"]

@@ -77,6 +77,3 @@ def has_actions() -> bool:
         if not address or ctypes.c_int.from_address(address).value != packed_actions:
             return False
     return True
-
-
-__all__ = ["DEFAULT", "VARIABLE", "acts_on_floats", "has_actions", "report_constant_errors"]

@@ -143,6 +143,3 @@ def _form_of(container: Any) -> Any:
 
 def _is_container(value: Any) -> bool:
     return isinstance(value, _CONTAINERS)
-
-
-__all__ = ["OutsideContainers", "OutsideValues", "values_reached_by_names"]

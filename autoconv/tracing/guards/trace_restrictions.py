@@ -301,6 +301,3 @@ def record_print(values: Any, sep: Any, end: Any, file: Any, flush: bool) -> Non
             template.append(str(value))
     template.append("\n" if end is None else end)
     dispatch.apply("python_print", *arguments, template=tuple(template))
-
-
-__all__ = ["RunPlain", "Specialise", "record_print", "require_pure"]

@@ -77,6 +77,3 @@ def containers_by_template(value: Any, template: Template) -> Iterator[Any]:
     keys = range(len(template.children)) if template.keys is None else template.keys
     for key, child in zip(keys, template.children, strict=True):
         yield from () if child is None else containers_by_template(value[key], child)
-
-
-__all__ = ["add_containers", "can_add_containers", "containers_by_template", "consists_of_builtins", "has_empty_dict"]

@@ -102,6 +102,3 @@ class _Traversal:
         """Iterate over the parts; yield None for a part that is one leaf."""
         for part in structure_parts(value):
             yield part if id(part) in self.structures_by_id else None
-
-
-__all__ = ["CannotFlatten", "refuse_shared_containers", "find_structures_to_flatten"]

@@ -38,6 +38,3 @@ class Definition:
         return len(expected) == len(keyword_defaults or ()) and all(
             keyword_defaults.get(name, _MISSING) is value for name, value in expected.items()
         )
-
-
-__all__ = ["Definition", "definition_of"]

@@ -113,6 +113,3 @@ def _move_values(phase: str) -> None:
 
 
 gc.callbacks.append(_handle_collection)
-
-
-__all__ = ["Ephemerons"]

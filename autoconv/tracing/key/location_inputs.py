@@ -222,6 +222,3 @@ def _leaf_key(value: Any, memory: bool, is_literal: bool, contract: type[Contrac
     if memory and isinstance(value, np.ndarray) and not needs_numpy(value):
         return make_array_key(value)
     return make_leaf_key(contract, value, {}, is_literal)
-
-
-__all__ = ["LocationFacts", "add_locations"]

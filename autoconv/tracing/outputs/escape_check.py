@@ -136,6 +136,3 @@ def _refuse(node: Node | None) -> NoReturn:
         "a function created by the call becomes part of a value known only at run time", place,
         "the function outside, called with the values",
     )  # fmt: skip
-
-
-__all__ = ["captures", "refuse_escapes"]

@@ -120,6 +120,3 @@ def _forwarded_results(node: Node, holds_containers: bool) -> list[Value]:
     """Return the results that may be the node's operand itself, or a container in it."""
     is_forwarded = holds_containers or node.op.name in ("identity", "object_defined")
     return [result for result in node.results if is_forwarded and isinstance(result.type, ObjectType)]
-
-
-__all__ = ["find_escaping_containers", "find_escaping_values"]

@@ -53,6 +53,3 @@ def read_values(graph: Graph, inputs: Callable[[Node], Sequence[Value]] = read_i
 
 def _line_text(node: Node) -> str:
     return "" if node.span is None else f" in line {node.span.line}"
-
-
-__all__ = ["read_values", "refuse_growing_arrays"]

@@ -122,6 +122,3 @@ def _constant(graph: Graph, arm: Layout, type_: TensorType) -> Value:
 def _cast(graph: Graph, value: Value, dtype: DType) -> Value:
     """Record the conversion of a value to a dtype."""
     return graph.add(OPS["cast"], (value,), {"dtype": dtype}).results[0]
-
-
-__all__ = ["join_variants"]

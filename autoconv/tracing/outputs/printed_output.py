@@ -71,6 +71,3 @@ def drop_output(count: int) -> Iterator[None]:
                     wrapper._autoconv_drop_counts[thread] = min(outer_count, remaining)
                 if sys.stdout is wrapper and not wrapper._autoconv_drop_counts:
                     sys.stdout = wrapper._autoconv_stream
-
-
-__all__ = ["drop_output"]

@@ -220,6 +220,3 @@ def _to_symbolic(tensor: Tensor, trace: Trace) -> Any:
             return dispatch.apply("numpy_read_only", tensor)
         return tensor
     return SymbolicTensor(trace.capture(tensor, tensor.type, "Const"))
-
-
-__all__ = ["make_outputs"]

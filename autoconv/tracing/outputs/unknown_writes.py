@@ -157,6 +157,3 @@ def _sources(node: Node, index: int) -> list[Value]:
     if node.op.traits.control:
         return result_sources(node, index)
     return [region.outputs[index] for region in node.regions if index < len(region.outputs)]
-
-
-__all__ = ["refuse_unknown_writes"]

@@ -310,6 +310,3 @@ class CompileContract(SessionContract):
 
 def _makes_set(node: Node) -> bool:
     return any(isinstance(value.type, ObjectType) and value.type.kind == "set" for value in node.results)
-
-
-__all__ = ["CompileContract"]

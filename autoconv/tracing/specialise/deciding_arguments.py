@@ -89,6 +89,3 @@ def _is_integer(value: Value) -> bool:
     """Return whether the value is an integer or bool tensor."""
     type_ = value.type
     return isinstance(type_, TensorType) and (type_.dtype.is_integer or type_.dtype.is_bool)
-
-
-__all__ = ["DecidingArguments"]

@@ -36,6 +36,3 @@ class FunctionContract(SessionContract):
     def close(self, trace: Trace) -> None:
         super().close(trace)
         trace.rebuilt_arguments.clear()
-
-
-__all__ = ["FunctionContract"]

@@ -140,6 +140,3 @@ def invoke(target: Callable[..., Any], signature: Signature, arguments: dict[str
         else:
             positional.append(remaining_arguments.pop(name))
     return target(*positional, **keywords)
-
-
-__all__ = ["rebuild_arguments", "invoke", "make_placeholders"]

@@ -212,6 +212,3 @@ def _magnitudes(kind: Any) -> list[tuple[type, int]]:
     if _has_magnitude(kind):
         return [(int if kind[0] is int else object, kind[-1])]
     return [magnitude for part in kind for magnitude in _magnitudes(part)]
-
-
-__all__ = ["SHORT_CALL_SECONDS", "PlainPresumption"]

@@ -117,6 +117,3 @@ class SessionContract(Contract):
                 if is_user_code(type(key)) or isinstance(key, (type, types.FunctionType)):
                     guards.add_value(f"a key of {name}", key)
         guards.check_new_values()
-
-
-__all__ = ["SessionContract"]

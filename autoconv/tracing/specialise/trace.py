@@ -285,6 +285,3 @@ class TraceSession:
         concrete.uses_tensors |= trace.uses_tensors
         concrete.raises_in_handlers = trace.raises_in_handlers
         return concrete
-
-
-__all__ = ["TraceSession", "TraceResult", "Traceable", "trace_function"]

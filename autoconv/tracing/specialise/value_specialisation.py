@@ -160,6 +160,3 @@ def _may_be_size(value: Value) -> bool:
     """Return whether the value is an integer, or a vector of integers."""
     type_ = value.type
     return isinstance(type_, TensorType) and type_.dtype.is_integer and type_.shape is not None and len(type_.shape) < 2
-
-
-__all__ = ["ValueSpecialisation", "find_deciding_leaves", "find_size_operands"]

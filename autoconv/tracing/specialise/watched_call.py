@@ -193,6 +193,3 @@ def _plain_arm(instructions: list[dis.Instruction]) -> list[dis.Instruction]:
             is_closed = bool(arm) and arm[-1].opname in ("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS")
             return [*instructions[:index], *arm] if is_closed else []
     return instructions
-
-
-__all__ = ["ENDED_EARLY", "call_watched", "may_be_watched"]

@@ -314,6 +314,3 @@ def _plain_function(value: Any) -> Any:
 def is_compiled_function(value: Any) -> bool:
     """Return whether a value is a compiled function of this package."""
     return _is_class_of_package(type(value)) and getattr(value, "__autoconv_function__", False)
-
-
-__all__ = ["estimate_seconds", "is_compiled_function"]

@@ -155,6 +155,3 @@ def _capture_text(capture: Any) -> str:
         return repr(TensorSpec((), resource))
     type_ = getattr(EagerTensor(capture) if isinstance(capture, np.ndarray) else capture, "type", None)
     return repr(TensorSpec.from_type(type_)) if isinstance(type_, TensorType) else str(type_ or capture)
-
-
-__all__ = ["FunctionType", "Parameter"]

@@ -33,6 +33,3 @@ def _row(number: int, reason: str, concrete: Any) -> str:
         escape(", ".join(dict.fromkeys(concrete.kernels))) or "none", f"{concrete.seconds * 1000:.0f} ms",
     )  # fmt: skip
     return f"<tr><td>{number}</td>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
-
-
-__all__ = ["function_html"]

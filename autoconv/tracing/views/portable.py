@@ -49,6 +49,3 @@ def as_stablehlo(graph: Graph, capacity: int = 64, types: Sequence[Type] | None 
     `capacity` is the number of items that lists of unknown length can hold.
     """
     return to_stablehlo(prepare(graph, types), capacity)
-
-
-__all__ = ["as_stablehlo", "prepare"]

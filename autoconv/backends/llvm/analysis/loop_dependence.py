@@ -266,6 +266,3 @@ def _is_injective(base: Value) -> bool:
             return False
         covered_bytes += abs(stride) * (size - 1) if size else 0
     return True
-
-
-__all__ = ["LoopDependence"]

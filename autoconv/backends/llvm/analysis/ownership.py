@@ -83,6 +83,3 @@ def _allocated_loop_state(node: Node, allocated_inputs: list[bool]) -> list[bool
         if next_flags == flags[:state_count]:
             return next_flags
         flags[:state_count] = next_flags
-
-
-__all__ = ["holds_no_arguments", "allocated_outputs"]

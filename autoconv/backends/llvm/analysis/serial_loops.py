@@ -71,6 +71,3 @@ class _IterationDependence:
         dependence = max(map(self._of_number, node.inputs), default=_INVARIANT)
         is_known = is_linear or (dependence == _INVARIANT and node.op.traits.elementwise)
         return dependence if is_known else _OTHER
-
-
-__all__ = ["is_serial"]

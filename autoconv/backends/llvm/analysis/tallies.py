@@ -99,6 +99,3 @@ def _union_of_tallies(tallies: list[Tally | None]) -> Tally | None:
             return None
         result = tally if result is None else result.union(tally)
     return result
-
-
-__all__ = ["tallies"]

@@ -47,6 +47,3 @@ class AliasScopes:
         other_scopes = [scope for root, scope in self._scopes.items() if root not in roots]
         noalias = f", !noalias !{{{', '.join(other_scopes)}}}" if other_scopes else ""
         return f", !alias.scope !{{{', '.join(own_scopes)}}}{noalias}"
-
-
-__all__ = ["AliasScopes"]

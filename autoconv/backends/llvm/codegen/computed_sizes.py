@@ -231,5 +231,3 @@ def _write_range_element(b: Any, node: Node, index: Index) -> ElementSource:
 
 INDEX_MAPS.update(stretched=_stretched_map, resized=_resized_map, reshaped=INDEX_MAPS["reshape"])
 ELEMENT_SOURCES["counted_range"] = _write_range_element
-
-__all__: list[str] = []

@@ -39,6 +39,3 @@ def _is_complex_number(value: Value) -> bool:
 def is_data(value: Value) -> bool:
     """Return whether the value is a number, a dense array or a mutable array, which a native entry unwraps."""
     return is_scalar(value.type) or is_dense(value.type) or is_memory(value.type)
-
-
-__all__ = ["is_eligible", "is_data"]

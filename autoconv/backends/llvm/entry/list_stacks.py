@@ -60,6 +60,3 @@ def _result_list(stack: np.ndarray, dtype: np.dtype[Any], shape: tuple[int, ...]
         row_bytes = dtype.itemsize * int(np.prod(shape))
         rows = stack[HEADER_BYTES : HEADER_BYTES + length * row_bytes].view(dtype).reshape(length, *shape)
     return PackedList(rows, weak)
-
-
-__all__ = ["write_stack_of_list", "write_list_of_stack"]

@@ -281,6 +281,3 @@ class ResultWriter:
             out.call("retain", truth_object)
             return truth_object
         return out.call_c("PyLong_FromLongLong", "ptr", "i64", element.ir)
-
-
-__all__ = ["ResultWriter"]

@@ -204,6 +204,3 @@ def _is_matrix(form: CallForm, graph: Graph, i: int) -> bool:
     """Return whether a parameter is an array of two or more dimensions that need not be in Fortran order."""
     is_array = form.parameters[i] in ("array", BY_STRIDES)
     return is_array and len(sizes(elements_of(graph.parameters[i].type))) > 1
-
-
-__all__ = ["CALL", "RUN", "write_call", "write_graph", "write_run"]

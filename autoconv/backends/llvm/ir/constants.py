@@ -27,6 +27,3 @@ def struct_constant(name: str, fields: Sequence[tuple[str, object]]) -> str:
     types = ", ".join(type_ for type_, _ in fields)
     values = ", ".join(f"{type_} {value}" for type_, value in fields)
     return f"@{name} = internal constant {{ {types} }} {{ {values} }}"
-
-
-__all__ = ["bytes_constant", "list_constant", "struct_constant", "table_constant"]

@@ -53,6 +53,3 @@ class ElementLoops:
             out.store("i1", (is_active & (n < float(max_count))).ir, active_cell)
             out.store("double", (n + 1.0).ir, number_cell)
         return load_state()
-
-
-__all__ = ["ElementLoops"]

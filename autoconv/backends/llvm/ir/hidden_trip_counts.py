@@ -46,6 +46,3 @@ def _is_hidden(line: str) -> TypeGuard[TripTest]:
 
 def _hide_trip_count(line: str) -> str:
     return f"{line.test}%count{line.trip_count}" if _is_hidden(line) else line
-
-
-__all__ = ["TripTest", "hide_trip_counts"]

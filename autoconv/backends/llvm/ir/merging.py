@@ -274,6 +274,3 @@ def _call_instead(function: Function, merged: Function, constants: Iterable[str]
     lines.append("  ret void" if signature.result == "void" else f"  ret {signature.result} %merged.result")
     signature.attributes = ["nounwind", *QUICK.split()]
     function.replace_lines(lines)
-
-
-__all__ = ["Merger"]

@@ -395,6 +395,3 @@ def store(b: ElementWriter, element: Element, pointer: str, offset: Any, scopes:
     ir_type, ir = memory_type(element.dtype), b.to_memory(element)
     address = b.out.new(f"getelementptr inbounds {ir_type}, ptr {pointer}, i64 {offset}")
     b.out.line(f"store {ir_type} {ir}, ptr {address}{scopes}")
-
-
-__all__ = ["Element", "ElementWriter", "Pair", "load", "store"]

@@ -127,5 +127,3 @@ PART = Op(
     name="tensor_part", graphdef="TensorPart", kernel=OPS["get_item"].kernel, effects=Effects.RAISE, result=_view_type,
     gradient=no_gradient("made by the native backend"),
 )  # fmt: skip
-
-__all__ = ["KINDS", "PART", "TOTAL", "Total", "find_total", "evaluate_steps"]

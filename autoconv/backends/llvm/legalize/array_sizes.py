@@ -71,6 +71,3 @@ def _slice_key(bounds: tuple[Any, Any, Any]) -> Any:
     if not are_numbers or step not in (None, 1) or (start or 0) < 0 or (stop is not None and stop >= 0):
         return bounds
     return (start or 0) - (stop or 0)
-
-
-__all__: list[str] = []

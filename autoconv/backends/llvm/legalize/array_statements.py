@@ -385,6 +385,3 @@ def _determines_sizes(type_: ArrayType, steps: Sequence[Step]) -> bool:
 def has_constant_sizes(target: ArrayType, steps: Sequence[Step]) -> bool:
     """Return whether all sizes are constant, so that the value is known to fit."""
     return None not in target.shape and all(None not in (step.type.shape or ()) for step in steps)
-
-
-__all__ = ["ASSIGN", "BASE", "Step", "has_constant_sizes", "fuse_statements"]

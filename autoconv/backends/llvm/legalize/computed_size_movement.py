@@ -193,6 +193,3 @@ def _stack(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     assert operands is not None
     shape, axis = list(shape_of(operands[0])), node.attributes.get("axis", 0) % (rank + 1)
     return sizes.add_with_shape(node, operands, (*shape[:axis], len(operands), *shape[axis:]))
-
-
-__all__: list[str] = []

@@ -376,6 +376,3 @@ def _elements(vector: Value) -> list[Value] | None:
 def _unknown_elements(vector: Value) -> list[Value] | None:
     length = vector.shape[0] if vector.shape else None
     return [vector] * length if isinstance(length, int) else None
-
-
-__all__: list[str] = []

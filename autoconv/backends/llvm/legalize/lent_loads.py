@@ -92,6 +92,3 @@ def _may_write(node: Node, array: Value, overlaps: Overlaps) -> bool:
         return False
     target = node.op.traits.stores_into
     return target is None or overlaps.between(node.inputs[target], array) != DISJOINT
-
-
-__all__ = ["mark_lent_loads"]

@@ -62,6 +62,3 @@ def _has_unknown_size(value: Value) -> bool:
 def _is_identity_reshape(node: Node) -> bool:
     """Return whether a vector is reshaped to a vector."""
     return len(node.inputs) == 1 and len(node.inputs[0].shape or ()) == 1 and node.attributes["shape"] == (-1,)
-
-
-__all__ = ["add_dimensions_to_views"]

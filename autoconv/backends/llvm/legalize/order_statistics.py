@@ -140,5 +140,3 @@ ORDER_STATISTICS = Op(
     name="order_statistics", graphdef="OrderStatistics", kernel=_take_sorted, effects=Effects.RAISE,
     result=_type_of_result, gradient=no_gradient("made by the native backend"),
 )  # fmt: skip
-
-__all__ = ["ORDER_STATISTICS", "select_order_statistics"]

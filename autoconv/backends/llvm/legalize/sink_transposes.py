@@ -227,6 +227,3 @@ def _sink_below_slice(node: Node, inputs: Sequence[Value], perm: Perm) -> Replac
     axes = [axis for axis in perm if not isinstance(entry_by_axis[axis], At)]
     result_perm = tuple(sorted(axes).index(axis) for axis in axes)
     return [source.inputs[0]], {**node.attributes, "spec": tuple(entry_by_axis)}, result_perm
-
-
-__all__ = ["sink_transposes", "take_transposed_outputs"]

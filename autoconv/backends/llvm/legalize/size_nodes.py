@@ -90,8 +90,3 @@ STRETCHED = _size_op("stretched", lambda x, **_: x, Traits(may_alias=True))
 RESIZED = _size_op("resized", lambda x, **_: x, Traits(may_alias=True, same_order=True))
 RESHAPED = _size_op("reshaped", lambda x, **_: x, Traits(may_alias=True, same_order=True))
 COUNTED_RANGE = _size_op("counted_range", _no_results, Traits(generates=True))
-
-__all__ = [
-    "COMMON_SIZES", "COUNTED_RANGE", "NUMBER_SIZES", "RANGE_SIZE", "RESHAPED", "RESHAPE_SIZES", "RESIZED",
-    "SIZES_BOUND", "SIZES_FORGOTTEN", "SIZE_SUM", "SLICE_SIZES", "SOME_ELEMENTS", "STRETCHED",
-]  # fmt: skip

@@ -143,6 +143,3 @@ def _reduce(b: GraphBuilder, node: Node, components: list[Value]) -> Value:
         for x in reduced_components
     ]
     return b.concat(*reshaped_components, axis=len(shape) - 1)
-
-
-__all__ = ["unroll_components"]

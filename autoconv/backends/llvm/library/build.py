@@ -186,6 +186,3 @@ def _compile(texts: Sequence[str], public_names: Sequence[str], target_processor
         if process.returncode == assembly.WRONG_TARGET:
             raise WrongTarget(message)
     raise RuntimeError(f"LLVM produces no object file: {message}")
-
-
-__all__ = ["library_object"]

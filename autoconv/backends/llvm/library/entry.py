@@ -328,6 +328,3 @@ def outputs(tree: ResultTree, path: tuple[int, ...] = ()) -> Iterator[tuple[tupl
         return
     for number, (_, subtree) in enumerate(tree.fields):
         yield from outputs(subtree, (*path, number))
-
-
-__all__ = ["write_function", "write_variant"]

@@ -53,6 +53,3 @@ class Failures:
             numbers = [clause_number(error_class, clauses) for error_class in classes]
             texts.append(list_constant(self.match_table(clauses), numbers))
         return [text.replace("= internal constant", "= constant") for text in texts]
-
-
-__all__ = ["CAUGHT", "ERRORS", "NO_MEMORY", "Failures"]

@@ -41,6 +41,3 @@ def write_linear_algebra(module: ModuleText, names: frozenset[str]) -> None:
             routine = RoutineText(module, name, parameters, complex128 if name.startswith("z") else float64)
             write(routine)
             routine.finish()
-
-
-__all__ = ["LINEAR_ALGEBRA", "write_linear_algebra"]

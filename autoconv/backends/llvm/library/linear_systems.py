@@ -125,6 +125,3 @@ def _divide(r: RoutineText, x: Element, y: Element) -> Element:
 
 def _divide_by_real(r: RoutineText, x: Element, y: Element) -> Element:
     return r.b.pair(x.real / y, x.imag / y) if isinstance(x, Pair) else x / y
-
-
-__all__ = ["write_gesv", "write_getrf", "write_potrf", "write_trtrs"]

@@ -161,6 +161,3 @@ class RoutineText:
     def truth(self, condition: object) -> Element:
         """Return an i1 as an element."""
         return self.b.wrap(bool_, str(condition))
-
-
-__all__ = ["Index", "Matrix", "RoutineText"]

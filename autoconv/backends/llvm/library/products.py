@@ -201,6 +201,3 @@ def _write_vector_product(module: ModuleText, ir_type: str, letter: str) -> None
     out.either(out.icmp("eq", Operand.of("%transpose", "i32"), _TRANSPOSED), write_transposed, write_rows)
     out.ret()
     out.finish()
-
-
-__all__ = ["write_products"]

@@ -185,14 +185,3 @@ def _largest_magnitude(r: RoutineText, a: Matrix, column: Operand, start: Operan
             magnitude, largest_so_far = r.b.intrinsic("fabs", part), r.get(cell, float64)
             r.put(cell, r.b.select(magnitude <= largest_so_far, largest_so_far, magnitude))
     return r.get(cell, float64)
-
-
-__all__ = [
-    "expand_reflections",
-    "reduce_to_bidiagonal",
-    "reduce_to_triangle",
-    "reduce_to_tridiagonal",
-    "reflect_column",
-    "write_geqrf",
-    "write_orgqr",
-]

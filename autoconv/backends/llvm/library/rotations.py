@@ -275,6 +275,3 @@ def _rotate_columns(r: RoutineText) -> str:
         rotate("double", row, lambda number: number)
     out.ret()
     return out.finish("rotate_columns")
-
-
-__all__ = ["Rotations", "diagonalise_bidiagonal", "diagonalise_tridiagonal"]

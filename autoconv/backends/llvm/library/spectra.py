@@ -172,6 +172,3 @@ def _sort_columns(
                         left, right = x.get(i, k), x.get(i, best_position)
                         x.set(i, k, right)
                         x.set(i, best_position, left)
-
-
-__all__ = ["write_eigenvalues", "write_singular_values"]

@@ -14,6 +14,3 @@ _FILES = {
 def text(machine: str = platform.machine().lower()) -> str:
     """Return the text of `float_errors()`, which is 0 without an error, and of functions that set these flags."""
     return f"{read(_FILES.get(machine, 'no_float_flags'))}\n{read('keep_float_errors')}"
-
-
-__all__ = ["text"]

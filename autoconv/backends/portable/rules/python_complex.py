@@ -75,6 +75,3 @@ def _test_part(writer: Rules, function: str, x: Term) -> Term:
         return writer.is_nan(x)
     magnitude = writer.emit_unary("abs", x)
     return magnitude < float("inf") if function == "isfinite" else magnitude.same(float("inf"))
-
-
-__all__ = ["power"]

@@ -73,6 +73,3 @@ def divide_bools(writer: Rules, node: Node, x: Term, y: Term) -> Term | None:
     x, y = writer.broadcast(writer.cast(x, int8), writer.cast(y, int8))
     result = ELEMENTS[node.op.name](writer, x, y)
     return None if result is None else writer.cast(result, node.results[0].dtype)
-
-
-__all__ = ["divide_bools", "lower_round", "python_round"]

@@ -150,6 +150,3 @@ def reduce_window(
         writer.fail(x.length.same(0))
     _, neutral_number = fold_operation(kind, x.dtype)
     return compute(writer.select(x.valid_mask(writer, x.term), x.term, neutral_number))
-
-
-__all__ = ["Window", "cast", "elementwise", "fit_array", "reduce_window", "take_window", "write_window"]

@@ -378,6 +378,3 @@ def _shape_list(shapes: Any, count: int) -> list[TensorShape]:
 def copy_if_array(value: Any) -> Any:
     """Return a copy of an array, to which later runs do not write; other values unchanged."""
     return value.copy() if isinstance(value, np.ndarray) else value
-
-
-__all__ = ["FIFOQueue", "PaddingFIFOQueue", "PriorityQueue", "QueueBase", "RandomShuffleQueue"]

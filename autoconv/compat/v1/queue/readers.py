@@ -207,8 +207,3 @@ class FixedLengthRecordReader(ReaderBase):
         last_start = len(content) - self._footer_size - self._record_size
         for number, start in enumerate(range(self._header_size, last_start + 1, self._hop_size)):
             yield path + b":%d" % number, content[start : start + self._record_size]
-
-
-__all__ = [
-    "FixedLengthRecordReader", "IdentityReader", "ReaderBase", "TFRecordReader", "TextLineReader", "WholeFileReader",
-]  # fmt: skip

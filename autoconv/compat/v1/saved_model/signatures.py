@@ -112,9 +112,3 @@ def predict_signature_def(inputs: Mapping[str, Any], outputs: Mapping[str, Any])
             raise ValueError(f"Prediction {kind} cannot be None or empty.")
     infos = [{name: build_tensor_info(tensor) for name, tensor in part.items()} for part in (inputs, outputs)]
     return SignatureDef(infos[0], infos[1], PREDICT_METHOD_NAME)
-
-
-__all__ = [
-    "SignatureDef", "TensorInfo", "build_signature_def", "build_tensor_info", "get_tensor_from_tensor_info",
-    "predict_signature_def",
-]  # fmt: skip

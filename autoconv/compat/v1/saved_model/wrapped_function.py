@@ -160,6 +160,3 @@ def function_of_graph(
 
     specs = [TensorSpec(v.shape, v.dtype, key) for key, v in zip(feeds, fed_values, strict=True)]
     return function(mark_replaying(call, name), autograph=False).get_concrete_function(*specs)
-
-
-__all__ = ["WrappedFunction", "wrap_function"]

@@ -197,9 +197,3 @@ def _batches(
     add_queue_runner(QueueRunner(queue, [enqueue(values) for values in tensors]))
     result = queue.dequeue_up_to(batch_size) if allows_smaller_batch else queue.dequeue_many(batch_size)
     return nest.pack_sequence_as(structures[0], result if isinstance(result, list) else [result])
-
-
-__all__ = [
-    "batch", "batch_join", "input_producer", "range_input_producer", "shuffle_batch", "shuffle_batch_join",
-    "slice_input_producer", "string_input_producer",
-]  # fmt: skip

@@ -295,9 +295,3 @@ def _resolve_intervals(arguments: tuple[Any, Any], defaults: tuple[Any, Any]) ->
         return defaults
     seconds, steps = (None if value is _NOT_GIVEN else value for value in arguments)
     return seconds, steps
-
-
-__all__ = [
-    "ChiefSessionCreator", "MonitoredSession", "MonitoredTrainingSession", "Scaffold", "SessionCreator",
-    "SingularMonitoredSession",
-]  # fmt: skip

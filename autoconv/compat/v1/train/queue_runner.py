@@ -137,6 +137,3 @@ def start_queue_runners(
     graph = getattr(session, "graph", None)
     runners = get_collection(collection) if graph is None else graph.get_collection(collection)
     return [thread for runner in runners for thread in runner.create_threads(session, coord, daemon, start)]
-
-
-__all__ = ["QueueRunner", "add_queue_runner", "start_queue_runners"]

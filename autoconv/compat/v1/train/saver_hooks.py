@@ -155,6 +155,3 @@ class SummarySaverHook(SessionRunHook):
     def end(self, session: Any) -> None:
         if self._writer is not None:
             self._writer.flush()
-
-
-__all__ = ["CheckpointSaverHook", "CheckpointSaverListener", "SummarySaverHook"]

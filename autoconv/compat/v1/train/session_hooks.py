@@ -351,10 +351,3 @@ def open_writer(folder: str) -> Any:
 def _name_of(tensor: Any) -> str:
     """Return the name of a tensor; a name is returned unchanged."""
     return tensor if isinstance(tensor, str) else tensor.name
-
-
-__all__ = [
-    "FeedFnHook", "FinalOpsHook", "LoggingTensorHook", "NanLossDuringTrainingError", "NanTensorHook",
-    "SecondOrStepTimer", "SessionRunArgs", "SessionRunContext", "SessionRunHook", "SessionRunValues",
-    "StepCounterHook", "StopAtStepHook", "open_writer",
-]  # fmt: skip

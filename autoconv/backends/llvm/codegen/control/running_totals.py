@@ -44,6 +44,3 @@ def check_totals(region: LoweringContext, totals: dict[Node, int], state: Sequen
         least, greatest = region.body.range_of(total)
         if least < -_SAFE_TOTAL or greatest > _SAFE_TOTAL:
             b.warn("over", _SAFE_TOTAL - (total ^ b.bits("ashr", total, 63)))
-
-
-__all__ = ["SAFE_ADDEND", "check_totals", "running_totals"]

@@ -155,6 +155,3 @@ def _is_quick(condition: Value) -> bool:
 def _is_bool(value: Value) -> bool:
     """Return whether a value is a scalar bool."""
     return isinstance(value.type, TensorType) and value.type.dtype.is_bool and value.type.shape == ()
-
-
-__all__ = ["has_large_operand", "operand_bound", "select_results"]

@@ -112,6 +112,3 @@ def _load_pair(b: ElementWriter, dtype: DType, pointer: str, offset: Position) -
 def _multiply_pairs(b: ElementWriter, x: Pair, y: Pair) -> Pair:
     real: Element = b.fma(x.real, y.real, -(x.imag * y.imag))
     return b.pair(real, b.fma(x.real, y.imag, x.imag * y.real))
-
-
-__all__ = ["TABLE_PARAMETERS", "table_addresses", "write_chirped_rows"]

@@ -35,6 +35,3 @@ def write_open_loop(
         write(i)
     if counter_range.padding_at_end:
         write_loop(maximum(out, inner_first, plus(out, size, -counter_range.padding_at_end)), last)
-
-
-__all__ = ["write_open_loop"]

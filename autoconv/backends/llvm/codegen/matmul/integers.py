@@ -121,6 +121,3 @@ class _RowWriter:
             for factor, start in zip(factors, starts, strict=True):
                 total = total + factor * load(b, self.dtype, "%y", plus(out, start, j))
             store(b, total, "%z", offset)
-
-
-__all__ = ["fits", "write_products"]

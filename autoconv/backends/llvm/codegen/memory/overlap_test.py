@@ -66,6 +66,3 @@ def _byte_width_in_row(out: FunctionText, x: Memory, row_bytes: int) -> Position
         if stride % row_bytes:
             width = plus(out, width, product(out, plus(out, size, -1), stride))
     return width
-
-
-__all__ = ["may_overlap"]

@@ -195,6 +195,3 @@ def _write_arg_extreme(
 
     write_loop_nest(out, sizes, compare)
     return b.wrap(int64, out.new(f"load i64, ptr {best_position_cell}"))
-
-
-__all__ = ["write_total"]

@@ -154,6 +154,3 @@ class _StatementWriter(StepLoops):
 
         write_loop_nest(out, target.sizes, write)
         routine.call()
-
-
-__all__ = ["write_statement"]

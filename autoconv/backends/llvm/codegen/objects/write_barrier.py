@@ -90,6 +90,3 @@ def _new_site_cell(body: Body) -> str:
         body.module.site_count += 1
         return body.out.gep("i8", body.recursion[0], offset)
     return body.out.alloca("ptr", "null")
-
-
-__all__ = ["SITE_CELLS_OFFSET", "SITE_LIMIT", "write_attribute", "write_item", "write_method"]

@@ -191,6 +191,3 @@ def _multiply_along_axis(b: GraphBuilder, x: Parts, axis: int, size: int) -> Par
             products = tuple(b.concat(part, last_part, axis=axis) for part, last_part in pairs)
         x, size = products, half + size % 2
     return x
-
-
-__all__ = ["fused_product", "plain_product", "power", "product", "quotient", "reduce_prod_rule"]

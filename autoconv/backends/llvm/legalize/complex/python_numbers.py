@@ -141,5 +141,3 @@ PYTHON: dict[str, Rule] = {
     "python_not_equal": _comparison("python_not_equal", "python_or"), "python_bool": _is_nonzero, "python_cast": _cast,
     "python_cmath": _cmath,
 }  # fmt: skip
-
-__all__ = ["PYTHON"]

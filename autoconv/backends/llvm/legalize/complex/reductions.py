@@ -170,5 +170,3 @@ REDUCTIONS: dict[str, Rule] = {
         "sort": _sort, "argsort": _argsort,
     }.items()
 }  # fmt: skip
-
-__all__ = ["REDUCTIONS"]

@@ -326,5 +326,3 @@ MEMORY_RULES: dict[str, Rule] = {
     "array_load": _load, "array_store": _write_rule("array_store"), "array_set": _write_rule("array_set"),
     "array_new": _allocate,
 }  # fmt: skip
-
-__all__ = ["MEMORY_RULES", "COMPLEX_COMPUTED_SIZE_OPS", "RULES", "Parts"]

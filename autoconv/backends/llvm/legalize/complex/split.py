@@ -262,6 +262,3 @@ def _region_outputs(writer: _Writer, values: Sequence[Value], are_in_parts: Sequ
     for value, is_in_parts in zip(values, are_in_parts, strict=True):
         result += writer.parts(value) if is_in_parts else (writer.complex_value(value),)
     return result
-
-
-__all__ = ["is_split", "split_complex"]
