@@ -72,6 +72,42 @@ def test_results_keep_the_memory_order(number: int) -> None:
         assert found.T[2, 1] == 5.0
 
 
+WRITING_PROGRAMS: tuple[Callable[..., Any], ...] = (
+    lambda a, b, c: (c.__setitem__(..., a * 2 + b), c.sum(axis=0), (a + 1).max(axis=-1))[1:],
+    lambda a, b, c: (a.__setitem__(..., a * b + c), a.sum(), a[1:].mean(axis=0))[1:],
+    lambda a, b, c: (a.__iadd__(b), a[1:, ::2].__imul__(c[1:, ::2]), a.argmax(axis=1), np.cumsum(a, axis=0)),
+    lambda a, b, c: (b.sum(), a[1:], b.T @ b if b.ndim == 2 else b.min(axis=(0, 2))),
+    lambda a, b, c: (a.T.__iadd__(b.T), c.__setitem__(slice(1, None), a[:-1]), np.ptp(a**2), c.T.sum(axis=0))[2:],
+    lambda a, b, c: (a[1:].__setitem__(..., a[:-1] * 2), a.__setitem__(..., a[::-1] + b), np.sort(a, axis=0))[2:],
+)
+
+
+@pytest.mark.parametrize("number", range(len(WRITING_PROGRAMS)))
+def test_arrays_in_memory(number: int) -> None:
+    program = WRITING_PROGRAMS[number]
+    compiled = autoconv.compile(program)
+    for shape in ((4, 6), (3, 4, 6)):
+        for is_by_columns in ((True, True, True), (True, True, False), (True, False, False), (False, True, True)):
+            arguments = [_fortran_array(shape, seed) for seed in range(3)]
+            arguments = [x if flag else x.copy("C") for x, flag in zip(arguments, is_by_columns, strict=True)]
+            copies = [x.copy("K") for x in arguments]
+            _compare(compiled(*copies), program(*arguments))
+            _compare(tuple(copies), tuple(arguments))
+
+
+@pytest.mark.parametrize("number", range(len(PROGRAMS)))
+def test_large_arrays_in_several_orders(number: int) -> None:
+    """Arrays of more than 8 kB in Fortran order are read by columns, whatever the order of the others."""
+    program = PROGRAMS[number]
+    compiled = autoconv.compile(program)
+    for shape in ((40, 60), (12, 20, 16)):
+        columns = _fortran_array(shape, 1), _fortran_array(shape, 2)
+        rows = tuple(np.ascontiguousarray(x) for x in columns)
+        for arguments in ((rows[0], columns[1]), (columns[0], rows[1]), columns, (columns[0], rows[1])):
+            for _ in range(2):
+                _compare(compiled(*arguments), program(*arguments))
+
+
 def test_many_shapes() -> None:
     @autoconv.compile
     def centred(x: Any) -> Any:
@@ -128,7 +164,7 @@ def test_a_gradient() -> None:
 def test_large_arrays_of_several_layouts_run_no_python_code(
     layouts: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A matrix that is read by its strides, beside one in Fortran order, which is copied."""
+    """A matrix that is read by its strides, beside one in Fortran order."""
     monkeypatch.setattr(SETTINGS, "tiers", "native")
     columns, names = _fortran_array((60, 40), 1), []
     arrays = {"columns": columns, "rows": columns.copy("C"), "steps": np.repeat(columns, 2, axis=0)[::2]}

@@ -88,10 +88,10 @@ def _array_leaf_key(contract: type[Contract], leaf: np.ndarray | np.generic) -> 
 def mark_layouts(keys: Sequence[LeafKey], leaves: Sequence[Any]) -> tuple[LeafKey, ...]:
     """Return the keys, with other origins (see `TensorKey`) for arrays that the graph does not take in C order.
 
-    If all arrays of two and more dimensions are in Fortran order only, they get the origin `BY_COLUMNS`. If some are,
-    these are copied, because a loop over all of them would read some across their order. Large arrays in neither order
-    get the origin `BY_STRIDES`. Native entries refuse arrays by the same rules. No origin changes under tapes, which
-    need the arguments as parameters of the graph.
+    Arrays in Fortran order only get the origin `BY_COLUMNS` if they are large, or if all arrays of two and more
+    dimensions are in that order. Large arrays in neither order get the origin `BY_STRIDES`; other arrays are copied.
+    Native entries refuse arrays by the same rules. No origin changes under tapes, which need the arguments as
+    parameters of the graph.
     """
     tensor_keys = [(i, key) for i, key in enumerate(keys) if isinstance(key, TensorKey)]
     array_positions = [i for i, key in tensor_keys if key.origin == "array" and key.type.rank]
@@ -99,12 +99,12 @@ def mark_layouts(keys: Sequence[LeafKey], leaves: Sequence[Any]) -> tuple[LeafKe
         return tuple(keys)
     marked_keys = list(keys)
     matrix_positions = [i for i in array_positions if np.ndim(leaves[i]) > 1]
-    if matrix_positions and all(leaves[i].flags.fnc for i in matrix_positions):
-        for i in matrix_positions:
-            marked_keys[i] = TensorKey(keys[i].type, BY_COLUMNS)  # type: ignore[union-attr, arg-type]
-        return tuple(marked_keys)
+    are_all_by_columns = all(leaves[i].flags.fnc for i in matrix_positions)
     for i in array_positions:
-        if _is_read_by_strides(leaves[i]):
+        is_by_columns = i in matrix_positions and leaves[i].flags.fnc
+        if is_by_columns and (are_all_by_columns or leaves[i].nbytes >= MIN_STRIDED_BYTES):
+            marked_keys[i] = TensorKey(keys[i].type, BY_COLUMNS)  # type: ignore[union-attr, arg-type]
+        elif _is_read_by_strides(leaves[i]):
             stride = leaves[i].strides[-1] / leaves[i].itemsize  # in elements
             origin = f"{BY_STRIDES} {stride:.0f}" if stride in _VECTOR_STRIDES else BY_STRIDES
             marked_keys[i] = TensorKey(keys[i].type, origin)  # type: ignore[union-attr, arg-type]

@@ -4,8 +4,8 @@
              %sums = reduce_sum(%x, axis=(1,))
     after    %x = array_load(%view, lent=True): float64[size0,size0]
 
-Loads of known sizes are marked only where the array is strided, or something writes it: a dense argument that is never
-written is not copied anyway. A load is marked if nothing between it and its last reader writes memory that may overlap.
+Loads of known sizes are marked only where the array is strided or a view, or something writes it: a dense argument
+that is never written is not copied anyway. A load is marked if nothing between it and its last reader writes memory that may overlap.
 The plan reads in place where all readers of a marked load are loops, or products that take strides.
 """
 
@@ -52,7 +52,8 @@ def _mark_loads(graph: Graph, overlaps: Overlaps, writers: Sequence[Node]) -> No
             continue
         array = load.inputs[0]
         is_dense_array = not is_open(load.results[0].type) and array.type.is_dense  # type: ignore[union-attr]
-        if is_dense_array and not any(_may_write(writer, array, overlaps) for writer in writers):
+        is_view = array.node is not None and array.node.op.traits.view
+        if is_dense_array and not is_view and not any(_may_write(writer, array, overlaps) for writer in writers):
             continue
         end = _last_reader_position(load, readers, outputs, positions)
         if end is None:

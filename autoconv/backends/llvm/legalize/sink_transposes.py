@@ -10,10 +10,15 @@
 
 A loop over a transposed operand strides through its memory, or needs a copy. After the rewrite, loops read contiguous
 memory. NumPy's results keep the memory order of their operands as well (see `take_transposed_outputs`).
+
+A load of an array whose elements lie in another order than its dimensions, by columns for example, is the transpose of
+a load in memory order. Where that transpose reaches a node that cannot compute on the untransposed operand, the node
+reads the array as before.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,10 +29,11 @@ from autoconv.backends.llvm.analysis.representation import is_dense
 from autoconv.backends.llvm.legalize.dead_nodes import remove_dead_nodes
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops import OPS
 from autoconv.ops.index_spec import At, Rest, Slice, align
 
+_LOAD = "array_load"
 _AXIS_OPS = frozenset({"cumsum", "cumprod", "concat", "reverse"})
 # Lowering classes of nodes that make arrays and keep no reference to their operands.
 _ALLOCATING_CLASSES = frozenset({"element", "reduce", "matmul"})
@@ -36,16 +42,39 @@ Perm = tuple[int, ...]  # a permutation of dimensions: result dimension i is dim
 
 def sink_transposes(graph: Graph) -> Graph:
     """Return the graph, regions included, with transposes as late as possible."""
-    if not any(_perm_of(value) for node in graph.walk() for value in node.results):
+    if not any(_perm_of(value) for node in graph.walk() for value in node.results) and not any(
+        map(_memory_order, graph.walk())
+    ):
         return graph
-    copy = clone(graph, _sink)
+    loads: dict[Value, Value] = {}
+    copy = clone(graph, functools.partial(_sink, loads))
     for subgraph in copy.subgraphs():
+        for node in subgraph.nodes:
+            node.inputs = tuple(loads.get(value, value) for value in node.inputs)
+        subgraph.outputs = [loads.get(value, value) for value in subgraph.outputs]
+        read_values = {*subgraph.outputs, *(value for node in subgraph.nodes for value in node.inputs)}
+        subgraph.nodes = [node for node in subgraph.nodes if node.op.name != _LOAD or node.results[0] in read_values]
         remove_dead_nodes(subgraph)
     return copy
 
 
-def _sink(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
-    """Return the results of a node that is computed on untransposed operands; None if it is copied as it is."""
+def _sink(loads: dict[Value, Value], copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+    """Return the results of a node that is computed on untransposed operands; None if it is copied as it is.
+
+    `loads` maps transposes of loads in memory order to the loads that they replace.
+    """
+    memory_order = _memory_order(node)
+    if memory_order:
+        view = copy.add(OPS["array_transpose"], inputs, {"perm": memory_order}, span=node.span).results[0]
+        load = copy.add(node.op, [view], node.attributes, span=node.span).results[0]
+        transposed = _transpose(copy, node, load, _inverse(memory_order))
+        loads[transposed] = copy.add_replacement(node, node.op, inputs, node.attributes).results[0]
+        return [transposed]
+    if node.op.name == "array_store" and (store_perm := _perm_of(inputs[1])) and inputs[1].node is not None:
+        if getattr(inputs[0].type, "rank", None) != len(store_perm):
+            return None
+        view = copy.add(OPS["array_transpose"], inputs[:1], {"perm": _inverse(store_perm)}, span=node.span).results[0]
+        return copy.add_replacement(node, node.op, [view, inputs[1].node.inputs[0]], node.attributes).results
     perm = next(filter(None, map(_perm_of, inputs)), None)
     if perm is None or node.regions or len(node.results) != 1 or node.effects is not Effects.PURE:
         return None
@@ -105,6 +134,18 @@ def take_transposed_outputs(graph: Graph) -> frozenset[int]:
     return positions
 
 
+def _memory_order(node: Node) -> Perm | None:
+    """Return the dimensions of a loaded array by descending strides; None where that is their order, or is unknown."""
+    array = node.inputs[0].type if node.op.name == _LOAD else None
+    if not isinstance(array, ArrayType) or not all(isinstance(size, int) and size > 1 for size in array.shape):
+        return None
+    strides = [stride for stride in array.strides if stride is not None and stride > 0]
+    if len(strides) < array.rank or array.dtype.is_complex:
+        return None
+    order = tuple(sorted(range(array.rank), key=lambda axis: -strides[axis]))
+    return None if order == tuple(range(array.rank)) else order
+
+
 def _generates_elements(node: Node) -> bool:
     """Return whether the op makes an array in the shape of its operand, with elements independent of their position."""
     traits = node.op.traits
@@ -128,6 +169,11 @@ def _perm_of(value: Value) -> Perm | None:
     perm = node.attributes.get("perm")
     axes = _reverse(rank) if perm is None else tuple(int(axis) % rank for axis in perm)
     return None if axes == tuple(range(rank)) else axes
+
+
+def _inverse(perm: Perm) -> Perm:
+    """Return the permutation that undoes another one."""
+    return tuple(sorted(range(len(perm)), key=perm.__getitem__))
 
 
 def _reverse(rank: int) -> Perm:

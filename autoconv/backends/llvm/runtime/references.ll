@@ -201,7 +201,8 @@ run_kernel:
   ret ptr %result
 }
 
-; `%item` is the size of an element in bytes. The result is also NULL for an array that is read by its strides.
+; `%item` is the size of an element in bytes. The result is also NULL for an array that is read as it lies: by its strides,
+; or by columns.
 define ptr @contiguous_copy(ptr %object, ptr %class, ptr %descriptor, i64 %rank, i64 %item) nounwind {
 entry:
   %same_kind = call i1 @is_array_of(ptr %object, ptr %class, ptr %descriptor, i64 %rank)
@@ -218,9 +219,12 @@ check_strides:
   %writable = and i32 %flags, $WRITABLE
   %is_writable = icmp eq i32 %writable, $WRITABLE
   %may_stay_strided = and i1 %has_no_order, %is_writable
+  %column_flags = and i32 %flags, $ORDERS
+  %is_column_major = icmp eq i32 %column_flags, $BY_COLUMNS
+  %may_stay = or i1 %may_stay_strided, %is_column_major
   %sizes_at = getelementptr inbounds i8, ptr %object, i64 $DIMENSIONS
   %sizes = load ptr, ptr %sizes_at
-  br i1 %may_stay_strided, label %axes, label %copy
+  br i1 %may_stay, label %axes, label %copy
 axes:
   %i = phi i64 [ 0, %check_strides ], [ %next, %axis ]
   %bytes = phi i64 [ %item, %check_strides ], [ %product, %axis ]
