@@ -5,8 +5,8 @@
     after    %x = array_load(%view, lent=True): float64[size0,size0]
 
 Loads of known sizes are marked only where the array is strided or a view, or something writes it: a dense argument
-that is never written is not copied anyway. A load is marked if nothing between it and its last reader writes memory that may overlap.
-The plan reads in place where all readers of a marked load are loops, or products that take strides.
+that is never written is not copied anyway. A load is marked if nothing between it and its last reader writes memory
+that may overlap. The plan reads in place where all readers of a marked load are loops, or products that take strides.
 """
 
 from __future__ import annotations
