@@ -36,13 +36,15 @@ from autoconv.ops.rules import element_count
 # Constants are folded already. A graph returns copies of its constants, which would not be read-only.
 _UNFOLDABLE_OPS = frozenset({"constant", "absent", "numpy_read_only"})
 MAX_ELEMENTS = 1 << 16  # in the constant operands of a folded node, and in its results
+_MAX_ELEMENTS_BY_SHAPE = 32  # in results that follow from shapes: native loops generate larger ones without memory
 
 
 def fold_constants(graph: Graph, contract: str = "function") -> Graph:
     """Replace nodes with constant operands by constants, and conds on constants by the arm taken.
 
     Pure nodes are folded. A node that may raise is folded unless its kernel raises; then it stays, and raises at run
-    time. Captured constants are propagated into regions.
+    time. Static shapes are constants for inputs of which only the shape is read. Captured constants are propagated into
+    regions.
     """
     constants = {value for node in graph.walk() if node.op.name == "constant" for value in node.results}
     if not any(_may_fold(node, constants) for node in graph.walk()):
@@ -54,8 +56,16 @@ def _may_fold(node: Node, constants: Collection[Value]) -> bool:
     """Return whether all operands of a node are constants; for a node with regions, whether any is."""
     if node.op.name in _UNFOLDABLE_OPS:
         return False
-    are_constant = (value in constants for value in node.inputs)
-    return any(are_constant) if node.regions else all(are_constant)
+    if node.regions:
+        return any(value in constants for value in node.inputs)
+    return all(value in constants or _has_known_shape(node, index) for index, value in enumerate(node.inputs))
+
+
+def _has_known_shape(node: Node, index: int) -> bool:
+    """Return whether a node reads only the shape of this input, and the shape is static."""
+    type_ = node.inputs[index].type
+    is_read = index not in node.op.traits.shape_only
+    return not is_read and isinstance(type_, TensorType) and element_count(type_.shape) is not None
 
 
 class _Folder(Rewriter[None]):
@@ -113,10 +123,20 @@ def _evaluate(
     kernel = getattr(node.op.kernel, "__wrapped__", node.op.kernel)  # the wrapper suppresses NumPy's warnings
     if kernel is None or node.regions or not node.results or node.op.name in _UNFOLDABLE_OPS:
         return None
-    if node.effects & ~Effects.RAISE or not all(value in constants for value in inputs):
+    if node.effects & ~Effects.RAISE:
         return None
-    arrays = [constants[value] for value in inputs]
-    if sum(array.size for array in arrays) > MAX_ELEMENTS or not _are_results_small(node, inputs, arrays):
+    arrays, size, max_size = [], 0, MAX_ELEMENTS
+    for index, value in enumerate(inputs):
+        if value in constants:
+            arrays.append(constants[value])
+            size += constants[value].size
+        elif _has_known_shape(node, index):
+            assert isinstance(value.type, TensorType) and value.type.shape is not None
+            arrays.append(np.broadcast_to(np.zeros((), value.dtype.numpy), value.type.shape))  # type: ignore[arg-type]
+            max_size = _MAX_ELEMENTS_BY_SHAPE
+        else:
+            return None
+    if size > MAX_ELEMENTS or not _are_results_small(node, inputs, arrays, max_size):
         return None
     try:
         with np.errstate(divide="raise", over="raise", invalid="raise", under="ignore"):
@@ -135,8 +155,10 @@ def _evaluate(
     return result_arrays
 
 
-def _are_results_small(node: Node, inputs: Sequence[Value], arrays: Sequence[np.ndarray]) -> bool:
-    """Return whether the type rule bounds the number of result elements by MAX_ELEMENTS."""
+def _are_results_small(
+    node: Node, inputs: Sequence[Value], arrays: Sequence[np.ndarray], max_size: int = MAX_ELEMENTS
+) -> bool:
+    """Return whether the type rule bounds the number of result elements by `max_size`."""
     types = [
         TensorType(as_dtype(array.dtype), array.shape, isinstance(value.type, TensorType) and value.weak)
         for value, array in zip(inputs, arrays, strict=True)
@@ -146,7 +168,7 @@ def _are_results_small(node: Node, inputs: Sequence[Value], arrays: Sequence[np.
     except (TypeError, ValueError):
         return False
     counts = [element_count(type_.shape) if isinstance(type_, TensorType) else None for type_ in results]
-    return all(count is not None for count in counts) and sum(count or 0 for count in counts) <= MAX_ELEMENTS
+    return all(count is not None for count in counts) and sum(count or 0 for count in counts) <= max_size
 
 
 def _as_type(result: Any, type_: Type) -> np.ndarray | None:

@@ -277,6 +277,17 @@ def _transpose(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None
     return _add_if_same_type(copy, node, "transpose", original, perm=combined_order)
 
 
+def _reduce_number(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
+    """Replace the reduction of a number, which has no axis; NumPy adds it to 0, so that the sum of -0.0 is 0.0."""
+    x = inputs[0]
+    if not isinstance(x.type, TensorType) or x.type.shape != () or len(inputs) > 1 or x.dtype.is_string:
+        return None
+    if node.op.name not in ("reduce_sum", "reduce_mean") or not _is_float(x):
+        return _if_same_type(x, node)
+    zero = copy.add(OPS["constant"], (), {"value": np.zeros((), x.dtype.numpy), "weak": x.type.weak}, span=node.span)
+    return _add_if_same_type(copy, node, "add", x, zero.results[0])
+
+
 def _permutation(node: Node) -> tuple[int, ...] | None:
     """Return the order of axes in a transpose, without negative axes; None for an operand of unknown rank."""
     type_ = node.inputs[0].type
@@ -290,7 +301,8 @@ _RULES: dict[str, Rule] = {
     "subtract": _subtract, "divide": _divide, "power": _power, "select": _select, "cast": _cast,
     "python_cast": _cast_of_select,
     "reshape": _reshape, "transpose": _transpose, "sum_to_shape_of": _remove_identity,
-    "broadcast_to_shape_of": _remove_identity,
+    "broadcast_to_shape_of": _remove_identity, "broadcast_to": _remove_identity,
+    **dict.fromkeys(("reduce_sum", "reduce_mean", "reduce_prod", "reduce_max", "reduce_min"), _reduce_number),
     "reshape_like": _remove_identity, "ensure_shape": _remove_identity, "ensure_same_shape": _remove_identity,
     "negative": _involution_rule("negative"), "logical_not": _involution_rule("logical_not"),
     "invert": _involution_rule("invert"),

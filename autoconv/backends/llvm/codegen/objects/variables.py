@@ -7,7 +7,7 @@ import numpy as np
 from autoconv.backends.llvm.analysis.representation import is_scalar, is_static_array, sizes
 from autoconv.backends.llvm.codegen.objects.operation import Operation, object_lowering
 from autoconv.backends.llvm.codegen.values import Object
-from autoconv.backends.llvm.ir.scalars import ElementWriter, load
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.graph import Node
 from autoconv.graph.types import ResourceType
@@ -15,8 +15,7 @@ from autoconv.graph.types import ResourceType
 
 def _has_known_shape(node: Node) -> bool:
     return isinstance(node.inputs[0].type, ResourceType) and all(
-        is_static_array(value.type) or (is_scalar(value.type) and len(node.inputs) == 1)
-        for value in (*node.inputs[1:], *node.results)
+        is_static_array(value.type) or is_scalar(value.type) for value in (*node.inputs[1:], *node.results)
     )
 
 
@@ -43,7 +42,8 @@ def write_read(op: Operation) -> None:
 def write_assign(op: Operation) -> None:
     """Set the attribute: the types of the graph have been checked. A value in another form goes to the kernel."""
     out, (variable, value) = op.out, op.node.inputs
-    array = op.region.representation_of(value)
+    native = op.region.representation_of(value)
+    array = op.region.box(native) if isinstance(native, Element) else native
     if not isinstance(array, Object) or array.original_type is not None:
         op.region.write_kernel(op.node)
         return
@@ -51,4 +51,8 @@ def write_assign(op: Operation) -> None:
     kernel = op.body.objects.kernel(op.node, op.region.call_sites, is_rare=True)(out)
     result = out.call("set_attribute", op.region.object(variable).ir, name, array.ir, kernel)
     op.body.fail_if(out.is_null(result))
+    if isinstance(native, Element):
+        for slot in (op.body.own_reference(result).slot, array.slot):
+            op.body.release(slot)
+        result = native.ir
     op.set(op.node.results[0], result)
