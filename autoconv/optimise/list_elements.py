@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.region_flow import flow_edges
-from autoconv.graph.types import ListType, NoCommonType, TensorType, Type, is_static_shape, is_subtype, join
+from autoconv.graph.types import ListType, NoCommonType, Shape, TensorType, Type, is_static_shape, is_subtype, join
 
 
 def narrow_lists(graph: Graph) -> bool:
@@ -45,7 +45,7 @@ class _Lists:
 
     Conservative: a list that is used by an op without a case in `_visit_node` is excluded, and keeps its type. Elements
     that were never written are read as zeros of the shape that the reader has as an attribute. A reader without one
-    excludes the list, except a `list_get` from a list whose own type has elements of a static shape.
+    excludes the list, unless the list's own type has elements of a static shape.
     """
 
     def __init__(self) -> None:
@@ -53,6 +53,7 @@ class _Lists:
         self._excluded: set[Value] = set()
         self._written_types: list[tuple[Value, Type]] = []  # (list, type of an element written into it)
         self._length_facts: list[tuple[Value, int | None]] = []  # (list, a length it has; None if unknown or changed)
+        self._equal_lengths: list[tuple[Value, Value]] = []  # (list, a list whose length it is reserved with)
         self._resized_lists: list[Value] = []  # lists that grow or shrink
         self._stack_nodes: list[Node] = []  # of list_stack
 
@@ -91,8 +92,17 @@ class _Lists:
         name, inputs = node.op.name, node.inputs
         if name == "list_empty":
             self._note_resizing(node.results[0])
+        elif name == "list_reserve" and _is_length(inputs[0]):
+            self._equal_lengths.append((node.results[0], inputs[0].node.inputs[0]))  # type: ignore[union-attr]
         elif name == "list_reserve":
             self._length_facts.append((node.results[0], _constant_number(inputs[0])))
+        elif name == "list_from_tensor" and is_static_shape(getattr(inputs[0].type, "shape", None)):
+            length, *item_shape = inputs[0].shape or ()
+            self._length_facts.append((node.results[0], length))  # type: ignore[arg-type]
+            self._written_types.append((node.results[0], inputs[0].type.with_shape(tuple(item_shape))))  # type: ignore[union-attr]
+        elif name in ("list_zeros_like", "list_add"):
+            for value in inputs:
+                self._unify(value, node.results[0])
         elif name in ("list_push", "list_pop"):
             self._unify(inputs[0], node.results[0])
             self._note_resizing(inputs[0])
@@ -102,15 +112,13 @@ class _Lists:
             self._written_types.append((inputs[0], inputs[2].type))
             if node.attributes.get("resize"):
                 self._note_resizing(inputs[0])
-        elif name == "list_stack" and is_static_shape(node.attributes.get("shape")):
+        elif name in ("list_get", "list_stack") and is_static_shape(_item_shape(node)):
             self._root(inputs[0])
-            self._stack_nodes.append(node)
+            self._stack_nodes += [node] * (name == "list_stack")
         elif name in ("while", "cond", "call") and not is_recursive(node):
             for source, target in flow_edges(node):
                 assert source is not None  # only the exception that a `try` catches has no source
                 self._unify(source, target)
-        elif name == "list_get" and (is_static_shape(node.attributes.get("shape")) or _has_static_elements(inputs[0])):
-            self._root(inputs[0])
         elif name != "list_length":
             values = [*inputs, *node.results]
             for region in node.regions:
@@ -127,7 +135,7 @@ class _Lists:
         """Return the types of arrays for lists that keep their length, and whose elements are arrays of one size."""
         type_by_root, length_by_root = self._element_types(), self._known_lengths()
         excluded = {self._root(value) for value in (*self._excluded, *self._resized_lists)}
-        reserved = {self._root(value) for value, _ in self._length_facts} - excluded
+        reserved = {self._root(value) for value, _ in (*self._length_facts, *self._equal_lengths)} - excluded
         result: dict[Value, TensorType] = {}
         for value in self._parent:
             root = self._root(value)
@@ -156,6 +164,11 @@ class _Lists:
         for value, length in self._length_facts:
             root = self._root(value)
             length_by_root[root] = length if length_by_root.get(root, length) == length else None
+        excluded = {self._root(value) for value in self._excluded}
+        for value, other in self._equal_lengths:
+            root, other_root = self._root(value), self._root(other)
+            length = None if other_root in excluded else length_by_root.get(other_root)
+            length_by_root[root] = length if length_by_root.get(root, length) == length else None
         return length_by_root
 
     def narrow(self) -> bool:
@@ -181,9 +194,14 @@ class _Lists:
             root, (result,) = self._root(node.inputs[0]), node.results
             length = None if root in excluded else length_by_root.get(root)
             if length is not None and isinstance(result.type, TensorType) and not is_static_shape(result.type.shape):
-                result.type = result.type.with_shape((length, *node.attributes["shape"]))
+                result.type = result.type.with_shape((length, *(_item_shape(node) or ())))
                 has_changed = True
         return has_changed
+
+
+def _is_length(value: Value) -> bool:
+    """Return whether the value is the length of a list."""
+    return value.node is not None and value.node.op.name == "list_length"
 
 
 def _constant_number(value: Value) -> int | None:
@@ -203,10 +221,12 @@ def _array_element_type(list_: Value, element: Type | None) -> TensorType | None
     return element if element.dtype is declared.dtype and is_static_shape(element.shape) else None
 
 
-def _has_static_elements(value: Value) -> bool:
-    """Return whether the value is a list whose elements have a static shape."""
-    element = value.type.element if isinstance(value.type, ListType) else None
-    return isinstance(element, TensorType) and is_static_shape(element.shape)
+def _item_shape(node: Node) -> Shape:
+    """Return the shape in which a node reads the elements of a list: its attribute, else that of the list's type."""
+    list_type = node.inputs[0].type
+    own_shape = getattr(list_type.element, "shape", None) if isinstance(list_type, ListType) else None
+    shape = node.attributes.get("shape")
+    return own_shape if shape is None else shape
 
 
 def _is_narrower(new: TensorType, old: Type) -> bool:

@@ -1,4 +1,4 @@
-"""Replace lists by arrays where they keep the length that they are reserved with and their elements have one size.
+"""Replace lists by arrays where they keep the length that they begin with and their elements have one size.
 
 A loop over a TensorArray then runs in place, without objects. Elements that were never written are zeros, as in lists.
 
@@ -40,7 +40,7 @@ ArrayTypes = dict[Value, TensorType]
 
 def replace_lists_by_arrays(graph: Graph, contract: str = "function") -> Graph:
     """Return the graph with arrays in place of lists of fixed length with elements of one size."""
-    if not any(node.op.name == "list_reserve" for node in graph.walk()):
+    if not any(node.op.name in ("list_reserve", "list_from_tensor") for node in graph.walk()):
         return graph
     try:
         # Infers element types and lengths.
@@ -65,8 +65,8 @@ class _ListReplacer(Rewriter[ArrayTypes]):
             for result_copy, result in zip(copy.results, node.results, strict=True):
                 result_copy.type = self.type_of(result)
             return copy.results
-        if node.op.name == "list_reserve" and node.results[0] in self.shared:
-            return [self._add_zeros(node, inputs[0])]
+        if node.op.name in ("list_reserve", "list_from_tensor") and node.results[0] in self.shared:
+            return [inputs[0] if node.op.name == "list_from_tensor" else self._add_zeros(node, inputs[0])]
         if not node.inputs or node.inputs[0] not in self.shared:
             return None
         array, wrap = inputs[0], bool(node.attributes.get("wrap"))
@@ -75,6 +75,10 @@ class _ListReplacer(Rewriter[ArrayTypes]):
                 return [self._add_length(node, array, int32)]
             case "list_stack":
                 return [array]
+            case "list_zeros_like":
+                return [self._add(node, "zeros_like", array)]
+            case "list_add":
+                return [self._add_sum(node, *inputs)]
             case "list_get":
                 position = self._add_position(node, array, inputs[1], wrap=wrap)
                 return [self._add(node, "get_item", array, position, spec=(At(INPUT),))]
@@ -83,6 +87,16 @@ class _ListReplacer(Rewriter[ArrayTypes]):
         result = self._add(node, "set_item", array, inputs[2], position, spec=(At(INPUT),))
         result.type = self.type_of(node.results[0])
         return [result]
+
+    def _add_sum(self, node: Node, first: Value, second: Value) -> Value:
+        """Add the sum of two arrays; an array with one element beside zeros is added to the other's element alone."""
+        for array, list_ in ((first, node.inputs[1]), (second, node.inputs[0])):
+            update = list_.node
+            if update is not None and update.op.name == "list_set" and _is_new(update.inputs[0]):
+                index, element = (self.values[value] for value in update.inputs[1:])
+                position = self._add_position(update, array, index, wrap=bool(update.attributes.get("wrap")), writes=True)
+                return self._add(node, "add_at_item", array, element, position, spec=(At(INPUT),))
+        return self._add(node, "add", first, second)
 
     def _add(self, node: Node, op: str, *inputs: Value, **attributes: object) -> Value:
         """Add an op with the span of `node`; return its result."""
@@ -109,3 +123,8 @@ class _ListReplacer(Rewriter[ArrayTypes]):
         sizes = [self._add(node, "list_length_checked", length_value)]
         sizes += [self._add(node, "constant", value=np.array(size, np.int64)) for size in element_shape]
         return self._add(node, "fill", zero, self._add(node, "stack", *sizes, axis=0), shape=(None, *element_shape))
+
+
+def _is_new(list_: Value) -> bool:
+    """Return whether no element of the list has been written."""
+    return list_.node is not None and list_.node.op.name == "list_reserve"

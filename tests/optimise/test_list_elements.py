@@ -75,3 +75,33 @@ def test_a_growing_list_without_a_shape_of_elements_has_a_form():
     model = ac.onnx.load(ac.onnx.export(ac.function(appended), ac.TensorSpec([None, 2])))
     for rows in (1, 5):
         np.testing.assert_array_equal(model(X[:rows]), X[:rows])
+
+
+def decayed(x):
+    """Return the sum of squares of the states of s = 0.5 s + x[i], from the last row to the first."""
+    rows = ac.TensorArray(ac.float32, size=ac.shape(x)[0]).unstack(x)
+    state, total = ac.zeros([2]), ac.constant(0.0)
+    for i in ac.range(ac.shape(x)[0]):
+        state = 0.5 * state + rows.read(ac.shape(x)[0] - 1 - i)
+        total += ac.reduce_sum(state * state)
+    return total
+
+
+def test_lists_of_the_rows_of_a_tensor_and_their_cotangents_are_arrays():
+    @ac.function
+    def value_and_gradient(x):
+        with ac.GradientTape() as tape:
+            tape.watch(x)
+            total = decayed(x)
+        return total, tape.gradient(total, x)
+
+    total, gradient = value_and_gradient(ac.constant(X))
+    assert "by kernels" not in value_and_gradient.explain()
+    states = [np.zeros(2, np.float32)]
+    for row in X[::-1]:
+        states.append(0.5 * states[-1] + row)
+    np.testing.assert_allclose(total, np.square(states).sum(), rtol=1e-6)
+    cotangents = [np.zeros(2, np.float32)]
+    for state in states[:0:-1]:
+        cotangents.append(0.5 * cotangents[-1] + 2 * state)
+    np.testing.assert_allclose(gradient, cotangents[1:], rtol=1e-6)
