@@ -43,7 +43,7 @@ def fold_constants(graph: Graph, contract: str = "function") -> Graph:
     """Replace nodes with constant operands by constants, and conds on constants by the arm taken.
 
     Pure nodes are folded. A node that may raise is folded unless its kernel raises; then it stays, and raises at run
-    time. Static shapes are constants for inputs of which only the shape is read. Captured constants are propagated into
+    time. An input that is read for its static shape only counts as a constant. Captured constants are propagated into
     regions.
     """
     constants = {value for node in graph.walk() if node.op.name == "constant" for value in node.results}

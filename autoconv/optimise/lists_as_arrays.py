@@ -94,7 +94,8 @@ class _ListReplacer(Rewriter[ArrayTypes]):
             update = list_.node
             if update is not None and update.op.name == "list_set" and _is_new(update.inputs[0]):
                 index, element = (self.values[value] for value in update.inputs[1:])
-                position = self._add_position(update, array, index, wrap=bool(update.attributes.get("wrap")), writes=True)
+                wrap = bool(update.attributes.get("wrap"))
+                position = self._add_position(update, array, index, wrap=wrap, writes=True)
                 return self._add(node, "add_at_item", array, element, position, spec=(At(INPUT),))
         return self._add(node, "add", first, second)
 
