@@ -55,7 +55,8 @@ def may_change_kind(node: Node) -> bool:
     if node.op.name == "python_power":
         return not any(_is_complex(value) for value in node.inputs)
     if node.op.name == "object_unbox":
-        return node.attributes["type"].weak and node.inputs[0].type not in _NUMBER_TYPES
+        is_mask = node.attributes.get("index") == "item" and node.inputs[0].type == ObjectType("bool")
+        return node.attributes["type"].weak and (is_mask or node.inputs[0].type not in _NUMBER_TYPES)
     if node.op.name == "object_box":
         return node.attributes["boxing"] == "looked_up"
     return node.op.name.startswith("typed_list_total") or is_guess(node)

@@ -33,3 +33,16 @@ def test_arrays_after_indices_of_other_kinds(earlier):
 
 def test_lists():
     check_against_plain(lambda xs, i: xs[i], ([4, 5], 1), ([4, 5], [0]), ([4, 5], True), ([4.5, 5], False), ([4, 5], 0))
+
+
+def test_stores_after_stores_of_lists():
+    def filled(x, i, value):
+        x[i] = value
+        return x
+
+    compiled = autoconv.compile(filled)
+    for index in (1.5, [3]):
+        with pytest.raises((IndexError, ValueError)):
+            compiled(np.zeros(3), index, [1.0, 2.0])
+    for index in (True, False, 1):
+        np.testing.assert_array_equal(compiled(np.zeros(4), index, 9), filled(np.zeros(4), index, 9))
