@@ -132,6 +132,8 @@ def test_stubs_list_the_real_names() -> None:
         for node in ast.parse(stub.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ImportFrom):
                 names |= {alias.asname for alias in node.names if alias.asname}  # other names are not exported
+                if node.names[0].name == "*":
+                    names |= set(importlib.import_module(str(node.module)).__all__)
             elif isinstance(node, ast.AnnAssign):
                 names.add(ast.unparse(node.target))
             elif isinstance(node, ast.FunctionDef):

@@ -7,10 +7,8 @@ arrays; it has a checksum itself.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from typing import Any
 
-from autoconv.errors import DataLossError
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.regions import recording
 from autoconv.saved_model.load import Loading
@@ -18,14 +16,11 @@ from autoconv.saved_model.loaded_function import LoadedFunction
 from autoconv.saved_model.objects import FUNCTIONS
 from autoconv.saved_model.options import LoadOptions, SaveOptions
 from autoconv.saved_model.save import make_content
-from autoconv.storage.arrays import ArrayFile, ArrayRecord, write_arrays
-from autoconv.storage.files import document_content, document_text
+from autoconv.storage.arrays import DocumentFormat, damage_of_document
 from autoconv.tracing.api.function import Function
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 
-FORMAT = "autoconv.function"  # key of the index in the file's metadata, and the name of the format
-VERSION = 1  # of the format
-_FILE_KIND = "file of a saved function"
+FORMAT = DocumentFormat("autoconv.function", version=1, file_kind="file of a saved function")
 
 
 def save_function(function: object, path: str | os.PathLike[str]) -> None:
@@ -52,12 +47,7 @@ def save_function(function: object, path: str | os.PathLike[str]) -> None:
     with recording(region=None):
         saved_object = {"function": function, "variables": list(variables.values())}
         content, writer, _ = make_content(saved_object, {}, SaveOptions())
-
-    def make_metadata(records: Mapping[str, ArrayRecord]) -> dict[str, str]:
-        index = {"format": FORMAT, "version": VERSION, "graphs": writer.graphs, "arrays": records, **content}
-        return {FORMAT: document_text(index)}
-
-    write_arrays(os.fspath(path), writer.arrays, make_metadata)
+    FORMAT.write(path, writer.arrays, {"format": FORMAT.name, "graphs": writer.graphs, **content})
 
 
 def load_function(path: str | os.PathLike[str]) -> LoadedFunction:
@@ -73,23 +63,12 @@ def load_function(path: str | os.PathLike[str]) -> LoadedFunction:
     >>> autoconv.saved_model.load_function(path)(3).numpy()
     np.int32(6)
     """
-    name = os.fspath(path)
-    arrays = ArrayFile(name)
-    text = arrays.metadata().get(FORMAT)
-    if text is None:
-        raise DataLossError(f"{name} is no {_FILE_KIND}.")
-    index = document_content(text, name, _FILE_KIND)
-    if index.get("version") != VERSION:
-        raise ValueError(f"{name} was saved in version {index.get('version')} of the format; this is {VERSION}.")
-    with recording(region=None):
-        try:
-            arrays.records = index["arrays"]
-            loaded_object = Loading(index, index["graphs"], arrays, [], LoadOptions()).load_root()
-            function, variables = loaded_object["function"], tuple(loaded_object["variables"])
-        except (KeyError, IndexError, TypeError, AttributeError) as error:
-            raise DataLossError(f"{name} is damaged: {error!r}") from None
+    index, arrays = FORMAT.open(path)
+    with recording(region=None), damage_of_document(path):
+        loaded_object = Loading(index, index["graphs"], arrays, [], LoadOptions()).load_root()
+        function, variables = loaded_object["function"], tuple(loaded_object["variables"])
     if not isinstance(function, LoadedFunction) or not all(isinstance(variable, Variable) for variable in variables):
-        raise DataLossError(f"{name} is no {_FILE_KIND}.")
+        raise FORMAT.other_file(path)
     function.variables = variables
     return function
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import DataLossError
-from autoconv.storage.arrays import ArrayFile, write_arrays
+from autoconv.storage.arrays import ArrayFile, check_version, write_arrays
 from autoconv.storage.files import folder_lock, read_json, replacing, write_json
 
 INDEX = "saved_model.json"  # name of the index
@@ -97,8 +97,7 @@ def read_folder(folder: str) -> tuple[dict[str, Any], list[str], ArrayFile, list
     index = read_json(os.path.join(folder, INDEX), "index of a saved object")
     if index.get("format") != FORMAT:
         raise DataLossError(f"{folder}/{INDEX} is no index of a saved object.")
-    if index.get("version") != VERSION:
-        raise ValueError(f"{folder} was saved in version {index.get('version')} of the format; this is {VERSION}.")
+    check_version(folder, index.get("version"), VERSION)
     files = {kind: _checked_name(folder, name) for kind, name in index["files"].items()}
     path = os.path.join(folder, files["graphs"])
     try:

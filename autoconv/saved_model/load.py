@@ -18,7 +18,7 @@ from autoconv.saved_model.layout import read_folder
 from autoconv.saved_model.loaded_function import LoadedFunction, concrete_function_of
 from autoconv.saved_model.options import LoadOptions
 from autoconv.saved_model.traces import LoadedTrace, read_graph
-from autoconv.storage.arrays import ArrayFile
+from autoconv.storage.arrays import ArrayFile, damage_of_document
 from autoconv.storage.files import folder_lock
 
 
@@ -82,10 +82,8 @@ def load(export_dir: str | os.PathLike[str], tags: Any = None, options: LoadOpti
     """
     with folder_lock(os.fspath(export_dir), shared=True), recording(region=None):
         index, graph_texts, arrays, assets = read_folder(os.fspath(export_dir))
-        try:
+        with damage_of_document(export_dir):
             return Loading(index, graph_texts, arrays, assets, options or LoadOptions()).load_root()
-        except (KeyError, IndexError, TypeError, AttributeError) as error:
-            raise DataLossError(f"{os.fspath(export_dir)} is damaged: {error!r}") from None
 
 
 class Loading:

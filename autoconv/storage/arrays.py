@@ -12,13 +12,13 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
 from autoconv.errors import DataLossError, NotFoundError
 from autoconv.graph.dtypes import DType, as_dtype
-from autoconv.storage.files import replacing
+from autoconv.storage.files import document_content, document_text, replacing
 
 _LENGTHS = ".lengths"  # suffix of the array with the lengths of an array of text
 
@@ -116,6 +116,57 @@ class ArrayFile:
         if self._file is None:
             self._file = _open_safetensors(self.path, part)
         return self._file
+
+
+class DocumentFormat(NamedTuple):
+    """A format of files: arrays, and a document in the head of the file, under the name of the format."""
+
+    name: str
+    version: int
+    file_kind: str  # in messages
+
+    def write(self, path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], content: dict[str, Any]) -> None:
+        """Write the arrays and the document, completely or not at all."""
+
+        def make_metadata(records: Mapping[str, ArrayRecord]) -> dict[str, str]:
+            return {self.name: document_text({"version": self.version, "arrays": records, **content})}
+
+        write_arrays(os.fspath(path), arrays, make_metadata)
+
+    def open(self, path: str | os.PathLike[str]) -> tuple[dict[str, Any], ArrayFile]:
+        """Return the document and the arrays of a file.
+
+        Raises NotFoundError without the file, ValueError for another version, and DataLossError for damage and for
+        other files.
+        """
+        arrays = ArrayFile(os.fspath(path))
+        text = arrays.metadata().get(self.name)
+        if text is None:
+            raise self.other_file(path)
+        content = document_content(text, arrays.path, self.file_kind)
+        check_version(arrays.path, content.get("version"), self.version)
+        with damage_of_document(path):
+            arrays.records = content["arrays"]
+        return content, arrays
+
+    def other_file(self, path: str | os.PathLike[str]) -> DataLossError:
+        """Return the error for a file of another kind."""
+        return DataLossError(f"{os.fspath(path)} is no {self.file_kind}.")
+
+
+def check_version(path: str, found: object, version: int) -> None:
+    """Raise ValueError if what was saved at `path` is of another version of the format."""
+    if found != version:
+        raise ValueError(f"{path} was saved in version {found} of the format; this is {version}.")
+
+
+@contextlib.contextmanager
+def damage_of_document(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn an exception for a document without the expected content into a DataLossError."""
+    try:
+        yield
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise DataLossError(f"{os.fspath(path)} is damaged: {error!r}") from None
 
 
 def _open_safetensors(path: str, part: str = "head") -> Any:

@@ -16,7 +16,6 @@ from autoconv.api.control.graph_variable import GraphVariable, declare_storage
 from autoconv.api.control.graphs import Graph
 from autoconv.compat.v1.operations import Operation, StartOperation
 from autoconv.compat.v1.saved_model.signatures import SignatureDef
-from autoconv.errors import DataLossError
 from autoconv.graph import graph as graphs
 from autoconv.graph.graph import Value, copy_node
 from autoconv.graph.text import to_text
@@ -27,12 +26,9 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.saved_model.stored_arrays import array_extractor
 from autoconv.saved_model.traces import read_graph, refers_to_python
-from autoconv.storage.arrays import ArrayFile, ArrayRecord, write_arrays
-from autoconv.storage.files import document_content, document_text
+from autoconv.storage.arrays import DocumentFormat, damage_of_document
 
-FORMAT = "autoconv.meta_graph"  # key of the record in the file's metadata, and the name of the format
-VERSION = 1  # of the format
-_FILE_KIND = "file of a meta graph"
+FORMAT = DocumentFormat("autoconv.meta_graph", version=1, file_kind="file of a meta graph")
 
 
 class MetaGraphDef:
@@ -170,10 +166,8 @@ def add_to_graph(
     DataLossError for damage.
     """
     recorded = read_graph(meta_graph.text, meta_graph.read)
-    try:
+    with damage_of_document("a meta graph"):
         return _Importing(meta_graph, recorded, graph, scope, input_map or {}).run()
-    except (KeyError, IndexError, TypeError, AttributeError) as error:
-        raise DataLossError(f"a meta graph is damaged: {error!r}") from None
 
 
 class _Importing:
@@ -246,13 +240,8 @@ def export_graph(
     """Return a graph as data; write it, if a path is given, to one safetensors file with the text in its head."""
     arrays: dict[str, np.ndarray] = {}
     meta_graph = make_meta_graph(graph, arrays, collections, saved_variables=saved_variables)
-
-    def make_metadata(records: Mapping[str, ArrayRecord]) -> dict[str, str]:
-        content = {"version": VERSION, "arrays": records, "graph": meta_graph.text, "record": meta_graph.record}
-        return {FORMAT: document_text(content)}
-
     if path:
-        write_arrays(os.fspath(path), arrays, make_metadata)
+        FORMAT.write(path, arrays, {"graph": meta_graph.text, "record": meta_graph.record})
     return meta_graph
 
 
@@ -264,15 +253,6 @@ def read_meta_graph(path: str | os.PathLike[str]) -> MetaGraphDef:
     name = os.fspath(path)
     if not os.path.isfile(name):
         raise OSError(f"File {name} does not exist.")
-    arrays = ArrayFile(name)
-    text = arrays.metadata().get(FORMAT)
-    if text is None:
-        raise DataLossError(f"{name} is no {_FILE_KIND}.")
-    content = document_content(text, name, _FILE_KIND)
-    if content.get("version") != VERSION:
-        raise ValueError(f"{name} was saved in version {content.get('version')} of the format; this is {VERSION}.")
-    try:
-        arrays.records = content["arrays"]
+    content, arrays = FORMAT.open(name)
+    with damage_of_document(name):
         return MetaGraphDef(content["record"], content["graph"], arrays.read)
-    except KeyError as error:
-        raise DataLossError(f"{name} is damaged: {error!r}") from None
