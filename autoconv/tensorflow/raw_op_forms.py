@@ -91,79 +91,14 @@ def _make_resize(name: str) -> Callable[..., object]:
 # Name of a raw op -> a function with its parameters, written in public functions.
 FORMS: dict[str, Callable[..., object]] = {
     # arithmetic and comparisons
-    "Sub": lambda x, y: tf.subtract(x, y),
-    "Mul": lambda x, y: tf.multiply(x, y),
-    "MulNoNan": lambda x, y: tf.math.multiply_no_nan(x, y),
-    "Neg": lambda x: tf.negative(x),
-    "Inv": lambda x: tf.math.reciprocal(x),
-    "Div": lambda x, y: tf.compat.v1.div(x, y),
-    "RealDiv": lambda x, y: tf.realdiv(x, y),
-    "DivNoNan": lambda x, y: tf.math.divide_no_nan(x, y),
-    "FloorDiv": lambda x, y: tf.math.floordiv(x, y),
-    "FloorMod": lambda x, y: tf.math.floormod(x, y),
-    "Mod": lambda x, y: tf.truncatemod(x, y),
-    "TruncateDiv": lambda x, y: tf.truncatediv(x, y),
-    "TruncateMod": lambda x, y: tf.truncatemod(x, y),
-    "NextAfter": lambda x1, x2: tf.math.nextafter(x1, x2),
-    "Equal": lambda x, y, incompatible_shape_error=True: tf.equal(x, y),
-    "NotEqual": lambda x, y, incompatible_shape_error=True: tf.not_equal(x, y),
     "ApproximateEqual": lambda x, y, tolerance=1e-5: tf.abs(tf.subtract(x, y)) < tolerance,
-    "AccumulateNV2": lambda inputs, shape: tf.math.accumulate_n(inputs),
-    "Cast": lambda x, DstT, Truncate=False: tf.cast(x, DstT),
-    "Complex": lambda real, imag, Tout=None: tf.complex(real, imag),
-    "ComplexAbs": lambda x, Tout=None: tf.abs(x),
-    "Angle": lambda input, Tout=None: tf.math.angle(input),
-    "Real": lambda input, Tout=None: tf.math.real(input),
-    "Imag": lambda input, Tout=None: tf.math.imag(input),
-    "Conj": lambda input: tf.math.conj(input),
-    "Select": lambda condition, x, y: tf.compat.v1.where(condition, x, y),
-    "SelectV2": lambda condition, t, e: tf.where(condition, t, e),
-    "LinSpace": lambda start, stop, num: tf.linspace(start, stop, num),
     # reductions
-    "Sum": lambda input, axis, keep_dims=False: tf.reduce_sum(input, axis, keep_dims),
-    "Mean": lambda input, axis, keep_dims=False: tf.reduce_mean(input, axis, keep_dims),
-    "Prod": lambda input, axis, keep_dims=False: tf.reduce_prod(input, axis, keep_dims),
-    "Max": lambda input, axis, keep_dims=False: tf.reduce_max(input, axis, keep_dims),
-    "Min": lambda input, axis, keep_dims=False: tf.reduce_min(input, axis, keep_dims),
-    "All": lambda input, axis, keep_dims=False: tf.reduce_all(input, axis, keep_dims),
-    "Any": lambda input, axis, keep_dims=False: tf.reduce_any(input, axis, keep_dims),
-    "EuclideanNorm": lambda input, axis, keep_dims=False: tf.math.reduce_euclidean_norm(input, axis, keep_dims),
-    "ArgMax": lambda input, dimension, output_type=tf.int64: tf.argmax(input, dimension, output_type),
-    "ArgMin": lambda input, dimension, output_type=tf.int64: tf.argmin(input, dimension, output_type),
     "Bincount": lambda arr, size, weights: _bincount(arr, size, weights, None, False),
     "DenseBincount": lambda input, size, weights, binary_output=False: _bincount(
         input, size, weights, -1 if _rank(input) > 1 else None, binary_output
     ),
-    "SegmentSumV2": lambda data, segment_ids, num_segments: tf.math.unsorted_segment_sum(
-        data, segment_ids, num_segments
-    ),
-    "SparseSegmentSum": lambda data, indices, segment_ids, sparse_gradient=False: tf.sparse.segment_sum(
-        data, indices, segment_ids
-    ),
-    "SparseSegmentMean": lambda data, indices, segment_ids, sparse_gradient=False: tf.sparse.segment_mean(
-        data, indices, segment_ids
-    ),
-    "SparseSegmentSqrtN": lambda data, indices, segment_ids, sparse_gradient=False: tf.sparse.segment_sqrt_n(
-        data, indices, segment_ids
-    ),
     # matrices
-    "MatMul": lambda a, b, transpose_a=False, transpose_b=False, grad_a=False, grad_b=False: tf.matmul(
-        a, b, transpose_a, transpose_b
-    ),
-    "BatchMatMul": lambda x, y, adj_x=False, adj_y=False, **_: tf.matmul(x, y, adjoint_a=adj_x, adjoint_b=adj_y),
-    "BatchMatMulV2": lambda x, y, adj_x=False, adj_y=False, **_: tf.matmul(x, y, adjoint_a=adj_x, adjoint_b=adj_y),
-    "BatchMatMulV3": lambda x, y, Tout, adj_x=False, adj_y=False, **_: tf.matmul(
-        x, y, adjoint_a=adj_x, adjoint_b=adj_y, output_type=Tout
-    ),
     "Einsum": lambda inputs, equation: tf.einsum(equation, *inputs),
-    "Diag": lambda diagonal: tf.linalg.tensor_diag(diagonal),
-    "DiagPart": lambda input: tf.linalg.tensor_diag_part(input),
-    "MatrixBandPart": lambda input, num_lower, num_upper: tf.linalg.band_part(input, num_lower, num_upper),
-    "MatrixDeterminant": lambda input: tf.linalg.det(input),
-    "LogMatrixDeterminant": lambda input: tf.linalg.slogdet(input),
-    "MatrixDiag": lambda diagonal: tf.linalg.diag(diagonal),
-    "MatrixDiagPart": lambda input: tf.linalg.diag_part(input),
-    "MatrixSetDiag": lambda input, diagonal: tf.linalg.set_diag(input, diagonal),
     "MatrixDiagV3": lambda diagonal, k, num_rows, num_cols, padding_value, align="RIGHT_LEFT": tf.linalg.diag(
         diagonal, None, k, num_rows, num_cols, padding_value, align
     ),
@@ -172,17 +107,6 @@ FORMS: dict[str, Callable[..., object]] = {
     ),
     "MatrixSetDiagV3": lambda input, diagonal, k, align="RIGHT_LEFT": tf.linalg.set_diag(
         input, diagonal, None, k, align
-    ),
-    "MatrixExponential": lambda input: tf.linalg.expm(input),
-    "MatrixLogarithm": lambda input: tf.linalg.logm(input),
-    "MatrixSquareRoot": lambda input: tf.linalg.sqrtm(input),
-    "MatrixInverse": lambda input, adjoint=False: tf.linalg.inv(input, adjoint),
-    "MatrixSolve": lambda matrix, rhs, adjoint=False: tf.linalg.solve(matrix, rhs, adjoint),
-    "MatrixSolveLs": lambda matrix, rhs, l2_regularizer, fast=True: tf.linalg.lstsq(
-        matrix, rhs, l2_regularizer, fast
-    ),
-    "MatrixTriangularSolve": lambda matrix, rhs, lower=True, adjoint=False: tf.linalg.triangular_solve(
-        matrix, rhs, lower, adjoint
     ),
     "TridiagonalMatMul": lambda superdiag, maindiag, subdiag, rhs: tf.linalg.tridiagonal_matmul(
         [tf.squeeze(diagonal, -2) for diagonal in map(tf.convert_to_tensor, (superdiag, maindiag, subdiag))], rhs,
@@ -197,47 +121,9 @@ FORMS: dict[str, Callable[..., object]] = {
         else (tf.linalg.svd(input, compute_uv=False), tf.zeros([0]), tf.zeros([0]))
     ),
     # shapes
-    "BroadcastArgs": lambda s0, s1: tf.broadcast_dynamic_shape(s0, s1),
-    "Concat": lambda concat_dim, values: tf.concat(values, concat_dim),
-    "Pack": lambda values, axis=0: tf.stack(values, axis),
     "ParallelConcat": lambda values, shape: tf.concat(values, 0),
-    "Unpack": lambda value, num, axis=0: tf.unstack(value, num, axis),
-    "Split": lambda axis, value, num_split: tf.split(value, num_split, axis),
-    "SplitV": lambda value, size_splits, axis, num_split: tf.split(value, size_splits, axis, num_split),
-    "Slice": lambda input, begin, size: tf.slice(input, begin, size),
     "StridedSlice": lambda input, **bounds: tf.strided_slice(input, **bounds),
-    "Transpose": lambda x, perm: tf.transpose(x, perm),
     "ConjugateTranspose": lambda x, perm: tf.transpose(x, perm, conjugate=True),
-    "Pad": lambda input, paddings: tf.pad(input, paddings),
-    "PadV2": lambda input, paddings, constant_values: tf.pad(input, paddings, constant_values=constant_values),
-    "MirrorPad": lambda input, paddings, mode: tf.pad(input, paddings, mode),
-    "OnesLike": lambda x: tf.ones_like(x),
-    "ZerosLike": lambda x: tf.zeros_like(x),
-    "Empty": lambda shape, dtype, init=False: tf.zeros(shape, dtype),
-    "EnsureShape": lambda input, shape: tf.ensure_shape(input, shape),
-    "PreventGradient": lambda input, message="": tf.identity(input),
-    "DeepCopy": lambda x: tf.identity(x),
-    "ReverseSequence": lambda input, seq_lengths, seq_dim, batch_dim=0: tf.reverse_sequence(
-        input, seq_lengths, seq_dim, batch_dim
-    ),
-    "SpaceToBatchND": lambda input, block_shape, paddings: tf.space_to_batch(input, block_shape, paddings),
-    "BatchToSpaceND": lambda input, block_shape, crops: tf.batch_to_space(input, block_shape, crops),
-    "ScatterNd": lambda indices, updates, shape, bad_indices_policy="": tf.scatter_nd(indices, updates, shape),
-    "TensorScatterUpdate": lambda tensor, indices, updates, bad_indices_policy="": tf.tensor_scatter_nd_update(
-        tensor, indices, updates
-    ),
-    "TensorScatterAdd": lambda tensor, indices, updates, bad_indices_policy="": tf.tensor_scatter_nd_add(
-        tensor, indices, updates
-    ),
-    "TensorScatterSub": lambda tensor, indices, updates, bad_indices_policy="": tf.tensor_scatter_nd_sub(
-        tensor, indices, updates
-    ),
-    "TensorScatterMax": lambda tensor, indices, updates, bad_indices_policy="": tf.tensor_scatter_nd_max(
-        tensor, indices, updates
-    ),
-    "TensorScatterMin": lambda tensor, indices, updates, bad_indices_policy="": tf.tensor_scatter_nd_min(
-        tensor, indices, updates
-    ),
     "LowerBound": lambda sorted_inputs, values, out_type=tf.int32: tf.searchsorted(
         sorted_inputs, values, "left", out_type
     ),
@@ -253,29 +139,12 @@ FORMS: dict[str, Callable[..., object]] = {
     explicit_paddings=(), data_format="NHWC", dilations=(1, 1, 1, 1): tf.nn.conv2d_transpose(
         out_backprop, filter, input_sizes, strides, _padding(padding, explicit_paddings), data_format, dilations
     ),
-    "Conv3D": lambda input, filter, strides, padding, data_format="NDHWC", dilations=(1,) * 5: tf.nn.conv3d(
-        input, filter, strides, padding, data_format, dilations
-    ),
     "DepthwiseConv2dNative": lambda input, filter, strides, padding, explicit_paddings=(), data_format="NHWC",
     dilations=(1, 1, 1, 1): tf.nn.depthwise_conv2d(
         input, filter, strides, _padding(padding, explicit_paddings), data_format, dilations[1:3]
     ),
-    "AvgPool": lambda value, ksize, strides, padding, data_format="NHWC": tf.nn.avg_pool(
-        value, ksize, strides, padding, data_format
-    ),
-    "AvgPool3D": lambda input, ksize, strides, padding, data_format="NDHWC": tf.nn.avg_pool3d(
-        input, ksize, strides, padding, data_format
-    ),
     "MaxPool": lambda input, ksize, strides, padding, explicit_paddings=(), data_format="NHWC": tf.nn.max_pool(
         input, ksize, strides, _padding(padding, explicit_paddings), data_format
-    ),
-    "MaxPool3D": lambda input, ksize, strides, padding, data_format="NDHWC": tf.nn.max_pool3d(
-        input, ksize, strides, padding, data_format
-    ),
-    "MaxPoolWithArgmax": lambda input, ksize, strides, padding, Targmax=tf.int64, include_batch_in_index=False: (
-        tf.nn.max_pool_with_argmax(
-            input, ksize, strides, padding, output_dtype=Targmax, include_batch_in_index=include_batch_in_index
-        )
     ),
     "Dilation2D": lambda input, filter, strides, rates, padding: tf.nn.dilation2d(
         input, filter, strides, padding, "NHWC", rates
@@ -309,30 +178,11 @@ FORMS: dict[str, Callable[..., object]] = {
         tf.nn.softmax(features) - tf.one_hot(labels, tf.shape(features)[-1], dtype=tf.nn.softmax(features).dtype),
     ),
     # images
-    "AdjustContrastv2": lambda images, contrast_factor: tf.image.adjust_contrast(images, contrast_factor),
-    "AdjustHue": lambda images, delta: tf.image.adjust_hue(images, delta),
-    "AdjustSaturation": lambda images, scale: tf.image.adjust_saturation(images, scale),
-    "CropAndResize": lambda image, boxes, box_ind, crop_size, method="bilinear", extrapolation_value=0.0: (
-        tf.image.crop_and_resize(image, boxes, box_ind, crop_size, method, extrapolation_value)
-    ),
     "ImageProjectiveTransformV2": lambda images, transforms, output_shape, interpolation, fill_mode="CONSTANT": (
         projective_transform(images, transforms, output_shape, 0.0, interpolation, fill_mode)
     ),
-    "ExtractImagePatches": lambda images, ksizes, strides, rates, padding: tf.image.extract_patches(
-        images, ksizes, strides, rates, padding
-    ),
     **{f"Resize{name}": _make_resize(name) for name in _RESIZE_METHODS},
     # Fourier transforms
-    "FFT2D": lambda input: tf.signal.fft2d(input),
-    "FFT3D": lambda input: tf.signal.fft3d(input),
-    "IFFT2D": lambda input: tf.signal.ifft2d(input),
-    "IFFT3D": lambda input: tf.signal.ifft3d(input),
-    "RFFT": lambda input, fft_length, Tcomplex=None: tf.signal.rfft(input, fft_length),
-    "RFFT2D": lambda input, fft_length, Tcomplex=None: tf.signal.rfft2d(input, fft_length),
-    "RFFT3D": lambda input, fft_length, Tcomplex=None: tf.signal.rfft3d(input, fft_length),
-    "IRFFT": lambda input, fft_length, Treal=None: tf.signal.irfft(input, fft_length),
-    "IRFFT2D": lambda input, fft_length, Treal=None: tf.signal.irfft2d(input, fft_length),
-    "IRFFT3D": lambda input, fft_length, Treal=None: tf.signal.irfft3d(input, fft_length),
     # random numbers
     "RandomUniform": lambda shape, dtype, seed=0, seed2=0: tf.random.uniform(
         shape, dtype=dtype, seed=_draw_seed(seed, seed2)
@@ -350,20 +200,8 @@ FORMS: dict[str, Callable[..., object]] = {
     "Multinomial": lambda logits, num_samples, seed=0, seed2=0, output_dtype=tf.int64: tf.random.categorical(
         logits, num_samples, output_dtype, _draw_seed(seed, seed2)
     ),
-    "StatelessRandomUniform": lambda shape, seed, dtype=tf.float32: tf.random.stateless_uniform(
-        shape, seed, dtype=dtype
-    ),
     "StatelessRandomUniformInt": lambda shape, seed, minval, maxval: tf.random.stateless_uniform(
         shape, seed, minval, maxval, tf.convert_to_tensor(minval).dtype
-    ),
-    "StatelessRandomNormal": lambda shape, seed, dtype=tf.float32: tf.random.stateless_normal(
-        shape, seed, dtype=dtype
-    ),
-    "StatelessTruncatedNormal": lambda shape, seed, dtype=tf.float32: tf.random.stateless_truncated_normal(
-        shape, seed, dtype=dtype
-    ),
-    "StatelessMultinomial": lambda logits, num_samples, seed, output_dtype=tf.int64: (
-        tf.random.stateless_categorical(logits, num_samples, seed, output_dtype)
     ),
 }  # fmt: skip
 

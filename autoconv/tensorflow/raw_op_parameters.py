@@ -5,7 +5,8 @@ A row is `function: parameters`. The parameters are those of the raw op, in the 
 - `name=default` may be left out;
 - `name=default>keyword`, or `name>keyword`, is passed by keyword;
 - `-name=default` is accepted and has no effect here;
-- `<prefix` is a sparse tensor, given by the prefix with `_indices`, `_values` and `_shape`.
+- `<prefix` is a sparse tensor, given by the prefix with `_indices`, `_values` and `_shape`; a single `<`
+  has no prefix: the parameters are `indices`, `values` and `shape`.
 
 A result that is a sparse tensor becomes its indices, values and shape.
 
@@ -51,8 +52,14 @@ PARAMETERS: dict[str, str] = {
     # sparse tensors and sets
     "EditDistance": "edit_distance: <hypothesis <truth normalize=True",
     "SetSize": "sets.size: <set validate_indices=True",
-    **{f"SparseSegment{name}WithNumSegments": f"sparse.segment_{function}: data indices segment_ids num_segments "
-       "-sparse_gradient=False" for name, function in (("Sum", "sum"), ("Mean", "mean"), ("SqrtN", "sqrt_n"))},
+    **{f"SparseSegment{name}{suffix}": f"sparse.segment_{function}: data indices segment_ids{count} "
+       "-sparse_gradient=False" for name, function in (("Sum", "sum"), ("Mean", "mean"), ("SqrtN", "sqrt_n"))
+       for suffix, count in (("", ""), ("WithNumSegments", " num_segments"))},
+    "SparseAdd": "sparse.add: <a <b thresh",
+    **{f"SparseReduce{name}": f"sparse.reduce_{name.lower()}: <input reduction_axes keep_dims=False"
+       for name in ("Max", "Sum")},
+    "SparseSlice": "sparse.slice: < start size",
+    "SparseTensorDenseMatMul": "sparse.sparse_dense_matmul: <a b adjoint_a=False adjoint_b=False",
     # images, sounds, networks
     "DecodeWav": "audio.decode_wav: contents desired_channels=-1 desired_samples=-1",
     "DecodeWebP": "image.decode_webp: contents channels=0 dtype='uint8'",
@@ -70,10 +77,92 @@ PARAMETERS: dict[str, str] = {
     "ComputeAccidentalHits": "nn.compute_accidental_hits: true_classes sampled_candidates num_true seed=0 -seed2=0",
     "StatelessRandomBinomial": "random.stateless_binomial: shape seed counts probs dtype='int64'",
     "StatelessRandomPoisson": "random.stateless_poisson: shape seed lam dtype",
-    # functions of Python, texts
+    "StatelessRandomUniform": "random.stateless_uniform: shape seed dtype='float32'>dtype",
+    "StatelessRandomNormal": "random.stateless_normal: shape seed dtype='float32'>dtype",
+    "StatelessTruncatedNormal": "random.stateless_truncated_normal: shape seed dtype='float32'>dtype",
+    "StatelessMultinomial": "random.stateless_categorical: logits num_samples seed output_dtype='int64'",
+    # functions of Python, messages, texts
     "PyFunc": "numpy_function: token input Tout",
     "EagerPyFunc": "py_function: token input Tout -is_async=False",
     "StringSplit": "compat.v1.string_split: input delimiter skip_empty=True",
+    "StringJoin": "strings.join: inputs separator=''", "StringLength": "strings.length: input unit='BYTE'",
+    "StringLower": "strings.lower: input encoding=''", "StringUpper": "strings.upper: input encoding=''",
+    "StringStrip": "strings.strip: input", "StringToNumber": "strings.to_number: string_tensor out_type='float32'",
+    "StringToHashBucketFast": "strings.to_hash_bucket_fast: input num_buckets",
+    "StringToHashBucketStrong": "strings.to_hash_bucket_strong: input num_buckets key",
+    "StringToHashBucket": "strings.to_hash_bucket: string_tensor num_buckets",
+    "StringFormat": "strings.format: template='%s' inputs placeholder='%s' summarize=3",
+    "StaticRegexReplace": "strings.regex_replace: input pattern rewrite replace_global=True",
+    "StaticRegexFullMatch": "strings.regex_full_match: input pattern",
+    "ReduceJoin": "strings.reduce_join: inputs reduction_indices keep_dims=False separator=''",
+    "DecodeRaw": "io.decode_raw: bytes out_type little_endian=True",
+    "DecodePaddedRaw": "io.decode_raw: input_bytes out_type little_endian=True fixed_length",
+    # messages
+    "Assert": "debugging.Assert: condition data summarize=3",
+    # arithmetic and comparisons
+    "Sub": "subtract: x y", "Mul": "multiply: x y", "MulNoNan": "math.multiply_no_nan: x y", "Neg": "negative: x",
+    "Inv": "math.reciprocal: x", "Div": "compat.v1.div: x y", "RealDiv": "realdiv: x y",
+    "DivNoNan": "math.divide_no_nan: x y", "FloorDiv": "math.floordiv: x y", "FloorMod": "math.floormod: x y",
+    "Mod": "truncatemod: x y", "TruncateDiv": "truncatediv: x y", "TruncateMod": "truncatemod: x y",
+    "NextAfter": "math.nextafter: x1 x2", "Equal": "equal: x y -incompatible_shape_error=True",
+    "NotEqual": "not_equal: x y -incompatible_shape_error=True",
+    "AccumulateNV2": "math.accumulate_n: inputs -shape=None", "Cast": "cast: x DstT -Truncate=False",
+    "Complex": "complex: real imag -Tout=None", "ComplexAbs": "abs: x -Tout=None",
+    "Angle": "math.angle: input -Tout=None", "Real": "math.real: input -Tout=None",
+    "Imag": "math.imag: input -Tout=None", "Conj": "math.conj: input", "Select": "compat.v1.where: condition x y",
+    "SelectV2": "where: condition t e", "LinSpace": "linspace: start stop num",
+    # reductions
+    **{name: f"reduce_{name.lower()}: input axis keep_dims=False"
+       for name in ("Sum", "Mean", "Prod", "Max", "Min", "All", "Any")},
+    "EuclideanNorm": "math.reduce_euclidean_norm: input axis keep_dims=False",
+    "ArgMax": "argmax: input dimension output_type='int64'", "ArgMin": "argmin: input dimension output_type='int64'",
+    "SegmentSumV2": "math.unsorted_segment_sum: data segment_ids num_segments",
+    # matrices
+    "MatMul": "matmul: a b transpose_a=False transpose_b=False -grad_a=False -grad_b=False",
+    "BatchMatMul": "matmul: x y adj_x=False>adjoint_a adj_y=False>adjoint_b -grad_x=False -grad_y=False",
+    "BatchMatMulV2": "matmul: x y adj_x=False>adjoint_a adj_y=False>adjoint_b -grad_x=False -grad_y=False",
+    "BatchMatMulV3": "matmul: x y adj_x=False>adjoint_a adj_y=False>adjoint_b Tout>output_type "
+    "-grad_x=False -grad_y=False",
+    "Diag": "linalg.tensor_diag: diagonal", "DiagPart": "linalg.tensor_diag_part: input",
+    "MatrixBandPart": "linalg.band_part: input num_lower num_upper", "MatrixDeterminant": "linalg.det: input",
+    "LogMatrixDeterminant": "linalg.slogdet: input", "MatrixDiag": "linalg.diag: diagonal",
+    "MatrixDiagPart": "linalg.diag_part: input", "MatrixSetDiag": "linalg.set_diag: input diagonal",
+    "MatrixExponential": "linalg.expm: input", "MatrixLogarithm": "linalg.logm: input",
+    "MatrixSquareRoot": "linalg.sqrtm: input", "MatrixInverse": "linalg.inv: input adjoint=False",
+    "MatrixSolve": "linalg.solve: matrix rhs adjoint=False",
+    "MatrixSolveLs": "linalg.lstsq: matrix rhs l2_regularizer fast=True",
+    "MatrixTriangularSolve": "linalg.triangular_solve: matrix rhs lower=True adjoint=False",
+    # shapes
+    "BroadcastArgs": "broadcast_dynamic_shape: s0 s1", "Concat": "concat: values concat_dim",
+    "Pack": "stack: values axis=0", "Unpack": "unstack: value num axis=0", "Split": "split: value num_split axis",
+    "SplitV": "split: value size_splits axis num_split", "Slice": "slice: input begin size",
+    "Transpose": "transpose: x perm", "Pad": "pad: input paddings",
+    "PadV2": "pad: input paddings constant_values>constant_values", "MirrorPad": "pad: input paddings mode",
+    "OnesLike": "ones_like: x", "ZerosLike": "zeros_like: x", "Empty": "zeros: shape dtype -init=False",
+    "EnsureShape": "ensure_shape: input shape", "PreventGradient": "identity: input -message=''",
+    "DeepCopy": "identity: x", "ReverseSequence": "reverse_sequence: input seq_lengths seq_dim batch_dim=0",
+    "SpaceToBatchND": "space_to_batch: input block_shape paddings",
+    "BatchToSpaceND": "batch_to_space: input block_shape crops",
+    "ScatterNd": "scatter_nd: indices updates shape -bad_indices_policy=''",
+    **{f"TensorScatter{name}": f"tensor_scatter_nd_{name.lower()}: tensor indices updates -bad_indices_policy=''"
+       for name in ("Update", "Add", "Sub", "Max", "Min")},
+    # neural networks
+    "Conv3D": "nn.conv3d: input filter strides padding data_format='NDHWC' dilations=(1,1,1,1,1)",
+    "AvgPool": "nn.avg_pool: value ksize strides padding data_format='NHWC'",
+    "AvgPool3D": "nn.avg_pool3d: input ksize strides padding data_format='NDHWC'",
+    "MaxPool3D": "nn.max_pool3d: input ksize strides padding data_format='NDHWC'",
+    "MaxPoolWithArgmax": "nn.max_pool_with_argmax: input ksize strides padding "
+    "Targmax='int64'>output_dtype include_batch_in_index=False>include_batch_in_index",
+    # images
+    "AdjustContrastv2": "image.adjust_contrast: images contrast_factor", "AdjustHue": "image.adjust_hue: images delta",
+    "AdjustSaturation": "image.adjust_saturation: images scale",
+    "CropAndResize": "image.crop_and_resize: image boxes box_ind crop_size method='bilinear' extrapolation_value=0.0",
+    "ExtractImagePatches": "image.extract_patches: images ksizes strides rates padding",
+    # Fourier transforms
+    **{f"{name}{rank}": f"signal.{name.lower()}{rank.lower()}: input"
+       for name in ("FFT", "IFFT") for rank in ("2D", "3D")},
+    **{f"{name}{rank}": f"signal.{name.lower()}{rank.lower()}: input fft_length -{dtype}=None"
+       for name, dtype in (("RFFT", "Tcomplex"), ("IRFFT", "Treal")) for rank in ("", "2D", "3D")},
 }  # fmt: skip
 
 GRADIENTS: dict[str, tuple[str, str, str, str]] = {
@@ -134,7 +223,7 @@ class _Parameter:
         self.mark, name, self.default, self.keyword = match.groups("")
         self.names: tuple[str, ...] = (name,)
         if self.mark == "<":
-            self.names = f"{name}_indices", f"{name}_values", f"{name}_shape"
+            self.names = tuple(f"{name}_{part}".removeprefix("_") for part in ("indices", "values", "shape"))
 
     def value(self, op: str, arguments: dict[str, Any]) -> Any:
         """Return the argument for this parameter, or its default; raises TypeError without either."""

@@ -21,13 +21,6 @@ def _splits_and_values(ragged: tf.RaggedTensor) -> tuple[object, ...]:
     return ragged.row_splits, ragged.values
 
 
-def _reduce_sparse(
-    indices: TensorLike, values: TensorLike, shape: TensorLike, axes: object, keep_dims: bool, function: str
-) -> object:
-    """Reduce a sparse tensor by the named function of `sparse`."""
-    return getattr(tf.sparse, function)(_sparse_tensor(indices, values, shape), axes, keep_dims)
-
-
 # Name of a raw op -> a function with its parameters, written in public functions.
 FORMS: dict[str, Callable[..., object]] = {
     # sparse tensors
@@ -38,9 +31,6 @@ FORMS: dict[str, Callable[..., object]] = {
             validate_indices,
         )
     ),
-    "SparseTensorDenseMatMul": lambda a_indices, a_values, a_shape, b, adjoint_a=False, adjoint_b=False: (
-        tf.sparse.sparse_dense_matmul(_sparse_tensor(a_indices, a_values, a_shape), b, adjoint_a, adjoint_b)
-    ),
     "SparseReorder": lambda input_indices, input_values, input_shape: sparse_parts(
         tf.sparse.reorder(_sparse_tensor(input_indices, input_values, input_shape))
     )[:2],
@@ -50,17 +40,9 @@ FORMS: dict[str, Callable[..., object]] = {
     "SparseConcat": lambda indices, values, shapes, concat_dim: sparse_parts(
         tf.sparse.concat(concat_dim, list(map(_sparse_tensor, indices, values, shapes)))
     ),
-    "SparseSlice": lambda indices, values, shape, start, size: sparse_parts(
-        tf.sparse.slice(_sparse_tensor(indices, values, shape), start, size)
-    ),
     "SparseSoftmax": lambda sp_indices, sp_values, sp_shape: tf.sparse.softmax(
         _sparse_tensor(sp_indices, sp_values, sp_shape)
     ).values,
-    "SparseAdd": lambda a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh: sparse_parts(
-        tf.sparse.add(
-            _sparse_tensor(a_indices, a_values, a_shape), _sparse_tensor(b_indices, b_values, b_shape), thresh
-        )
-    ),
     **{
         f"SparseSparse{name}": (lambda function: lambda a_indices, a_values, a_shape, b_indices, b_values, b_shape: (
             sparse_parts(
@@ -71,12 +53,6 @@ FORMS: dict[str, Callable[..., object]] = {
         ))(name.lower())
         for name in ("Maximum", "Minimum")
     },
-    "SparseReduceSum": lambda input_indices, input_values, input_shape, reduction_axes, keep_dims=False: (
-        _reduce_sparse(input_indices, input_values, input_shape, reduction_axes, keep_dims, "reduce_sum")
-    ),
-    "SparseReduceMax": lambda input_indices, input_values, input_shape, reduction_axes, keep_dims=False: (
-        _reduce_sparse(input_indices, input_values, input_shape, reduction_axes, keep_dims, "reduce_max")
-    ),
     # ragged tensors
     "RaggedRange": lambda starts, limits, deltas, Tsplits=tf.int64: _splits_and_values(
         tf.ragged.range(starts, limits, deltas, row_splits_dtype=Tsplits)

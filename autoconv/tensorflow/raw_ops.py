@@ -5,6 +5,7 @@ Raw ops take all arguments by name. Names without an implementation raise Attrib
 
 from __future__ import annotations
 
+import functools
 import importlib
 import re
 from collections import namedtuple
@@ -109,6 +110,7 @@ def __dir__() -> list[str]:
 _FURTHER_TABLES = ("resources", "strings", "sparse", "updates", "recurrent", "distinct", "derivatives")
 
 
+@functools.cache
 def _load_tables() -> tuple[dict[str, str], dict[str, Callable[..., object]]]:
     """Return two tables by op: namespaces of public functions with the same parameters, and functions for other ops.
 
