@@ -158,7 +158,7 @@ def _array(
 ) -> Tensor:  # fmt: skip
     x = tensor(object, None if dtype is None else numpy_dtype(dtype))
     refuse_column_major(order, x.type.rank)
-    for _ in range(integer(ndmin) - rank_of(x)) if ndmin else ():
+    for _ in range(np.array(0, ndmin=integer(ndmin)).ndim - rank_of(x)) if ndmin else ():  # NumPy checks the number
         x = apply("expand_dims", x, axis=0)
     return apply("numpy_copy", x, method="copy", copy_id=0) if copy and x is as_tensor(object) else x
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -91,7 +92,8 @@ def cholesky(a: TensorLike, /, *, upper: bool = False) -> Any:
 
 
 @computes("linalg.eigh")
-def eigh(a: TensorLike, UPLO: str = "L") -> Any:
+def eigh(a: TensorLike, UPLO: Any = "L") -> Any:
+    np.linalg.eigh(np.ones((1, 1)), UPLO)  # NumPy checks the name
     x = _square_matrices(a)
     if UPLO.upper() != "L":
         x = call_ufunc(np.conjugate, swapaxes(x, -1, -2))
@@ -226,6 +228,8 @@ def norm(x: TensorLike, ord: object = None, axis: AxisLike | None = None, keepdi
         if is_euclidean:
             return _root_of_squares(x_tensor, tuple(range(rank)), keepdims)
         axis = tuple(range(rank))
+    if isinstance(axis, list):
+        raise TypeError("'axis' must be None, an integer or a tuple of integers")
     axes = axes_of(axis, rank)
     if len(axes) == 1:
         return vector_norm(x_tensor, axis=axes[0], keepdims=keepdims, ord=2 if ord is None else ord)
@@ -291,10 +295,9 @@ def vector_norm(x: TensorLike, /, *, axis: Any = None, keepdims: bool = False, o
 def multi_dot(arrays: Any, *, out: OutLike | None = None) -> Any:
     refuse_options(out=out)
     parts = list(map(tensor, arrays))
-    result = parts[0]
-    for part in parts[1:]:
-        result = dot(result, part)
-    return result
+    if len(parts) < 2:
+        raise ValueError("Expecting at least two arrays.")
+    return functools.reduce(dot, parts)
 
 
 @computes("linalg.matmul")

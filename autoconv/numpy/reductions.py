@@ -39,9 +39,9 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def _keepdims_flag(keepdims: bool) -> bool:
+def _keepdims_flag(keepdims: Any) -> bool:
     """Return the argument `keepdims` as a bool, False if it is missing."""
-    return False if keepdims is MISSING else bool(keepdims)
+    return keepdims is not MISSING and np.add.reduce(np.zeros(1), keepdims=keepdims).ndim > 0  # NumPy checks its class
 
 
 # Functions that accept the axis 0 for a 0-d array, as reductions of ufuncs do.
@@ -54,8 +54,7 @@ def _normalize_axes(name: str, x: Tensor, axis: AxisLike, keepdims: bool) -> tup
     accepts_axis = not rank and name in _ACCEPTING_AXIS_OF_SCALARS and not isinstance(axis, (tuple, list))
     if axis is None or (accepts_axis and integer(axis) in (0, -1)):
         return None, keepdims and rank > 0
-    axes = axes_of(axis, rank)
-    return axes if isinstance(axis, (tuple, list)) else axes[0], keepdims
+    return axes_of(axis, rank) if isinstance(axis, tuple) else axis_of(axis, rank), keepdims
 
 
 def apply_reduction(name: str, x: Tensor, axis: Any, keepdims: Any, out: Any, **options: Any) -> Any:

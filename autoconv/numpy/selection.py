@@ -24,6 +24,7 @@ from autoconv.numpy.operands import (
     refuse_options,
     require_known_shape,
     select_operands,
+    sizes_of,
     tensor,
 )
 from autoconv.numpy.shapes import WHOLE
@@ -141,7 +142,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
 @computes("clip")
 def clip(
     a: TensorLike, a_min: TensorLike = MISSING, a_max: TensorLike = MISSING, out: OutLike | None = None, *,
-    min: TensorLike = MISSING, max: TensorLike = MISSING, **kwargs: Any,
+    min: TensorLike = MISSING, max: TensorLike = MISSING,
 ) -> Any:  # fmt: skip
     has_positional_bounds = [bound is not MISSING for bound in (a_min, a_max)]
     has_named_bounds = [bound is not MISSING for bound in (min, max)]
@@ -302,6 +303,8 @@ def searchsorted(a: TensorLike, v: TensorLike, side: str = "left", sorter: Tenso
     if rank_of(x) != 1:
         raise ValueError("object too deep for desired array")
     if sorter is not None:
+        if sizes_of(tensor(sorter)) != sizes_of(x):
+            refuse("is given a sorter of another size")
         x = take_positions(x, 0, sorter)
     if dtype.kind not in "iuf":
         return call_numpy("searchsorted", x, values, side)

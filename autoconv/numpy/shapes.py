@@ -87,11 +87,9 @@ def _refuse_other_than_ints(sizes: Tensor) -> None:
 
 
 @computes("reshape")
-def reshape(
-    a: TensorLike, /, shape: object = None, order: str = "C", *, newshape: object = None, copy: Any = None
-) -> Tensor:
+def reshape(a: TensorLike, /, shape: object, order: str = "C", *, copy: Any = None) -> Tensor:
     x = tensor(a)
-    size_operands, known_sizes = shape_argument(shape if newshape is None else newshape)
+    size_operands, known_sizes = shape_argument(shape)
     if is_compiled() and not size_operands and known_sizes is not None:
         known_sizes = new_shape(x, known_sizes)  # type: ignore[arg-type]
     if order in ("A", "K") and is_compiled() and sum(size != 1 for size in x.type.shape or (0, 0)) > 1:
@@ -175,7 +173,10 @@ def squeeze(a: TensorLike, axis: AxisLike | None = None) -> Tensor:
     shape = require_known_shape(x)
     if not shape and axis in (0, -1):
         return x
-    axes = tuple(i for i, size in enumerate(shape) if size == 1) if axis is None else axes_of(axis, len(shape))
+    if axis is None:
+        axes = tuple(i for i, size in enumerate(shape) if size == 1)
+    else:
+        axes = axes_of(axis if isinstance(axis, tuple) else integer(axis), len(shape))
     if any(shape[i] != 1 for i in axes):
         raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
     return apply("squeeze", x, axis=axes) if axes else x

@@ -177,6 +177,8 @@ def cov(
 ) -> Any:  # fmt: skip
     if fweights is not None or aweights is not None or dtype is not None:
         refuse("is given weights or a dtype")
+    if isinstance(ddof, float) and not ddof.is_integer():
+        raise ValueError("ddof must be integer")
     samples = [tensor(m)] if y is None else [tensor(m), tensor(y)]
     result_dtype = np.result_type(*(sample.dtype.numpy for sample in samples), np.float64)
     if any(rank_of(sample) > 2 for sample in samples):
@@ -290,14 +292,15 @@ def interp(x: TensorLike, xp: Any, fp: Any, left: Any = None, right: Any = None,
 
 
 @computes("convolve")
-def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Tensor:
+def convolve(a: TensorLike, v: TensorLike, mode: Any = "full") -> Tensor:
     x, y = tensors(tensor(a), tensor(v))
     x, y = (operand if rank_of(operand) else apply("reshape", operand, shape=(1,)) for operand in (x, y))
     if rank_of(x) != 1 or rank_of(y) != 1:
         raise ValueError("object too deep for desired array")
+    np.convolve((1,), (1,), mode)  # NumPy checks the name
     mode = {"f": "full", "s": "same", "v": "valid"}.get(str(mode)[:1], mode)
     if mode not in ("full", "same", "valid"):
-        raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
+        refuse("is given the number of a mode")
     if isinstance(sizes_of(x)[0], int) and not isinstance(sizes_of(y)[0], int):
         x, y = y, x  # the loop runs over the operand of known size
     sizes = sizes_of(x)[0], require_known_shape(y)[0]

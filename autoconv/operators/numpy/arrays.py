@@ -31,7 +31,13 @@ from autoconv.runtime.arrays.assigned_values import (
 from autoconv.runtime.arrays.members import array_member
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, wrap_new_arrays
 from autoconv.runtime.objects.symbol_search import holds_symbols
-from autoconv.runtime.recording.numpy_protocol import MUTATING_FUNCTIONS, implementation, numpy_refusal, qualified_name
+from autoconv.runtime.recording.numpy_protocol import (
+    MUTATING_FUNCTIONS,
+    check_options,
+    implementation,
+    numpy_refusal,
+    qualified_name,
+)
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
@@ -60,6 +66,7 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Call a NumPy function: as an operation on the memory of arrays if it is one, else on their elements."""
     if any(type(x) is Variant for x in (*args, *kwargs.values())):
         return distribute_call(functools.partial(_call_on_memory, function), *args, **kwargs)
+    check_options(kwargs)
     args, kwargs = convert_list_arguments(function, args, kwargs)
     joined_array = join_list(function, args, kwargs)
     if joined_array is not None:
@@ -211,7 +218,7 @@ def _as_tensor(value: object) -> Any:
 
 def _array(value: Any, dtype: Any = None, copy: Any = True, **options: Any) -> Any:
     _require_plain_options({key: option for key, option in options.items() if key not in ("subok", "ndmin")})
-    if ndmin := options.get("ndmin"):
+    if ndmin := np.array(0, ndmin=options.get("ndmin", 0)).ndim:  # NumPy checks it
         array = _array(value, dtype, copy, **{**options, "ndmin": 0})
         return array[(None,) * (ndmin - array.ndim)] if ndmin > array.ndim else array
     if type(value) is SymbolicArray:
@@ -274,7 +281,7 @@ def _asarray(value: object, dtype: DTypeLike | None = None, **options: Any) -> A
 
 
 def _copy(value: object, order: str = "K", subok: bool = False) -> Any:
-    return array_member(value, "copy")() if type(value) is SymbolicArray else _array(value)
+    return _array(value, order=order)
 
 
 def _histogram(a: object, bins: TensorLike = 10, *args: Any, **kwargs: Any) -> Any:

@@ -22,6 +22,7 @@ from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.numpy_protocol import (
     CREATION_FUNCTIONS,
+    check_options,
     find_numpy_function,
     implementation,
     numpy_refusal,
@@ -125,6 +126,7 @@ def _call_implementation(
     """Call `compute`; with a contract, each call makes new arrays, which belong to the program."""
     if any(type(x) is Variant for x in (*args, *kwargs.values())):
         return distribute_call(functools.partial(_call_implementation, function, compute, contract), *args, **kwargs)
+    check_options(kwargs)
     kinds = _collect_kinds((*args, *kwargs.values()))
     if object in kinds:  # functions that NumPy calls back are converted
         args = tuple(map(_convert_callback, args))

@@ -37,17 +37,26 @@ class FlatElements:
     def __autoconv_box__(self) -> Any:
         raise StagingError("'flat' of an array is stored or returned", current_place())
 
+    def _checked_row(self, index: Any) -> SymbolicArray:
+        """Return `row`; raise StagingError for an index for which NumPy may have an error of flat iterators."""
+        row = self.row()
+        size = row.known_shape[0]
+        is_outside = type(index) is int and size is not None and not -size <= index < size
+        if is_outside or not (isinstance(index, (int, slice, np.ndarray)) or is_tensor(index)):
+            raise StagingError("an index of 'flat' is out of bounds, or is no int, slice or array", current_place())
+        return row
+
     def __len__(self) -> int:
         return operator.index(self.array.size)
 
     def __getitem__(self, index: object) -> Any:
-        return wrap_new_arrays(load_elements(self.row()[index]))
+        return wrap_new_arrays(load_elements(self._checked_row(index)[index]))
 
     def __setitem__(self, index: object, value: object) -> None:
         tensor = as_tensor(value)
         if np.ndim(value) if tensor is None else tensor.type.rank:  # type: ignore[arg-type]
             raise StagingError("several elements are assigned to 'flat', which repeats them", current_place())
-        self.row()[index] = value
+        self._checked_row(index)[index] = value
 
     def copy(self) -> Any:
         """`x.flat.copy()`."""

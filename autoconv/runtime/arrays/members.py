@@ -250,7 +250,7 @@ def _sort(
     sort = implementation(np.sort)
     if order is not None or options or sort is None:
         raise StagingError("an array is sorted by fields, or stably", current_place())
-    array.store(sort(array.load(), axis=axis))
+    array.store(sort(array.load(), axis=axis, kind=kind))
 
 
 def _view(array: SymbolicArray, dtype: Any = None, *options: Any) -> SymbolicArray:

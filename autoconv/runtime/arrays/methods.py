@@ -201,8 +201,8 @@ def _is_symbolic_number(bound: object) -> bool:
 def _reshape(x: SymbolicTensor, *shape: Any, order: str = "C", copy: Any = None, **unsupported: Any) -> Any:
     """`x.reshape(*shape)`, whose sizes may be tensors."""
     refuse_options("reshape", copy=copy, **unsupported)
-    if order != "C":
-        refuse_method("reshape", f"is given order {order!r}")
+    if order != "C" or not shape:
+        refuse_method("reshape", f"is given order {order!r}" if shape else "is given no shape")
     if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
         shape = tuple(shape[0])
     if any(isinstance(as_tensor(size), SymbolicTensor) for size in shape):
@@ -295,8 +295,8 @@ def _item(x: SymbolicTensor, *index: Any) -> Any:
         index = index[0]
     positions = tuple(map(operator.index, index))
     shape = require_known_shape(x, "item")
-    if not positions and element_count(shape) != 1:
-        refuse_method("item", f"is called on {element_count(shape)} elements")
+    if len(positions) != 1 and (len(positions) != len(shape) if positions else element_count(shape) != 1):
+        refuse_method("item", f"is called on {element_count(shape)} elements with {len(positions)} positions")
     if len(positions) != len(shape):
         x, positions = dispatch.apply("reshape", x, shape=(-1,)), positions or (0,)
     return as_number("item", binary_dispatch.get_item(x, positions) if positions else x)
@@ -349,7 +349,7 @@ def _call_function(name: str, *args: Any, **kwargs: Any) -> Any:
 def _method_by_function(name: str, *parameters: str) -> Callable[..., Any]:
     """Return a method that calls NumPy's function `name`; `parameters` name its arguments after the array."""
     def run(x: SymbolicTensor, *args: Any, **kwargs: Any) -> Any:
-        return _call_function(name, x, **dict(zip(parameters, args, strict=False)), **kwargs)
+        return _call_function(name, x, **dict(zip(parameters[: len(args)], args, strict=True)), **kwargs)
 
     return run
 

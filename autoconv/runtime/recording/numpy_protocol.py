@@ -50,6 +50,20 @@ def call_implementation(function: Callable[..., Any], *args: Any, **kwargs: Any)
     return compute(*args, **kwargs)
 
 
+def check_options(options: dict[str, Any]) -> None:
+    """Let NumPy check the options of a call that mean the same in all of its functions; it raises for wrong ones."""
+    for name in _CHECKS_OF_OPTIONS.keys() & options.keys():
+        _CHECKS_OF_OPTIONS[name](options[name])
+
+
+_CHECKS_OF_OPTIONS: dict[str, Callable[[Any], Any]] = {
+    "order": lambda order: np.array(0, order=order),
+    "copy": lambda copy: np.array(0, copy=copy or None),
+    "casting": lambda casting: np.can_cast(bool, bool, casting=casting),
+    "like": lambda like: np.array(0, like=like),
+}
+
+
 def find_numpy_function(name: str) -> Any:
     """Return NumPy's function for a dotted name such as `linalg.norm`; None if this version has none."""
     try:
