@@ -170,12 +170,6 @@ def sinc(x: TensorLike) -> Any:
 # ---- statistics
 
 
-def _whole_degrees(ddof: Any) -> Any:
-    if isinstance(ddof, float) and not ddof.is_integer():
-        raise ValueError("ddof must be integer")
-    return ddof
-
-
 @computes("cov")
 def cov(
     m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, fweights: Any = None,
@@ -183,13 +177,15 @@ def cov(
 ) -> Any:  # fmt: skip
     if fweights is not None or aweights is not None or dtype is not None:
         refuse("is given weights or a dtype")
+    if isinstance(ddof, float):
+        np.cov(np.ones((2, 9)), ddof=ddof)  # NumPy checks it
     samples = [tensor(m)] if y is None else [tensor(m), tensor(y)]
     result_dtype = np.result_type(*(sample.dtype.numpy for sample in samples), np.float64)
     if any(rank_of(sample) > 2 for sample in samples):
         return call_numpy("cov", samples[0], samples[1] if y is not None else None, rowvar, bias, ddof)
     rows = [_variables_in_rows(cast(sample, result_dtype), rowvar) for sample in samples]
     count, *other_counts = (sizes_of(sample)[1] for sample in rows)
-    lost_degrees = (0 if bias else 1) if ddof is None else _whole_degrees(ddof)
+    lost_degrees = (0 if bias else 1) if ddof is None else ddof
     if isinstance(count, int) and all(isinstance(other, int) for other in other_counts):
         if 0 in sizes_of(rows[0]) or any(other != count for other in other_counts):
             return call_numpy("cov", samples[0], samples[1] if y is not None else None, rowvar, bias, ddof)
