@@ -169,8 +169,6 @@ def _convert_component(leaf: Any) -> Any:
         return leaf
     if leaf is None:
         raise TypeError("an element of a dataset has at least one tensor; found None")
-    if isinstance(leaf, np.ndarray) and not is_memory_mapped(leaf):
-        leaf = leaf.copy()  # later changes of the array must not affect the dataset
     is_foreign = not is_tensor(leaf) and type(leaf).__module__ not in ("builtins", "numpy")
     if is_foreign and hasattr(type(leaf), "__array__"):  # such as a column of pandas
         leaf = np.asarray(leaf)

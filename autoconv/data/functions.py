@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
+from autoconv.config import SETTINGS
 from autoconv.data.elements import components, leaf_type, rebuild, spec_leaves, spec_of_leaves
 from autoconv.data.nodes import Bindings, Run
 from autoconv.errors import StagingError
+from autoconv.graph.graph import Graph
+from autoconv.graph.types import IterableType
 from autoconv.operators.calls.call import call as callable_for
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.region_body import unify_captures
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.ops.random.global_generator import GLOBAL
 from autoconv.optimise import optimise
+from autoconv.optimise.graph_key import graph_key
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.regions import Region, current_region, new_trace, recording, subregion
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import flat_leaves, is_structure
 from autoconv.runtime.tensors.dispatch import graph_value
 from autoconv.tracing.execute.placed_graphs import compile_placed
+from autoconv.tracing.key.bounded_dict import BoundedDict
 from autoconv.tracing.specialise.trace import LOCK
 
 
@@ -86,7 +91,7 @@ class ElementFunction:
     def _compile_once(self) -> Callable[[Sequence[Any]], list[Any]]:
         """Compile at first use: many datasets are never iterated over."""
         if self._compiled_graph is None:
-            self._compiled_graph = compile_placed(self._graph, recorded=self._graph, contract="function")
+            self._compiled_graph = _compile(self._graph)
         return self._compiled_graph
 
     def runner(self, bindings: Bindings) -> Run:
@@ -107,6 +112,32 @@ class ElementFunction:
         # An op-level seed that is a tuple has a stream of its own in each pass, see `GlobalGenerator.use_streams`.
         draws_numbers = any(type(node.attributes.get("seed")) is tuple for node in self._graph.walk())
         return run_with_draws if draws_numbers else run
+
+
+# The code of recent functions of elements, with their graphs, which own the objects that the keys name. Equal
+# pipelines, such as those of each `fit`, share it.
+_COMPILED_GRAPHS: BoundedDict[Hashable, tuple[Graph, Callable[[Sequence[Any]], list[Any]]]] = BoundedDict(64)
+_MAX_SHARED_BYTES = 1 << 16  # of the constants in a graph whose code is kept
+
+
+def _compile(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
+    """Compile the graph of a function of elements, or return the code of an equal one.
+
+    The kernels run a graph without regions that makes datasets: most of them run once, and elements come from others.
+    """
+    makes_datasets = any(isinstance(value.type, IterableType) for value in graph.outputs)
+    if makes_datasets and not any(node.regions for node in graph.nodes):
+        return compile_placed(graph, recorded=graph, contract="function", backend="reference")
+    constants = (node.attributes["value"] for node in graph.walk() if node.op.name == "constant")
+    is_small = sum(getattr(value, "nbytes", 0) for value in constants) <= _MAX_SHARED_BYTES
+    key = graph_key(graph) if is_small else None
+    if key is None:
+        return compile_placed(graph, recorded=graph, contract="function")
+    key = SETTINGS.backend, key
+    entry = _COMPILED_GRAPHS.get(key)
+    if entry is None:
+        entry = _COMPILED_GRAPHS[key] = graph, compile_placed(graph, recorded=graph, contract="function")
+    return entry[1]
 
 
 def trace_function(function: Callable[..., Any], element_spec: Any, region: Region, name: str) -> Any:

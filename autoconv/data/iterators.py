@@ -31,10 +31,11 @@ class IteratorSpec(TypeSpec):
     TensorSpec(shape=(), dtype=autoconv.int64, name=None)
     """
 
-    __slots__ = ("element_spec",)
+    __slots__ = ("_key", "element_spec")
 
     def __init__(self, element_spec: Any) -> None:
         self.element_spec = element_spec
+        self._key: Any = None  # of the element_spec, from the first comparison on
 
     @property
     def type(self) -> IteratorType:
@@ -47,11 +48,18 @@ class IteratorSpec(TypeSpec):
     def __autoconv_spec__(self) -> IteratorSpec:
         return self
 
+    @property
+    def key(self) -> Any:
+        """A hashable key that is the same for equal specs."""
+        if self._key is None:
+            self._key = spec_key(self.element_spec)
+        return self._key
+
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and spec_key(self.element_spec) == spec_key(other.element_spec)  # type: ignore[attr-defined]
+        return other is self or (type(other) is type(self) and self.key == other.key)  # type: ignore[attr-defined]
 
     def __hash__(self) -> int:
-        return hash((type(self), spec_key(self.element_spec)))
+        return hash((type(self), self.key))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.element_spec!r},)"
@@ -71,6 +79,7 @@ class Iterator:
     def __init__(self, value: RunningIterator | Value, element_spec: Any) -> None:
         self._value = value
         self._spec = element_spec
+        self._iterator_spec = IteratorSpec(element_spec)
 
     @property
     def element_spec(self) -> Any:
@@ -145,11 +154,11 @@ class Iterator:
     __autoconv_builtins__: ClassVar[dict[Any, Callable[..., Any]]] = {}
 
     def __autoconv_spec__(self) -> IteratorSpec:
-        return IteratorSpec(self._spec)
+        return self._iterator_spec
 
     @property
     def __autoconv_graph_type__(self) -> IteratorType:
-        return IteratorSpec(self._spec).type
+        return self._iterator_spec.type
 
     def __autoconv_run_value__(self) -> Any:
         return self._value
@@ -157,7 +166,7 @@ class Iterator:
     def __autoconv_resource__(self, region: Region) -> Value:
         if isinstance(self._value, Value):
             return self._value
-        return region.trace.capture(self._value, IteratorSpec(self._spec).type, "iterator")
+        return region.trace.capture(self._value, self._iterator_spec.type, "iterator")
 
     def __autoconv_graph_value__(self) -> Value:
         region = current_region()
@@ -165,7 +174,7 @@ class Iterator:
         return self.__autoconv_resource__(region)
 
     def __autoconv_wrap__(self) -> IteratorSpec:
-        return IteratorSpec(self._spec)
+        return self._iterator_spec
 
     def __autoconv_stream__(self) -> Stream:
         return Stream(self.__autoconv_graph_value__(), lambda leaves: rebuild(self._spec, leaves))

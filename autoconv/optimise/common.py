@@ -109,10 +109,10 @@ def _key(node: Node, inputs: Sequence[Value]) -> Hashable:
     if _may_swap(node):
         operand_ids = tuple(sorted(operand_ids))
     types = tuple(value.type for value in node.results)
-    return node.op.name, node.device, operand_ids, _attributes_key(node), types
+    return node.op.name, node.device, operand_ids, attributes_key_of(node), types
 
 
-def _attributes_key(node: Node) -> Hashable:
+def attributes_key_of(node: Node) -> Hashable:
     """Return a key of a node's attributes. Arrays and containers of the program are compared by identity, not value."""
     if node.op.name == "object_constant" and isinstance(node.attributes["value"], _COMPARED_BY_IDENTITY):
         return id(node.attributes["value"])
