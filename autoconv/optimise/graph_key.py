@@ -1,7 +1,7 @@
 """Keys of graphs: graphs with equal keys compute the same, and name the same lines of the program in errors.
 
-    %a = add(%x, %y): float32[]        at fit.py:3        equal key, whatever object the graph is
-    %a = add(%x, %y): float32[]        at fit.py:4        another key
+    %a = add(%x, %y): float32[]        at line 3        equal key, whatever object the graph is
+    %a = add(%x, %y): float32[]        at line 4        another key
 
 Objects without value semantics, such as functions, are compared by identity. They have to outlive the key.
 """
