@@ -201,6 +201,13 @@ class UnconvertibleError(DtypeError):
         return self.message
 
 
+class TypeRuleError(InvalidArgumentError):
+    """The type rule of an op refuses a shape: TensorFlow's ValueError, or InvalidArgumentError if its kernel does."""
+
+    def __str__(self) -> str:
+        return self.message
+
+
 class TensorConversionError(DtypeError):
     """A tensor has another dtype than requested: TensorFlow's ValueError, or InvalidArgumentError by its op."""
 
@@ -338,7 +345,8 @@ def _adopt_tensorflow_names() -> None:
         for subclass in base.__subclasses__():
             subclass.__name__ = base.__name__
     ListReadError.__name__, MissingKernelError.__name__ = OutOfRangeError.__name__, NotFoundError.__name__
-    UnconvertibleError.__name__, TensorConversionError.__name__ = "TypeError", "ValueError"
+    UnconvertibleError.__name__ = "TypeError"
+    TypeRuleError.__name__ = TensorConversionError.__name__ = "ValueError"
 
 
 _adopt_tensorflow_names()

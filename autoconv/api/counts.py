@@ -29,7 +29,7 @@ def confusion_matrix(
            [1, 1]], dtype=int32)
     """
     rows, columns = (cast(convert_to_tensor(x), "int64") for x in (labels, predictions))
-    if rows.shape.rank == columns.shape.rank and (rows.shape.rank or 0) > 1:
+    if (rows.shape.rank or 0) > 1 or (columns.shape.rank or 0) > 1:
         # TensorFlow stacks along axis 1: a row of the result has two labels, or two predictions.
         pairs = reshape(stack([rows, columns], axis=1), [-1, 2])
         rows, columns = pairs[:, 0], pairs[:, 1]

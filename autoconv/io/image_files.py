@@ -117,7 +117,8 @@ def is_jpeg(contents: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.io.is_jpeg(b"abc").numpy()
     np.False_
     """
-    return call_on_host(IsJpeg(), [convert_to_tensor(contents, string)], [TensorSpec((), bool_)])[0]
+    texts = convert_to_tensor(contents, string)
+    return call_on_host(IsJpeg(), [texts], [TensorSpec(texts.shape, bool_)])[0]
 
 
 def extract_jpeg_shape(contents: TensorLike, output_type: DTypeLike = int32, name: str | None = None) -> Tensor:
@@ -256,12 +257,13 @@ class EncodeImage:
 @attribute_class
 @dataclass(frozen=True)
 class IsJpeg:
-    """Test the first bytes of a file."""
+    """Test the first bytes of files."""
 
     graphdef_name: ClassVar = "IsJpeg"
 
-    def __call__(self, contents: np.ndarray) -> np.bool_:
-        return np.bool_(bytes(np.asarray(contents, object).item())[:3] == b"\xff\xd8\xff")
+    def __call__(self, contents: np.ndarray) -> np.ndarray:
+        starts = [bytes(content)[:3] == b"\xff\xd8\xff" for content in np.asarray(contents, object).ravel()]
+        return np.array(starts, bool).reshape(np.shape(contents))
 
 
 @attribute_class

@@ -66,7 +66,7 @@ def test_bad_input():
         ac.io.decode_png(PNG, channels=2)
     with pytest.raises(invalid, match="image must have 1, 2, 3, or 4 channels, got 5"):
         ac.io.encode_png(np.zeros((2, 2, 5), np.uint8))
-    with pytest.raises(invalid, match="dtype uint8 or uint16, found float32"):
+    with pytest.raises(invalid, match="float32 is not in the list of allowed values: uint16, uint8"):
         ac.io.encode_png(np.zeros((2, 2, 3), np.float32))
     data = PNG.numpy()
     for size in range(0, len(data) - 4, 7):

@@ -25,7 +25,17 @@ REFUSED = {
     ),
     "must have 3 or 4 dimensions, found 2": (ValueError, lambda: tf.image.flip_up_down(tf.ones([2, 2]))),
     "must be > 0": (ValueError, lambda: tf.image.flip_left_right(tf.ones([2, 2, 0]))),
-    "got an array of NumPy": (ValueError, lambda: tf.shape_n(np.ones([2, 2]))),
+    "not ndarray": (TypeError, lambda: tf.shape_n(np.ones([2, 2]))),
+    "needs the attribute 'get_shape'": (AttributeError, lambda: tf.image.sobel_edges(np.ones([1, 2, 2, 1]))),
+    "cannot be a value of ndarray": (TypeError, lambda: tf.eye(np.array(2))),
+    "'frame_length' and 'frame_step' of frame have different dtypes": (
+        tf.errors.InvalidArgumentError, lambda: tf.signal.frame([1.0], 2, np.int64(1))
+    ),
+    "no kernel for uint16": (tf.errors.UnimplementedError, lambda: tf.tile(tf.ones([1], tf.uint16), [2])),
+    "a bound must be a scalar": (tf.errors.InvalidArgumentError, lambda: tf.range([1, 2])),
+    "must have length of at least 4 but got: 3": (
+        tf.errors.InvalidArgumentError, lambda: tf.signal.rfft(tf.zeros([0, 3]), fft_length=[4])
+    ),
     "expected to be a int32 tensor but is a float64": (
         tf.errors.InvalidArgumentError, lambda: tf.add(1, tf.ones([1], tf.float64))
     ),
@@ -47,6 +57,52 @@ def test_refused_as_by_tensorflow(text: str) -> None:
     error, call = REFUSED[text]
     with pytest.raises(error, match=text):
         call()
+
+
+REFUSED_IN_GRAPHS = {
+    "expected to be a int32 tensor but is a float32": (TypeError, lambda x: tf.multiply(2, x)),
+    "Expected any non-tensor type": (TypeError, lambda x: tf.constant(x)),
+    "cannot be a value of int": (TypeError, lambda x: tf.Assert(True, 1) or x),
+    "axis 5 is out of range": (tf.errors.InvalidArgumentError, lambda x: tf.cumsum(x, axis=5)),
+    "have different dtypes: float32 and int32": (ValueError, lambda x: tf.nn.bias_add(x, tf.constant([1]))),
+}
+
+
+@pytest.mark.parametrize("text", REFUSED_IN_GRAPHS)
+def test_refused_inside_of_function(text: str) -> None:
+    error, call = REFUSED_IN_GRAPHS[text]
+    with pytest.raises(error, match=text):
+        tf.function(call)(tf.ones([1, 1]))
+
+
+def test_operators_and_eager_calls_take_numbers_as_first_operands() -> None:
+    x = tf.constant([1.0, 2.0])
+    assert tf.multiply(2, x).numpy().tolist() == [2.0, 4.0]
+    assert tf.function(lambda x: 2 * x)(x).numpy().tolist() == [2.0, 4.0]
+    assert tf.compile(lambda x: tf.multiply(2, x))(x).numpy().tolist() == [2.0, 4.0]
+
+
+def test_sizes_of_frames_known_at_run_time() -> None:
+    frames = tf.function(lambda x, length: tf.signal.frame(x, length, length))
+    assert frames(tf.range(6), tf.constant(2)).numpy().tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert frames(tf.range(6), tf.constant(3)).numpy().tolist() == [[0, 1, 2], [3, 4, 5]]
+    joined = tf.function(tf.signal.overlap_and_add)(tf.ones([2, 3]), tf.constant(2))
+    assert joined.numpy().tolist() == [1.0, 1.0, 2.0, 1.0, 1.0]
+
+
+def test_transforms_without_elements() -> None:
+    assert tf.signal.rfft2d(tf.zeros([0, 3])).shape == [0, 2]
+    assert tf.signal.irfft2d(tf.zeros([0, 3], tf.complex64)).shape == [0, 4]
+    assert tf.signal.irfft(tf.zeros([0], tf.complex64), fft_length=[4]).numpy().tolist() == [0.0] * 4
+
+
+def test_bounds_of_ranges_may_be_vectors_of_one_element() -> None:
+    assert tf.range([1], tf.constant([3])).numpy().tolist() == [1, 2]
+    assert tf.linspace(0.0, 1.0, [2]).numpy().tolist() == [0.0, 1.0]
+
+
+def test_segments_beyond_the_number_of_rows_are_left_out() -> None:
+    assert tf.ragged.segment_ids_to_row_splits([0, 1, 1], num_segments=1).numpy().tolist() == [0, 1]
 
 
 def test_a_missing_kernel_is_an_error_of_dtypes_in_graphs() -> None:
@@ -89,8 +145,8 @@ def test_hues_leave_the_extremes_of_a_pixel() -> None:
 @pytest.mark.parametrize("key", CONDITIONS)
 def test_the_table_names_functions_and_parameters(key: str) -> None:
     module, _, name = key.rpartition(".")
-    package = "runtime" if module == "tensors.conversion" else "api"
-    function = getattr(importlib.import_module(f"autoconv.{package}.{module}"), name)
+    package = "runtime." if module == "tensors.conversion" else "" if module.startswith("io.") else "api."
+    function = getattr(importlib.import_module(f"autoconv.{package}{module}"), name)
     assert checks_of(function) is not None
 
 

@@ -7,7 +7,8 @@ from typing import Any
 from autoconv.api.matrices.bands import diag_part, set_diag
 from autoconv.api.matrices.linalg import band_part, eigh, matmul, triangular_solve
 from autoconv.api.matrices.tridiagonal import dense
-from autoconv.api.tensors.arguments import static_int
+from autoconv.api.tensors.accepted_dtypes import with_default_dtype
+from autoconv.api.tensors.arguments import convert_pair, static_int
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import ones_like, zeros
 from autoconv.api.tensors.gather import gather
@@ -15,6 +16,7 @@ from autoconv.api.tensors.reductions import reduce_sum
 from autoconv.api.tensors.shaping import broadcast_to, concat, pad, shape
 from autoconv.api.tensors.sorting import argsort
 from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import float32, int32
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -51,9 +53,9 @@ def lu_matrix_inverse(
     array([[0.  , 0.25],
            [0.5 , 0.  ]], dtype=float32)
     """
-    factors = convert_to_tensor(lower_upper)
+    factors, rows = convert_to_tensor(with_default_dtype(lower_upper, float32)), with_default_dtype(perm, int32)
     identity = set_diag(zeros(shape(factors), factors.dtype), ones_like(diag_part(factors)))
-    return lu_solve(factors, perm, identity, name=name)
+    return lu_solve(factors, rows, identity, name=name)
 
 
 def lu_reconstruct(
@@ -85,7 +87,7 @@ def banded_triangular_solve(
     array([[1.],
            [1.]], dtype=float32)
     """
-    tensor: Any = convert_to_tensor(bands)
+    tensor: Any = convert_pair(bands, rhs)[0]
     diagonal_count, size = tensor.shape[-2], tensor.shape[-1]
     if diagonal_count is None or size is None:
         raise ValueError("banded_triangular_solve takes bands of known shape")
@@ -112,7 +114,10 @@ def eigh_tridiagonal(
     >>> autoconv.linalg.eigh_tridiagonal([2.0, 2.0], [1.0]).numpy().round(4)
     array([1., 3.], dtype=float32)
     """
-    main, below = convert_to_tensor(alpha), convert_to_tensor(beta)
+    main = convert_to_tensor(alpha)
+    if main.shape.rank and main.shape[0] in (0, 1):  # TensorFlow returns the main diagonal of a matrix of one row
+        return apply("real", main) if main.dtype.is_complex else main
+    below = convert_to_tensor(beta)
     if select not in ("a", "i", "v"):
         raise ValueError("select must have a value in {'a', 'i', 'v'}.")
     if select != "a" and select_range is None:

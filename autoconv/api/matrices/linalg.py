@@ -8,7 +8,7 @@ import numpy as np
 
 from autoconv.api.matrices.bands import select_band
 from autoconv.api.tensors.accepted_dtypes import check_dtype, check_flags
-from autoconv.api.tensors.arguments import static_axes, static_int
+from autoconv.api.tensors.arguments import convert_pair, static_axes, static_int
 from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.api.tensors.casts import cast
 from autoconv.graph.dtype_sets import COMPLEX, FLOATING, INDICES, LARGE_INTEGERS, NUMERIC
@@ -128,7 +128,7 @@ def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.linalg.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).numpy()
     array([0., 0., 1.], dtype=float32)
     """
-    x, y = convert_to_tensor(a), convert_to_tensor(b)
+    x, y = convert_pair(a, b)
     for operand in (x, y):
         if operand.shape.rank is not None and (operand.shape.rank == 0 or operand.shape[-1] not in (3, None)):
             raise ValueError(f"cross takes vectors of 3 along the last dimension, found the shape {operand.shape}")

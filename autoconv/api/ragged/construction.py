@@ -229,6 +229,8 @@ def row_splits_to_segment_ids(splits: TensorLike, name: str | None = None, out_t
     """
     splits = as_indices("row_splits_to_segment_ids", with_default_dtype(splits, int64))
     row_splits = partitions.partition_tensor(splits)
+    if row_splits.shape == [0]:
+        raise ValueError("Invalid row_splits: []")
     ids = partitions.rowids_of_lengths(row_splits[1:] - row_splits[:-1])
     return ids if out_type is None else cast(ids, out_type)
 

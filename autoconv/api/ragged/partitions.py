@@ -89,7 +89,7 @@ def rowids(rows: RaggedProtocol) -> Tensor:
 def rowids_of_lengths(row_lengths: Tensor) -> Tensor:
     """Return the row id of each value, for rows of these lengths."""
     count = count_rows(row_lengths, row_lengths.dtype)
-    return repeat(tensor_range(count), row_lengths)
+    return repeat(tensor_range(count), apply("maximum", row_lengths, 0))
 
 
 def positions_in_rows(rows: RaggedProtocol) -> Tensor:
@@ -129,7 +129,8 @@ def splits_of_rowids(values: Any, ids: Tensor, nrows: IntLike | None, validate: 
         require(apply("equal", count_rows(values, ids.dtype), count_rows(ids, ids.dtype)), message)
         require(reduce_all(get_item(ids, slice(None, -1)) <= get_item(ids, slice(1, None))), message)
         require(reduce_all(apply("logical_and", ids >= 0, ids < count)), message)
-    row_lengths = unsorted_segment_sum(apply("ones_like", ids), ids, count)
+    kept_ids = ids if validate or nrows is None else apply("select", ids < count, ids, -1)  # -1: in no row
+    row_lengths = unsorted_segment_sum(apply("ones_like", ids), kept_ids, count)
     return splits_of_lengths(row_lengths)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from autoconv.api.tensors.accepted_dtypes import with_default_dtype
 from autoconv.api.tensors.arguments import axis_in_range, static_axes, static_int
 from autoconv.api.tensors.constants import zeros
+from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtype_sets import COMPLEX
 from autoconv.graph.dtypes import DType, complex64, float32
 from autoconv.runtime.annotations import AxisLike, IntLike, TensorLike
@@ -96,8 +97,10 @@ def irfft(input_tensor: TensorLike, fft_length: IntLike | None = None, name: str
     """
     length = None if fft_length is None else _static_length(fft_length)
     x = convert_to_tensor(with_default_dtype(input_tensor, complex64), dtype_hint=complex64)
-    if length is None and x.shape[-1:] == [0]:
-        return zeros(x.shape, float32)
+    if x.shape[-1:] == [0]:
+        return zeros([*x.shape[:-1], length or 0], float32)
+    if length is not None:
+        check_length(x, -1, length // 2 + 1)
     return apply("irfft", x, length=length, norm="backward", name=name)
 
 
@@ -120,6 +123,13 @@ def _static_length(fft_length: IntLike) -> int:
     return axes[0]
 
 
+def check_length(x: Tensor, axis: int, length: int) -> None:
+    """Raise InvalidArgumentError for a tensor without elements that is too short along an axis: it is not padded."""
+    size = x.shape[axis]
+    if size and size < length and 0 in list(x.shape):
+        raise InvalidArgumentError(f"Input dimension {axis} must have length of at least {length} but got: {size}")
+
+
 def _fit_length(x: Tensor, length: int) -> Tensor:
     """Return the tensor with its last dimension truncated to a length, or padded with zeros."""
     size = x.shape[-1] if x.shape.rank is not None else None
@@ -127,6 +137,7 @@ def _fit_length(x: Tensor, length: int) -> Tensor:
         raise ValueError("fft_length needs a tensor whose last dimension is known")
     if size >= length:
         return get_item(x, (Ellipsis, slice(None, length)))
+    check_length(x, -1, length)
     paddings = ((0, 0),) * (x.shape.rank - 1) + ((0, length - size),)  # type: ignore[operator]
     return apply("pad", x, paddings=paddings, mode="CONSTANT", constant_values=0)
 

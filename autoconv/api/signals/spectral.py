@@ -10,12 +10,13 @@ import numpy as np
 from autoconv.api.signals.fourier import irfft, rfft
 from autoconv.api.signals.windows import kaiser_values
 from autoconv.api.tensors.accepted_dtypes import as_indices
-from autoconv.api.tensors.arguments import static_int
+from autoconv.api.tensors.arguments import UnknownAxis, static_int
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import ones
 from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import gather, unsorted_segment_sum
 from autoconv.api.tensors.shaping import concat, expand_dims, pad, reshape, shape, transpose
+from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import as_dtype, float32, int32
 from autoconv.runtime.annotations import DTypeLike, IntLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
@@ -75,7 +76,9 @@ def frame(
            [3, 4, 5]], dtype=int32)
     """
     x = convert_to_tensor(signal)
-    length, step = static_int(frame_length, "frame_length"), static_int(frame_step, "frame_step")
+    length, step = _size(frame_length, "frame_length"), _size(frame_step, "frame_step")
+    if isinstance(step, int) and step == 0:
+        raise InvalidArgumentError("frame: frames are 0 elements apart: Integer division by zero")
     axis = axis % len(x.shape)
     signal_length: Any = x.shape[axis] if x.shape[axis] is not None else shape(x)[axis]
     if pad_end:
@@ -95,13 +98,24 @@ def overlap_and_add(signal: TensorLike, frame_step: IntLike, name: str | None = 
     >>> autoconv.signal.overlap_and_add([[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]], frame_step=2).numpy()
     array([1., 1., 3., 2., 2.], dtype=float32)
     """
-    x, step = convert_to_tensor(signal), static_int(frame_step, "frame_step")
+    x, step = convert_to_tensor(signal), _size(frame_step, "frame_step")
     frame_count, length = shape(x)[-2], shape(x)[-1]
     positions = reshape(expand_dims(tensor_range(frame_count) * step, 1) + expand_dims(tensor_range(length), 0), [-1])
     outer_shape = shape(x)[:-2]
-    elements = transpose(reshape(x, [-1, frame_count * length]))
+    signal_count = apply("reduce_prod", outer_shape, axis=(0,), keepdims=False)
+    elements = transpose(reshape(x, [signal_count, frame_count * length]))
     sums = unsorted_segment_sum(elements, positions, (frame_count - 1) * step + length)
-    return reshape(transpose(sums), concat([outer_shape, [-1]], 0))
+    return reshape(transpose(sums), concat([outer_shape, [(frame_count - 1) * step + length]], 0))
+
+
+def _size(value: IntLike, name: str) -> Any:
+    """Return a number of elements as an int, or as a tensor if it is known only at run time."""
+    try:
+        return static_int(value, name)
+    except UnknownAxis as error:
+        if error.axis.shape.rank:
+            raise ValueError(f"{name} must have rank 0, found the shape {error.axis.shape}") from None
+        return error.axis
 
 
 def stft(

@@ -7,8 +7,9 @@ from typing import Any
 
 from autoconv.api.tensors.accepted_dtypes import with_default_dtype
 from autoconv.api.tensors.arguments import static_axes
+from autoconv.api.tensors.constants import zeros
 from autoconv.api.tensors.shaping import pad, transpose
-from autoconv.graph.dtypes import complex64, float32
+from autoconv.graph.dtypes import complex64, complex128, float32, float64
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -94,6 +95,10 @@ def rfftnd(
     """
     x, transformed_axes = _fit_sizes(input_tensor, fft_length, axes)
     scaling = norm or "backward"
+    if 0 in list(x.shape):
+        frequencies = [size // 2 + 1 if size and axis == transformed_axes[-1] % len(x.shape) else size
+                       for axis, size in enumerate(x.shape)]  # fmt: skip
+        return zeros(frequencies, complex64 if x.dtype == float32 else complex128, name=name)
     order, inverse_order = _move_last(x, transformed_axes[-1])
     half_spectrum: Any = apply("rfft", transpose(x, order) if order else x, norm=scaling)
     half_spectrum = transpose(half_spectrum, inverse_order) if inverse_order else half_spectrum
@@ -116,6 +121,10 @@ def irfftnd(
         lengths = [*lengths[:-1], last_length // 2 + 1]  # type: ignore[operator]  # frequencies of the last axis
     x, transformed_axes = _fit_sizes(input_tensor, lengths, axes)
     scaling = norm or "backward"
+    if 0 in list(x.shape):
+        sizes = [(last_length or 2 * (size - 1)) if size and axis == transformed_axes[-1] % len(x.shape) else size
+                 for axis, size in enumerate(x.shape)]  # fmt: skip
+        return zeros(sizes, float32 if x.dtype == complex64 else float64, name=name)
     if transformed_axes[:-1]:
         x = apply("ifft", x, axes=transformed_axes[:-1], norm=scaling)
     order, inverse_order = _move_last(x, transformed_axes[-1])

@@ -20,6 +20,7 @@ from autoconv.api.sparse.coordinates import (
     unite_positions,
 )
 from autoconv.api.sparse.tensor import SparseTensor, sparse_argument
+from autoconv.api.tensors.accepted_dtypes import with_default_dtype
 from autoconv.api.tensors.arguments import static_axes
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import zeros
@@ -37,7 +38,8 @@ from autoconv.api.tensors.segments import unsorted_segment_max, unsorted_segment
 from autoconv.api.tensors.segments import unsorted_segment_mean as unsorted_mean
 from autoconv.api.tensors.shaping import concat, expand_dims, reshape, stack, transpose
 from autoconv.api.tensors.sorting import unique
-from autoconv.graph.dtypes import int64
+from autoconv.graph.dtype_sets import LARGE_INTEGERS
+from autoconv.graph.dtypes import int32, int64
 from autoconv.runtime.annotations import AxisLike, IntLike, TensorLike
 from autoconv.runtime.objects.variable_updates import IndexedSlices
 from autoconv.runtime.tensors.binary_dispatch import get_item
@@ -300,10 +302,11 @@ def _reduce_segments(
     data: TensorLike, indices: TensorLike, ids: TensorLike, count: IntLike | None, reduce: Callable[..., Tensor]
 ) -> Tensor:
     """Return `reduce` of the rows of `data` at `indices` for `count` segments, by default the last id plus 1."""
-    sorted_ids = increasing_ids(ids)
+    sorted_ids = increasing_ids(with_default_dtype(ids, int32, LARGE_INTEGERS))
     if count is None:
         count = segment_count(sorted_ids)
-    return reduce(gather(convert_to_tensor(data), indices), sorted_ids, count)
+    rows = gather(convert_to_tensor(data), with_default_dtype(indices, int32, LARGE_INTEGERS))
+    return reduce(rows, sorted_ids, count)
 
 
 def segment_count(ids: Tensor) -> Tensor:

@@ -57,7 +57,13 @@ def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return binary("divide", *_convert_operands(x, y))
 
 
-truediv = divide
+def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """x / y, as `divide`; a number or an array in place of x keeps its dtype, which has to be that of a tensor y.
+
+    >>> autoconv.truediv([1.0, 3.0], 2.0).numpy()
+    array([0.5, 1.5], dtype=float32)
+    """
+    return divide(x, y, name)
 
 
 def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:

@@ -11,10 +11,11 @@ import numpy as np
 from autoconv.api.tensors.accepted_dtypes import as_indices, with_default_dtype
 from autoconv.api.tensors.arguments import axis_in_range, shape_argument, static_int
 from autoconv.api.tensors.axis_choice import any_axis
-from autoconv.errors import DtypeError
+from autoconv.errors import DtypeError, InvalidArgumentError
 from autoconv.graph.dtype_sets import LARGE_INTEGERS
 from autoconv.graph.dtypes import DType, as_dtype, bfloat16, float16, float32, float64, int32, int64
 from autoconv.runtime.annotations import AxisLike, DTypeLike, ShapeLike, TensorLike
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.conversion import as_tensor, constant, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
@@ -128,7 +129,7 @@ def range(
     """
     if limit is None:
         start, limit = 0, start
-    bounds = (start, limit, delta)
+    bounds = tuple(map(_as_scalar, (start, limit, delta)))
     for bound in bounds:
         tensor = as_tensor(bound)
         if isinstance(bound, complex) or (tensor is not None and tensor.dtype.is_complex):
@@ -137,6 +138,18 @@ def range(
     static_bounds = [static_value(bound) for bound in bounds]
     length = None if any(bound is None for bound in static_bounds) else _range_length(*static_bounds)
     return apply("range", *(_convert_to_dtype(bound, out_dtype) for bound in bounds), length=length, name=name)
+
+
+def _as_scalar(bound: Any) -> Any:
+    """Return an eager vector of one element as its element; raises ValueError for other vectors."""
+    if not isinstance(bound, (list, tuple, np.ndarray)) and (as_tensor(bound) is None or not bound.shape.rank):
+        return bound
+    tensor = convert_to_tensor(bound)
+    if tensor.shape.rank == 0:
+        return bound
+    if tensor.shape.num_elements() != 1 or current_region() is not None:
+        raise InvalidArgumentError(f"a bound must be a scalar, not shape {tensor.shape}")
+    return apply("reshape", tensor, shape=())
 
 
 def _widest_dtype(bounds: tuple[Any, ...]) -> DType:
@@ -185,6 +198,7 @@ def linspace(
     """
     new_axis = static_int(axis, "axis")
     first, last = _float_bounds(start, stop)
+    num = _as_scalar(num)
     static_count = static_value(num)
     operands = () if static_count is not None else (num,)
     # The op returns at least one number, which is dropped below if `num` is 0.

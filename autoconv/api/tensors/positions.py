@@ -69,7 +69,8 @@ def histogram_fixed_width(
     array([2, 1, 1, 0, 2], dtype=int32)
     """
     check_dtype("histogram_fixed_width", SINGLE_OR_DOUBLE | LARGE_INTEGERS, values)
-    bin_numbers = reshape(histogram_fixed_width_bins(values, value_range, nbins), [-1])
+    tensor = convert_to_tensor(values)
+    bin_numbers = reshape(histogram_fixed_width_bins(tensor, convert_to_tensor(value_range, tensor.dtype), nbins), [-1])
     is_in_bin = apply("equal", apply("expand_dims", bin_numbers, axis=0), np.arange(nbins, dtype=np.int32)[:, None])
     return apply("reduce_sum", cast(is_in_bin, as_dtype(dtype)), axis=(1,), keepdims=False)
 
@@ -131,7 +132,7 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
 def scalar_mul(scalar: TensorLike, x: Any, name: str | None = None) -> Any:
     """A scalar times a tensor, or times IndexedSlices. Raises ValueError unless `scalar` has the rank 0.
 
-    >>> autoconv.scalar_mul(2.0, [1.0, 2.0]).numpy()
+    >>> autoconv.scalar_mul(2.0, autoconv.constant([1.0, 2.0])).numpy()
     array([2., 4.], dtype=float32)
     """
     if isinstance(x, IndexedSlices):

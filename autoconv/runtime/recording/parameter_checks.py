@@ -18,18 +18,20 @@ from autoconv.errors import (
     TensorConversionError,
     UnconvertibleError,
 )
-from autoconv.graph.dtypes import DType, as_dtype, bool_, complex128, float32, int32, string
+from autoconv.graph.dtypes import DType, as_dtype, bool_, complex128, float32, int32, int64, string
+from autoconv.runtime.recording.regions import current_region
 
 Values = Mapping[str, Any]  # by parameter; those that a call leaves out are absent
 Check = Callable[[str, Values], None]  # it takes the name of the function and the values of the parameters
 Condition = tuple[tuple[str, ...], Check]
+Table = dict[str, tuple[Condition, ...]]  # by the path and the name of a public function
 
 _PYTHON_DTYPES = {bool: bool_, int: int32, float: float32, complex: complex128, str: string, bytes: string}
 
 
 def dtypes(
     parameters: str, accepted: frozenset[DType], kernels: frozenset[DType] | None = None, tensors_only: bool = False,
-    error: type[Exception] = DtypeError,
+    error: type[Exception] = DtypeError, missing: type[Exception] = MissingKernelError,
 ) -> Condition:  # fmt: skip
     """Operands of one dtype, which is among `accepted`, and among `kernels` if an op accepts more than it computes.
 
@@ -38,16 +40,16 @@ def dtypes(
     """
 
     def check(function: str, values: Values) -> None:
-        check_dtype(function, _operand_dtype(list(values.values()), tensors_only), accepted, kernels, error)
+        check_dtype(function, _operand_dtype(list(values.values()), tensors_only), accepted, kernels, error, missing)
 
     return tuple(parameters.split()), check
 
 
 def check_dtype(
     function: str, dtype: DType | None, accepted: frozenset[DType], kernels: frozenset[DType] | None = None,
-    error: type[Exception] = DtypeError,
+    error: type[Exception] = DtypeError, missing: type[Exception] = MissingKernelError,
 ) -> None:  # fmt: skip
-    """Raise `error` for a dtype that an op does not accept, MissingKernelError for one that it does not compute."""
+    """Raise `error` for a dtype that an op does not accept, `missing` for one that it does not compute."""
     if dtype is None or (dtype in accepted and (kernels is None or dtype in kernels)):
         return
     if dtype not in accepted:
@@ -55,7 +57,7 @@ def check_dtype(
             f"Value for attr 'T' of {dtype.name} is not in the list of allowed values: {_names(accepted)} [{function}]"
         )
     assert kernels is not None
-    raise MissingKernelError(f"{function} has no kernel for {dtype.name}: cast the tensor to {_names(kernels)}")
+    raise missing(f"{function} has no kernel for {dtype.name}: cast the tensor to {_names(kernels)}")
 
 
 def first_decides(first: str, second: str, error: type[Exception] = DtypeError) -> Condition:
@@ -181,14 +183,81 @@ def keeps_dtype(value: str, dtype: str) -> Condition:
     return (value, dtype), check
 
 
-def lists(parameter: str) -> Condition:
-    """A list of tensors: an array of two or more dimensions is none."""
+def lists(parameter: str, *others: type) -> Condition:
+    """A list of tensors, for which an array of NumPy or a value of one of the `others` is not taken."""
 
     def check(function: str, values: Values) -> None:
-        if isinstance(values[parameter], np.ndarray) and values[parameter].ndim > 1:
-            raise ValueError(f"expected a list of tensors for '{parameter}' of {function}, got an array of NumPy")
+        value = values[parameter]
+        if isinstance(value, (np.ndarray, *others)):
+            raise UnconvertibleError(
+                f"Expected a list of tensors for '{parameter}' of {function}, not {type(value).__name__}"
+            )
 
     return (parameter,), check
+
+
+def members(parameters: str, attribute: str) -> Condition:
+    """Arguments that need an attribute: AttributeError for values without it, such as lists and arrays."""
+
+    def check(function: str, values: Values) -> None:
+        for name, value in values.items():
+            if not hasattr(value, attribute):
+                raise AttributeError(
+                    f"'{name}' of {function} needs the attribute {attribute!r}, which {type(value).__name__!r} lacks"
+                )
+
+    return tuple(parameters.split()), check
+
+
+def refuses(parameters: str, *classes: type, error: type[Exception] = TypeError) -> Condition:
+    """Arguments whose class Python code checks."""
+
+    def check(function: str, values: Values) -> None:
+        for name, value in values.items():
+            if isinstance(value, classes) and not isinstance(value, bool):
+                raise error(f"'{name}' of {function} cannot be a value of {type(value).__name__}, found {value!r}")
+
+    return tuple(parameters.split()), check
+
+
+def agree(first: str, second: str, error: type[Exception] = DtypeError, tensors_only: bool = False) -> Condition:
+    """Two operands whose dtypes are equal; with `tensors_only`, arrays take the dtype of a tensor."""
+
+    def check(function: str, values: Values) -> None:
+        dtypes_of_operands = [_operand_dtype([values.get(name)], tensors_only) for name in (first, second)]
+        if None not in dtypes_of_operands and dtypes_of_operands[0] is not dtypes_of_operands[1]:
+            names = " and ".join(dtype.name for dtype in dtypes_of_operands if dtype is not None)
+            raise error(f"'{first}' and '{second}' of {function} have different dtypes: {names}. Cast one of them.")
+
+    return (first, second), check
+
+
+def constants(parameter: str) -> Condition:
+    """A value of Python or NumPy, not a tensor that is known only at run time."""
+
+    def check(function: str, values: Values) -> None:
+        value = values[parameter]
+        if hasattr(value, "value_in_graph") and not value.weak:
+            raise TypeError(
+                f"Expected any non-tensor type for '{parameter}' of {function}, but got a tensor instead: "
+                f"convert_to_tensor takes tensors"
+            )
+
+    return (parameter,), check
+
+
+def in_graphs(*conditions: Condition) -> tuple[Condition, ...]:
+    """Conditions that hold inside of `function` only, where operands are symbolic."""
+    return tuple((parameters, _in_graph(check)) for parameters, check in conditions)
+
+
+def _in_graph(check: Check) -> Check:
+    def check_in_graph(function: str, values: Values) -> None:
+        region = current_region()
+        if region is not None and not region.contract.numpy_arrays:
+            check(function, values)
+
+    return check_in_graph
 
 
 def images(parameter: str, most: int | None = 4) -> Condition:
@@ -239,6 +308,11 @@ def strings(parameters: str) -> Condition:
     return tuple(parameters.split()), check
 
 
+def alike(functions: str, *conditions: Condition) -> Table:
+    """Return the part of a table for functions that have the same conditions."""
+    return dict.fromkeys(functions.split(), conditions)
+
+
 def bind(conditions: Sequence[Condition], function: str, parameters: Sequence[str]) -> Callable[..., None]:
     """Return a function of the positional and the named arguments of a call that checks the conditions."""
     placed = [([(parameters.index(name), name) for name in names], check) for names, check in conditions]
@@ -271,7 +345,7 @@ def _operand_dtype(values: Sequence[Any], tensors_only: bool) -> DType | None:
         while isinstance(value, (list, tuple)) and value:
             value = value[0]
         if type(value) in _PYTHON_DTYPES:
-            return _PYTHON_DTYPES[type(value)]
+            return int64 if type(value) is int and not -(2**31) <= value < 2**31 else _PYTHON_DTYPES[type(value)]
     return None
 
 

@@ -1,6 +1,6 @@
 """The table of conditions on the arguments of public functions.
 
-A key is the path of the function's module in `autoconv.api` or `autoconv.runtime`, and the name of the function.
+A key is the path of the function's module in `autoconv.api`, `autoconv.runtime` or `autoconv`, and its name.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from autoconv.errors import AssertionFailedError, TensorConversionError
+import numpy as np
+
+from autoconv.errors import AssertionFailedError, TensorConversionError, UnsupportedCastError
 from autoconv.graph.dtype_sets import (
     ANY,
     COMPLEX,
@@ -24,58 +26,63 @@ from autoconv.graph.dtype_sets import (
     SINGLE_OR_DOUBLE,
 )
 from autoconv.graph.dtypes import bfloat16, bool_, float16, float32, float64, int32, string, uint16, uint32, uint64
+from autoconv.runtime.recording.media_conditions import MEDIA_CONDITIONS
 from autoconv.runtime.recording.parameter_checks import (
-    Condition,
+    Table,
+    agree,
+    alike,
     at_least,
     bind,
+    constants,
     dtypes,
     first_decides,
     flags,
-    images,
+    in_graphs,
     integers,
     keeps_dtype,
     lists,
+    members,
     numbers,
     ranks,
+    refuses,
     results,
     scalars,
-    strings,
     supported,
-    texts,
 )
-
-Table = dict[str, tuple[Condition, ...]]
 
 _SET_ITEMS = (INTEGERS - {uint32, uint64}) | {string}
 
 
-def _alike(functions: str, *conditions: Condition) -> Table:
-    """Return the part of the table for functions that have the same conditions."""
-    return dict.fromkeys(functions.split(), conditions)
-
-
+_FIRST_MATRIX = first_decides("matrix", "rhs")
 _FACTORS, _FACTOR_KERNELS = IEEE_FLOATING | COMPLEX, SINGLE_OR_DOUBLE | COMPLEX  # of decompositions of matrices
 _DECOMPOSITIONS = {
-    **_alike(
+    **alike(
         "matrices.linalg.cholesky matrices.linalg.det matrices.linalg.slogdet matrices.functions.expm "
         "matrices.functions.sqrtm matrices.factors.lu",
         dtypes("input", _FACTORS, _FACTOR_KERNELS),
     ),
-    **_alike(
+    **alike(
         "matrices.linalg.eigh matrices.linalg.eigvalsh matrices.linalg.svd",
         dtypes("tensor", _FACTORS, _FACTOR_KERNELS),
     ),
     "matrices.functions.logm": (dtypes("input", COMPLEX),),
     "matrices.linalg.logdet": (dtypes("matrix", _FACTORS, _FACTOR_KERNELS),),
-    "matrices.linalg.pinv": (supported("a", FLOATING | COMPLEX), dtypes("a", FLOATING | COMPLEX, _FACTOR_KERNELS)),
+    "matrices.linalg.pinv": (supported("a", FLOATING), dtypes("a", FLOATING, _FACTOR_KERNELS)),
     "matrices.factors.matrix_rank": (dtypes("a", FLOATING, SINGLE_OR_DOUBLE, tensors_only=True),),
-    "matrices.linalg.solve": (dtypes("matrix rhs", _FACTORS, _FACTOR_KERNELS),),
-    "matrices.linalg.triangular_solve": (
-        dtypes("matrix rhs", _FACTORS | {bfloat16}, _FACTOR_KERNELS), ranks("matrix rhs", 2)
+    "matrices.linalg.solve": (
+        dtypes("matrix rhs", _FACTORS, _FACTOR_KERNELS), *in_graphs(_FIRST_MATRIX),
     ),
-    "matrices.linalg.cholesky_solve": (dtypes("chol rhs", _FACTORS | {bfloat16}, _FACTOR_KERNELS),),
+    "matrices.linalg.triangular_solve": (
+        *in_graphs(_FIRST_MATRIX),
+        dtypes("matrix rhs", _FACTORS | {bfloat16}, _FACTOR_KERNELS), ranks("matrix rhs", 2),
+    ),
+    "matrices.linalg.cholesky_solve": (
+        *in_graphs(first_decides("chol", "rhs")),
+        dtypes("chol rhs", _FACTORS | {bfloat16}, _FACTOR_KERNELS),
+    ),
     "matrices.factor_solutions.banded_triangular_solve": (
-        dtypes("bands rhs", _FACTORS, _FACTOR_KERNELS), ranks("bands rhs", 2)
+        *in_graphs(first_decides("bands", "rhs")),
+        dtypes("bands rhs", _FACTORS, _FACTOR_KERNELS), ranks("bands rhs", 2),
     ),
     "matrices.factor_solutions.lu_matrix_inverse": (
         dtypes("lower_upper", _FACTORS | {bfloat16}, _FACTOR_KERNELS, tensors_only=True),
@@ -87,7 +94,7 @@ _MATRICES = {
     "matrices.linalg.matvec": (dtypes("a b", NUMERIC, _PRODUCTS), first_decides("a", "b")),
     "matrices.linalg.matmul": (first_decides("a", "b"),),
     "matrices.linalg.lstsq": (dtypes("matrix rhs", NUMERIC, _PRODUCTS),),
-    "matrices.linalg.cross": (dtypes("a b", REAL),),
+    "matrices.linalg.cross": (dtypes("a b", REAL), *in_graphs(first_decides("a", "b"))),
     "matrices.bands.diag": (integers("num_rows num_cols"), scalars("num_rows num_cols")),
     "matrices.bands.set_diag": (dtypes("input diagonal", ANY, ANY - {string}),),
     "matrices.diagonals.tensor_diag": (
@@ -95,56 +102,77 @@ _MATRICES = {
     ),
     "matrices.diagonals.tensor_diag_part": (
         dtypes("input", _FACTORS | {bfloat16} | LARGE_INTEGERS, _FACTORS | LARGE_INTEGERS),
+        *in_graphs(ranks("input", 1)),
     ),
 }
 
+_PAIR = in_graphs(first_decides("x", "y"))
 _MATHEMATICS = {
-    **_alike(
+    **alike(
+        "tensors.comparison.equal tensors.comparison.not_equal tensors.comparison.greater tensors.comparison.less "
+        "tensors.comparison.greater_equal tensors.comparison.less_equal tensors.comparison.maximum "
+        "tensors.comparison.minimum tensors.arithmetic.subtract tensors.arithmetic.multiply tensors.arithmetic.pow "
+        "tensors.arithmetic.floormod tensors.arithmetic.squared_difference "
+        "tensors.maths.xdivy tensors.maths.xlogy tensors.maths.xlog1py "
+        "bitwise.bitwise_and bitwise.bitwise_or bitwise.bitwise_xor bitwise.left_shift bitwise.right_shift",
+        *_PAIR,
+    ),
+    "tensors.arithmetic.truediv": (first_decides("x", "y"),),
+    "tensors.trigonometry.atan2": in_graphs(first_decides("y", "x")),
+    "tensors.special.zeta": in_graphs(first_decides("x", "q")),
+    "tensors.maths.polygamma": in_graphs(first_decides("a", "x")),
+    "tensors.positions.scalar_mul": (members("x", "dtype"),),
+    **alike(
         "tensors.special.bessel_i0 tensors.special.bessel_i1 tensors.special.bessel_i0e tensors.special.bessel_i1e "
         "tensors.maths.lgamma tensors.maths.digamma tensors.special.lbeta",
         dtypes("x", FLOATING, IEEE_FLOATING),
     ),
-    **_alike(
+    **alike(
         "tensors.maths.rint tensors.special.erfcinv tensors.special.erfinv tensors.special.ndtri "
         "special_integrals.dawsn special_integrals.expint special_integrals.spence "
         "special_integrals.fresnel_cos special_integrals.fresnel_sin",
         dtypes("x", FLOATING, SINGLE_OR_DOUBLE),
     ),
-    **_alike(
+    **alike(
         "tensors.special.igamma tensors.special.igammac",
-        dtypes("a x", FLOATING, SINGLE_OR_DOUBLE),
+        dtypes("a x", FLOATING, SINGLE_OR_DOUBLE), *in_graphs(first_decides("a", "x")),
     ),
     "tensors.special.betainc": (dtypes("a b x", SINGLE_OR_DOUBLE),),
     "tensors.maths.reciprocal": (dtypes("x", FLOATING | SIGNED | COMPLEX, FLOATING | COMPLEX),),
     "tensors.maths.round": (dtypes("x", NUMERIC, FLOATING | INTEGERS),),
-    "tensors.arithmetic.floordiv": (dtypes("x y", NUMERIC, REAL),),
-    "tensors.positions.realdiv": (dtypes("x y", NUMERIC, FLOATING | COMPLEX),),
-    "tensors.positions.truncatediv": (dtypes("x y", NUMERIC, REAL),),
-    "tensors.positions.truncatemod": (dtypes("x y", FLOATING | LARGE_INTEGERS, SINGLE_OR_DOUBLE | LARGE_INTEGERS),),
+    "tensors.arithmetic.floordiv": (*_PAIR, dtypes("x y", NUMERIC, REAL)),
+    "tensors.positions.realdiv": (*_PAIR, dtypes("x y", NUMERIC, FLOATING | COMPLEX)),
+    "tensors.positions.truncatediv": (*_PAIR, dtypes("x y", NUMERIC, REAL)),
+    "tensors.positions.truncatemod": (
+        *_PAIR, dtypes("x y", FLOATING | LARGE_INTEGERS, SINGLE_OR_DOUBLE | LARGE_INTEGERS)
+    ),
     "tensors.positions.cumulative_logsumexp": (flags("exclusive reverse"), scalars("axis")),
     "tensors.arithmetic.add": (first_decides("x", "y"),),
-    "tensors.arithmetic.multiply_no_nan": (first_decides("x", "y", TensorConversionError),),
-    **_alike(
+    "tensors.arithmetic.multiply_no_nan": (
+        first_decides("x", "y", TensorConversionError),
+        *in_graphs(agree("x", "y", TensorConversionError, tensors_only=True)),
+    ),
+    **alike(
         "tensors.sorting.approx_max_k tensors.sorting.approx_min_k",
-        dtypes("operand", FLOATING - {float64}),
+        dtypes("operand", FLOATING - {float64}), *in_graphs(constants("k")),
     ),
     "tensors.sorting.searchsorted": (
         dtypes("sorted_sequence values", ANY, REAL), first_decides("sorted_sequence", "values"),
     ),
-    **_alike(
+    **alike(
         "tensors.sorting.unique tensors.sorting.unique_with_counts",
         dtypes("x", ANY, ANY - COMPLEX),
     ),
     "tensors.sorting.top_k": (integers("k", INDICES),),
-    **_alike(
+    **alike(
         "tensors.reductions.reduce_std tensors.reductions.reduce_variance",
         dtypes("input_tensor", NUMERIC),
     ),
     "tensors.reductions.argmax": (results("output_type", INDICES | {uint16}),),
     "tensors.reductions.argmin": (results("output_type", LARGE_INTEGERS),),
-    **_alike(
+    **alike(
         "tensors.norms.norm matrices.factors.normalize",
-        dtypes("tensor", FLOATING | SIGNED | COMPLEX),
+        dtypes("tensor", FLOATING | SIGNED | COMPLEX), refuses("axis", np.ndarray, np.generic, list, error=ValueError),
     ),
     "tensors.comparison.clip_by_value": (dtypes("t clip_value_min clip_value_max", REAL),),
     "tensors.positions.histogram_fixed_width": (
@@ -162,6 +190,7 @@ _MATHEMATICS = {
 }
 
 _RANGE = FLOATING | LARGE_INTEGERS
+_NUMBERS = (int, float, complex, np.generic, np.ndarray)
 _SHAPES = {
     "nn.space_batches.batch_to_space": (
         dtypes("input", ANY, REAL), dtypes("crops", LARGE_INTEGERS), ranks("block_shape", 1, 1), ranks("crops", 2, 2)
@@ -169,11 +198,19 @@ _SHAPES = {
     "nn.space_batches.space_to_batch": (dtypes("input", ANY, REAL),),
     "tensors.static_shapes.broadcast_dynamic_shape": (dtypes("shape_x shape_y", LARGE_INTEGERS),),
     "tensors.shaping.pad": (integers("paddings", LARGE_INTEGERS), ranks("paddings", 2, 2)),
-    "tensors.shaping.reverse": (dtypes("axis", LARGE_INTEGERS, tensors_only=True),),
+    "tensors.shaping.reverse": (dtypes("axis", LARGE_INTEGERS, tensors_only=True), ranks("axis", 1, 1)),
     "tensors.shaping.shape": (results("out_type", LARGE_INTEGERS),),
     "tensors.shaping.shape_n": (lists("input"), results("out_type", LARGE_INTEGERS)),
     "tensors.positions.identity_n": (lists("input"),),
     "tensors.positions.dynamic_stitch": (lists("data"),),
+    "strings.join": (lists("inputs"),),
+    "tensors.constants.eye": (refuses("num_rows num_columns", np.ndarray, list),),
+    "sparse.conversion.eye": (refuses("num_rows num_columns", np.ndarray, list, float, np.floating),),
+    "tensors.constants.fill": in_graphs(ranks("dims", 1, 1)),
+    "tensors.constants.linspace": (integers("num", INTEGERS),),
+    "tensors.gather.where": (dtypes("condition", ANY, ANY - {float16}, missing=UnsupportedCastError),),
+    "tensors.shaping.tile": (dtypes("input", ANY, ANY - {uint16}, missing=UnsupportedCastError),),
+    "control.checks.Assert": in_graphs(refuses("data", *_NUMBERS), constants("data")),
     "tensors.gather.tensor_scatter_nd_update": (dtypes("indices", INDICES | {uint16}),),
     "tensors.gather.one_hot": (integers("depth"), scalars("depth on_value off_value")),
     "nn.blocks.space_to_depth": (ranks("input", 4, 5), at_least("block_size", 2)),
@@ -181,16 +218,17 @@ _SHAPES = {
     "tensors.constants.range": (dtypes("start limit delta", _RANGE, error=AssertionFailedError),),
     "ragged.construction.range_": (dtypes("starts limits deltas", _RANGE, error=AssertionFailedError),),
     "ragged.construction.segment_ids_to_row_splits": (
-        supported("segment_ids", INTEGERS), ranks("segment_ids", 1, 1, ValueError)
+        dtypes("segment_ids", INTEGERS, tensors_only=True), ranks("segment_ids", 1, 1, ValueError)
     ),
     "ragged.construction.boolean_mask": (
         dtypes("mask", frozenset({bool_}), tensors_only=True, error=TensorConversionError),
     ),
-    "tensors.conversion.constant": (keeps_dtype("value", "dtype"),),
-    "ragged.construction.constant": (keeps_dtype("pylist", "dtype"),),
+    "tensors.conversion.constant": (*in_graphs(constants("value")), keeps_dtype("value", "dtype")),
+    "ragged.construction.constant": (*in_graphs(constants("pylist")), keeps_dtype("pylist", "dtype")),
+    "ragged.construction.stack": (refuses("axis", np.generic, np.ndarray),),
     "tensors.indexing.slice": (ranks("begin size", 1, 1),),
     "tensors.shaping.concat": (dtypes("axis", frozenset({int32}), tensors_only=True, error=TensorConversionError),),
-    "tensors.shaping.split": (at_least("num", 1),),
+    "tensors.shaping.split": (at_least("num", 1), refuses("num_or_size_splits", float, error=ValueError)),
     "tensors.positions.histogram_fixed_width_bins": (dtypes("values", FLOATING), at_least("nbins", 1)),
     "tensors.shaping.roll": (dtypes("shift axis", LARGE_INTEGERS, tensors_only=True),),
     "tensors.shaping.repeat": (supported("repeats", INTEGERS),),
@@ -202,21 +240,22 @@ _SHAPES = {
 
 _SPARSE = {
     "sparse.shaping.reshape": (ranks("shape", 1, 1),),
-    **_alike(
+    **alike(
         "sparse.computing.minimum sparse.computing.maximum",
-        dtypes("sp_a", NUMERIC, REAL),
+        dtypes("sp_a", NUMERIC, REAL, tensors_only=True),
     ),
-    "sparse.computing.reduce_sum": (dtypes("sp_input", NUMERIC), flags("keepdims")),
-    "sparse.computing.reduce_max": (dtypes("sp_input", REAL), flags("keepdims")),
-    **_alike(
+    "sparse.computing.reduce_sum": (dtypes("sp_input", NUMERIC, tensors_only=True), flags("keepdims")),
+    "sparse.computing.reduce_max": (dtypes("sp_input", REAL, tensors_only=True), flags("keepdims")),
+    **alike(
         "sparse.computing.segment_sqrt_n sparse.computing.segment_mean",
         dtypes("data", FLOATING), ranks("segment_ids", 1, 1),
     ),
     "sparse.computing.segment_sum": (dtypes("data", REAL), ranks("segment_ids", 1, 1)),
-    "sparse.computing.softmax": (dtypes("sp_input", IEEE_FLOATING),),
-    "sparse.computing.sparse_dense_matmul": (dtypes("sp_a", ANY, FLOATING | COMPLEX | {int32}),),
+    "sparse.computing.softmax": (dtypes("sp_input", IEEE_FLOATING, tensors_only=True),),
+    "sparse.computing.sparse_dense_matmul": (dtypes("sp_a", ANY, FLOATING | COMPLEX | {int32}), agree("sp_a", "b")),
+    "sparse.embedding.safe_embedding_lookup_sparse": (dtypes("embedding_weights", FLOATING),),
     "sparse.sets.size": (supported("a", _SET_ITEMS),),
-    **_alike(
+    **alike(
         "sparse.sets.union sparse.sets.difference sparse.sets.intersection",
         supported("a", _SET_ITEMS),
     ),
@@ -228,119 +267,43 @@ _NETWORKS = {
         dtypes("input", FLOATING - {float64}, frozenset({float16, float32}), tensors_only=True), ranks("input", 4, 4),
         numbers("depth_radius bias alpha beta"),
     ),
-    "nn.layers.softmax_cross_entropy_with_logits": (dtypes("logits", NUMERIC),),
+    "nn.layers.softmax_cross_entropy_with_logits": (
+        *in_graphs(ranks("labels", 1, error=IndexError)), dtypes("logits", NUMERIC),
+    ),
+    "nn.layers.bias_add": in_graphs(agree("value", "bias", TensorConversionError, tensors_only=True)),
+    "nn.layers.gelu": (supported("features", FLOATING),),
+    "nn.statistics.sufficient_statistics": (refuses("axes", int),),
     "nn.layers.leaky_relu": (numbers("alpha"),),
     "nn.label_runs.ctc_unique_labels": (dtypes("labels", ANY, ANY - COMPLEX), ranks("labels", 1, error=ValueError)),
 }
 
 _LOGITS = dtypes("logits", REAL, FLOATING)
 _SEED = integers("seed", INTEGERS)
+_CATEGORICAL = (
+    _LOGITS, integers("num_samples"), at_least("num_samples", 0), ranks("logits", 2, 2), scalars("num_samples")
+)
 _RANDOM = {
-    "random.stateful.categorical": (_LOGITS, integers("num_samples"), ranks("logits", 2, 2), scalars("num_samples")),
-    "random.stateless.stateless_categorical": (
-        _LOGITS, integers("num_samples"), ranks("logits", 2, 2), scalars("num_samples"), _SEED
-    ),
-    **_alike(
+    "random.stateful.categorical": _CATEGORICAL,
+    "random.stateless.stateless_categorical": (*_CATEGORICAL, _SEED),
+    **alike(
         "random.stateless.stateless_normal random.stateless.stateless_uniform "
         "random.stateless.stateless_truncated_normal image_random.stateless_random_crop",
         _SEED,
     ),
-    **_alike(
+    **alike(
         "random.stateful.normal random.stateful.uniform random.stateful.truncated_normal",
-        dtypes("shape", LARGE_INTEGERS, tensors_only=True),
+        dtypes("shape", LARGE_INTEGERS, tensors_only=True), ranks("shape", 1, 1),
     ),
-}
-
-_IMAGE = (images("image"),)
-_COLOURS = ANY - {float16}  # other dtypes than float32 are converted to it first
-_IMAGES = {
-    **_alike(
-        "image.flip_left_right image.flip_up_down image_random.random_flip_left_right image.central_crop "
-        "image_random.random_flip_up_down image_random.stateless_random_flip_left_right image.transpose "
-        "image_random.stateless_random_flip_up_down image.resize_with_crop_or_pad",
-        *_IMAGE,
-    ),
-    "image.per_image_standardization": (images("image", most=None),),
-    "image.adjust_saturation": (dtypes("image", ANY, _COLOURS), scalars("saturation_factor")),
-    "image.adjust_contrast": (
-        dtypes("images", ANY, _COLOURS), dtypes("contrast_factor", frozenset({float32}), tensors_only=True),
-        scalars("contrast_factor"),
-    ),
-    "image.adjust_hue": (dtypes("image", ANY, _COLOURS), ranks("image", 3)),
-    **_alike(
-        "image_random.random_contrast image_random.random_saturation",
-        dtypes("image", ANY, _COLOURS),
-    ),
-    "image_random.random_hue": (dtypes("image", ANY, _COLOURS), ranks("image", 3)),
-    "image.sobel_edges": (dtypes("image", FLOATING),),
-    "image.total_variation": (
-        ranks("images", 3, 4, ValueError), dtypes("images", FLOATING | SIGNED | COMPLEX)
-    ),
-    **_alike(
-        "boxes.suppression.non_max_suppression boxes.suppression.non_max_suppression_with_scores",
-        integers("max_output_size"), at_least("max_output_size", 0), ranks("boxes", 2, 2), ranks("scores", 1, 1),
-    ),
-    "image_random.random_crop": (ranks("size", 1, 1),),
-    "image.rot90": (*_IMAGE, scalars("k", ValueError)),
-}
-
-_WINDOW = (integers("window_length"), scalars("window_length", ValueError), at_least("window_length", 0))
-_RFFT, _IRFFT = (dtypes("input_tensor", each, tensors_only=True) for each in (SINGLE_OR_DOUBLE, COMPLEX))
-_SIGNALS = {
-    **_alike(
-        "signals.spectral.hann_window signals.spectral.hamming_window signals.windows.vorbis_window "
-        "signals.windows.kaiser_bessel_derived_window",
-        *_WINDOW,
-    ),
-    "signals.spectral.kaiser_window": (*_WINDOW, at_least("window_length", 1)),
-    "signals.spectral.frame": (ranks("signal", 1, error=ValueError), at_least("frame_length", 0)),
-    "signals.fourier.rfft": (_RFFT, ranks("input_tensor", 1, error=ValueError),),
-    "signals.fourier.irfft": (_IRFFT,),
-    "signals.transforms.rfft2d": (_RFFT, ranks("input_tensor", 2, error=ValueError)),
-    "signals.transforms.irfft2d": (_IRFFT, ranks("input_tensor", 2, error=ValueError)),
-    "signals.transforms.rfft3d": (_RFFT, ranks("input_tensor", 3, error=ValueError)),
-    "signals.transforms.irfft3d": (_IRFFT, ranks("input_tensor", 3, error=ValueError)),
-    **_alike(
-        "signals.fourier.fft2d signals.fourier.ifft2d",
-        ranks("input", 2),
-    ),
-    **_alike(
-        "signals.fourier.fft3d signals.fourier.ifft3d",
-        ranks("input", 3),
-    ),
-    "signals.spectral.overlap_and_add": (dtypes("signal", NUMERIC), supported("frame_step", INTEGERS)),
-    "signals.cosine_transforms.mdct": (ranks("signals", 1, error=ValueError),),
-    "signals.cosine_transforms.inverse_mdct": (ranks("mdcts", 2, error=ValueError),),
-}
-
-_ENCODING = texts("input_encoding errors")
-_TEXTS = {
-    "strings.reduce_join": (flags("keepdims"),),
-    "strings.length": (texts("unit"),),
-    "strings.unicode_encode": (
-        texts("output_encoding errors"), dtypes("input", frozenset({int32}), tensors_only=True),
-        ranks("input", 1, error=ValueError),
-    ),
-    **_alike(
-        "string_parts.unicode_split string_parts.unicode_split_with_offsets string_parts.unicode_decode "
-        "string_parts.unicode_decode_with_offsets",
-        _ENCODING,
-    ),
-    "string_parts.split": (strings("input"), strings("sep")),
-    "string_parts.ngrams": (strings("data"),),
-    "strings.regex_replace": (strings("input pattern rewrite"), scalars("pattern rewrite")),
-    "strings.regex_full_match": (strings("input pattern"), scalars("pattern")),
 }
 
 CONDITIONS: Table = {
-    **_DECOMPOSITIONS, **_MATRICES, **_MATHEMATICS, **_SHAPES, **_SPARSE, **_NETWORKS, **_RANDOM, **_IMAGES, **_SIGNALS,
-    **_TEXTS,
+    **_DECOMPOSITIONS, **_MATRICES, **_MATHEMATICS, **_SHAPES, **_SPARSE, **_NETWORKS, **_RANDOM, **MEDIA_CONDITIONS,
 }
 
 
 def checks_of(function: Callable[..., Any]) -> Callable[[Sequence[Any], Mapping[str, Any]], None] | None:
     """Return the check of a public function's arguments, positional and named; None if it has no conditions."""
-    module = function.__module__.removeprefix("autoconv.api.").removeprefix("autoconv.runtime.")
+    module = function.__module__.removeprefix("autoconv.").removeprefix("api.").removeprefix("runtime.")
     conditions = CONDITIONS.get(f"{module}.{function.__name__}")
     if not conditions:
         return None

@@ -221,7 +221,7 @@ def _array_of_numbers(array: np.ndarray, value: object, dtype: DType | None) -> 
         return array.astype(inferred_dtype.numpy)
     if array.size == 0 and isinstance(value, (list, tuple)):
         return np.empty(array.shape, dtype.numpy)  # an empty list does not determine a dtype
-    is_refused_bool = inferred_dtype.is_bool and dtype.name not in _DTYPES_FOR_BOOLS
+    is_refused_bool = inferred_dtype.is_bool and dtype.name not in _DTYPES_FOR_BOOLS and current_region() is None
     if inferred_dtype.is_string != dtype.is_string or not can_adopt_dtype(inferred_dtype, dtype) or is_refused_bool:
         raise UnconvertibleError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
     if dtype.name == "uint64" and array.size and array.dtype.kind == "i" and array.min() < 0:

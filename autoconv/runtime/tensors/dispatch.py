@@ -38,6 +38,7 @@ from autoconv.runtime.tensors.dtype_checks import (
     check_dtypes,
     mismatch_error,
     name_dtypes,
+    type_rule_error,
     unconvertible_error,
 )
 from autoconv.runtime.tensors.remote_ops import NUMBERS, array_of, home_of_variable, run_remotely, type_of_operand
@@ -120,9 +121,7 @@ def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, 
     try:
         node = region.record(op.name, inputs, attributes, node_name=node_name, device=home or region.trace.device)
     except (TypeError, ValueError) as error:
-        if isinstance(error, AutoconvError) and error.place is None:
-            error.place = current_place()
-        raise
+        raise type_rule_error(error, region) from error.__cause__
     return wrap_results(node.results)
 
 

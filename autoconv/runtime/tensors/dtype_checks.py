@@ -1,4 +1,4 @@
-"""Refuse operands by their dtypes: eagerly as the type rules of ops do in graphs, and dtypes that do not agree."""
+"""Errors of operands that type rules refuse: eagerly as in graphs, and for dtypes that do not agree."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import AutoconvError, DtypeError, InvalidArgumentError, TensorConversionError, UnconvertibleError
+from autoconv.errors import (
+    AutoconvError,
+    DtypeError,
+    InvalidArgumentError,
+    TensorConversionError,
+    TypeRuleError,
+    UnconvertibleError,
+)
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import TensorType
 from autoconv.ops.record import Op
@@ -67,6 +74,15 @@ def mismatch_error(op: Op, first: DType, other: DType, position: int, region: Re
         f"Input {OPERAND_NAMES[min(position, 3)]!r} of {op.graphdef!r} Op has type {other.name} that does not match "
         f"type {first.name} of argument 'x'. {remedy}"
     )
+
+
+def type_rule_error(error: TypeError | ValueError, region: Region) -> Exception:
+    """Return the error of a type rule while tracing, with its place."""
+    if isinstance(error, AutoconvError):
+        error.place = error.place or current_place()
+    elif isinstance(error, ValueError) and type(error) is ValueError and not region.contract.numpy_arrays:
+        return TypeRuleError(str(error), current_place())
+    return error
 
 
 def unconvertible_error(op: Op, target: DType, value: Any, position: int, region: Region | None) -> Exception:

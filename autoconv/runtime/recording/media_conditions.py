@@ -1,0 +1,123 @@
+"""The part of the table of conditions for functions of images, signals and texts."""
+
+from __future__ import annotations
+
+from autoconv.errors import AssertionFailedError
+from autoconv.graph.dtype_sets import ANY, COMPLEX, FLOATING, INTEGERS, NUMERIC, SIGNED, SINGLE_OR_DOUBLE
+from autoconv.graph.dtypes import float16, float32, int32, uint8, uint16
+from autoconv.runtime.recording.parameter_checks import (
+    Table,
+    agree,
+    alike,
+    at_least,
+    dtypes,
+    flags,
+    images,
+    integers,
+    members,
+    ranks,
+    scalars,
+    strings,
+    supported,
+    texts,
+)
+
+_IMAGE = (images("image"),)
+_COLOURS = ANY - {float16}  # other dtypes than float32 are converted to it first
+_IMAGES = {
+    **alike(
+        "image.flip_left_right image.flip_up_down image_random.random_flip_left_right image.central_crop "
+        "image_random.random_flip_up_down image_random.stateless_random_flip_left_right image.transpose "
+        "image_random.stateless_random_flip_up_down",
+        *_IMAGE,
+    ),
+    "image.resize_with_crop_or_pad": (*_IMAGE, integers("target_height target_width")),
+    "image.per_image_standardization": (images("image", most=None),),
+    "image.adjust_saturation": (dtypes("image", ANY, _COLOURS), scalars("saturation_factor")),
+    "image.adjust_contrast": (
+        dtypes("images", ANY, _COLOURS), dtypes("contrast_factor", frozenset({float32}), tensors_only=True),
+        scalars("contrast_factor"),
+    ),
+    "image.adjust_hue": (dtypes("image", ANY, _COLOURS), ranks("image", 3)),
+    **alike(
+        "image_random.random_contrast image_random.random_saturation",
+        dtypes("image", ANY, _COLOURS),
+    ),
+    "image_random.random_hue": (dtypes("image", ANY, _COLOURS), ranks("image", 3)),
+    "image.sobel_edges": (members("image", "get_shape"), dtypes("image", FLOATING)),
+    "image.image_gradients": (members("image", "get_shape"),),
+    "image.total_variation": (
+        ranks("images", 3, 4, ValueError),
+        dtypes("images", FLOATING | SIGNED | COMPLEX),
+    ),
+    "io.image_files.encode_png": (dtypes("image", frozenset({uint8, uint16})),),
+    "io.image_files.encode_jpeg": (dtypes("image", frozenset({uint8}), tensors_only=True),),
+    **alike(
+        "boxes.suppression.non_max_suppression boxes.suppression.non_max_suppression_with_scores",
+        integers("max_output_size"), at_least("max_output_size", 0), ranks("boxes", 2, 2), ranks("scores", 1, 1),
+    ),
+    "image_random.random_crop": (ranks("size", 1, 1),),
+    "image.rot90": (*_IMAGE, scalars("k", ValueError)),
+}
+
+_WINDOW = (
+    integers("window_length"), scalars("window_length", ValueError), at_least("window_length", 0),
+    members("dtype", "is_floating"),
+)
+_RFFT, _IRFFT = (dtypes("input_tensor", each, tensors_only=True) for each in (SINGLE_OR_DOUBLE, COMPLEX))
+_FFT_LENGTH = ranks("fft_length", 1, 1, TypeError)
+_FRAME = agree("frame_length", "frame_step")
+_SIGNALS = {
+    **alike(
+        "signals.spectral.hann_window signals.spectral.hamming_window signals.windows.vorbis_window "
+        "signals.windows.kaiser_bessel_derived_window",
+        *_WINDOW,
+    ),
+    "signals.spectral.kaiser_window": (*_WINDOW, at_least("window_length", 1)),
+    "signals.spectral.frame": (ranks("signal", 1, error=ValueError), at_least("frame_length", 0), _FRAME),
+    "signals.spectral.stft": (_FRAME,),
+    **alike(
+        "signals.cosine_transforms.dct signals.cosine_transforms.idct",
+        dtypes("input", ANY - COMPLEX, error=AssertionFailedError),
+    ),
+    "signals.fourier.rfft": (_RFFT, _FFT_LENGTH, ranks("input_tensor", 1, error=ValueError)),
+    "signals.fourier.irfft": (_IRFFT, _FFT_LENGTH),
+    "signals.transforms.rfft2d": (_RFFT, ranks("input_tensor", 2, error=ValueError)),
+    "signals.transforms.irfft2d": (_IRFFT, ranks("input_tensor", 2, error=ValueError)),
+    "signals.transforms.rfft3d": (_RFFT, ranks("input_tensor", 3, error=ValueError)),
+    "signals.transforms.irfft3d": (_IRFFT, ranks("input_tensor", 3, error=ValueError)),
+    **alike(
+        "signals.fourier.fft2d signals.fourier.ifft2d",
+        ranks("input", 2),
+    ),
+    **alike(
+        "signals.fourier.fft3d signals.fourier.ifft3d",
+        ranks("input", 3),
+    ),
+    "signals.spectral.overlap_and_add": (dtypes("signal", NUMERIC), supported("frame_step", INTEGERS)),
+    "signals.cosine_transforms.mdct": (ranks("signals", 1, error=ValueError),),
+    "signals.cosine_transforms.inverse_mdct": (
+        ranks("mdcts", 2, error=ValueError), dtypes("mdcts", ANY - COMPLEX, error=AssertionFailedError),
+    ),
+}
+
+_ENCODING = texts("input_encoding errors")
+_TEXTS = {
+    "strings.reduce_join": (flags("keepdims"),),
+    "strings.length": (texts("unit"),),
+    "strings.unicode_encode": (
+        texts("output_encoding errors"), dtypes("input", frozenset({int32}), tensors_only=True),
+        ranks("input", 1, error=ValueError),
+    ),
+    **alike(
+        "string_parts.unicode_split string_parts.unicode_split_with_offsets string_parts.unicode_decode "
+        "string_parts.unicode_decode_with_offsets",
+        _ENCODING,
+    ),
+    "string_parts.split": (strings("input"), strings("sep")),
+    "string_parts.ngrams": (strings("data"),),
+    "strings.regex_replace": (strings("input pattern rewrite"), scalars("pattern rewrite")),
+    "strings.regex_full_match": (strings("input pattern"), scalars("pattern")),
+}
+
+MEDIA_CONDITIONS: Table = {**_IMAGES, **_SIGNALS, **_TEXTS}
