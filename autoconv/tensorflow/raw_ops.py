@@ -21,6 +21,7 @@ from autoconv.api.tensors.constants import zeros
 from autoconv.api.tensors.shaping import reshape, shape, size
 from autoconv.api.tensors.sorting import searchsorted
 from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.support.made_functions import give_name
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -145,6 +146,4 @@ def _make_raw_op(op: str, form: Callable[..., object]) -> Callable[..., object]:
     def raw_op(*, name: str | None = None, **arguments: object) -> object:
         return form(**arguments)
 
-    raw_op.__name__ = raw_op.__qualname__ = op
-    raw_op.__doc__ = f"The raw op {op}."
-    return raw_op
+    return give_name(raw_op, op, f"The raw op {op}.")

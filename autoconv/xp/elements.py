@@ -8,6 +8,7 @@ from typing import Any
 from autoconv.numpy.operands import tensor
 from autoconv.numpy.standard import numpy_implementation
 from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.support.made_functions import give_name
 from autoconv.runtime.tensors.tensor import Tensor
 
 # For each function of one array: the arguments of the example in its docstring, and the printed result.
@@ -118,21 +119,14 @@ def _binary_function(name: str) -> Callable[..., Any]:
     return elementwise
 
 
-def _with_name(name: str, function: Callable[..., Any], arguments: str, result: str) -> Callable[..., Any]:
-    """Give a function a name, and a docstring with an example; return the function."""
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = (
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    name: give_name(make(name), name, (
         f"The standard's `{name}`, element by element, with the dtypes of NumPy 2.\n\n"
         f">>> autoconv.xp.{name}({arguments}).numpy()\n{result}"
-    )
-    return function
-
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    name: _with_name(name, make(name), *example)
+    ))
     for make, table in ((_unary_function, UNARY), (_rounding_function, ROUNDING), (_binary_function, BINARY))
-    for name, example in table.items()
-}
+    for name, (arguments, result) in table.items()
+}  # fmt: skip
 
 
 def clip(x: TensorLike, /, min: TensorLike | None = None, max: TensorLike | None = None) -> Tensor:

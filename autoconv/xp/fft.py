@@ -7,7 +7,8 @@ from typing import Any
 
 from autoconv.numpy.operands import numpy_dtype
 from autoconv.numpy.standard import check_device, numpy_implementation, wrap_for_users
-from autoconv.runtime.annotations import AxisLike, IntLike, TensorLike
+from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, TensorLike
+from autoconv.runtime.support.made_functions import give_name
 from autoconv.runtime.tensors.tensor import Tensor
 
 
@@ -16,9 +17,7 @@ def _function_along_axis(name: str) -> Callable[..., Any]:
     def run(x: TensorLike, /, *, n: IntLike | None = None, axis: AxisLike = -1, norm: str = "backward") -> Tensor:
         return numpy_implementation(f"fft.{name}")(x, n, axis, norm)
 
-    run.__name__ = run.__qualname__ = name
-    run.__doc__ = f"`numpy.fft.{name}` along an axis; float32 and complex64 stay in single precision."
-    return run
+    return give_name(run, name, f"`numpy.fft.{name}` along an axis; float32 and complex64 stay in single precision.")
 
 
 def _function_over_axes(name: str) -> Callable[..., Any]:
@@ -27,16 +26,14 @@ def _function_over_axes(name: str) -> Callable[..., Any]:
         selected_axes = tuple(range(-len(s), 0)) if axes is None and s is not None else axes
         return numpy_implementation(f"fft.{name}")(x, s, selected_axes, norm)
 
-    run.__name__ = run.__qualname__ = name
-    run.__doc__ = f"`numpy.fft.{name}` along the axes; if only sizes `s` are given, along the last axes."
-    return run
+    return give_name(run, name, f"`numpy.fft.{name}` along the axes; if only sizes `s` are given, along the last axes.")
 
 
 fft, ifft, rfft, irfft, hfft, ihfft = map(_function_along_axis, ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"))
 fftn, ifftn, rfftn, irfftn = map(_function_over_axes, ("fftn", "ifftn", "rfftn", "irfftn"))
 
 
-def fftfreq(n: Any, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
+def fftfreq(n: IntLike, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Any = None) -> Tensor:
     """The frequencies of a transform of n samples with spacing d."""
     check_device(device)
     return numpy_implementation("astype")(
@@ -44,7 +41,7 @@ def fftfreq(n: Any, /, *, d: float = 1.0, dtype: Any = None, device: Any = None)
     )
 
 
-def rfftfreq(n: Any, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
+def rfftfreq(n: IntLike, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Any = None) -> Tensor:
     """The frequencies of a transform of n real samples with spacing d."""
     check_device(device)
     return numpy_implementation("astype")(

@@ -13,6 +13,7 @@ from autoconv.api.tensors.casts import identity
 from autoconv.compat.v1.operations import as_operation
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.variable_updates import IndexedSlices
+from autoconv.runtime.support.made_functions import give_name
 
 
 def assign(
@@ -29,55 +30,20 @@ def assign(
     return ref.assign(value)
 
 
-def assign_add(ref: Any, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Any:
-    """Add to a variable; return a tensor of the new value.
+def _make_update(method_name: str, doing: str, example_result: str) -> Callable[..., Any]:
+    """Return a function that calls the method of its variable; its docstring begins with `doing`."""
 
-    >>> autoconv.compat.v1.assign_add(autoconv.Variable(1.0), 2.0).numpy()
-    np.float32(3.0)
-    """
-    return ref.assign_add(value)
+    def update(ref: Any, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Any:
+        return getattr(ref, method_name)(value)
 
-
-def assign_sub(ref: Any, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Any:
-    """Subtract from a variable; return a tensor of the new value.
-
-    >>> autoconv.compat.v1.assign_sub(autoconv.Variable(1.0), 2.0).numpy()
-    np.float32(-1.0)
-    """
-    return ref.assign_sub(value)
+    return give_name(update, method_name, (
+        f"{doing} a variable; return a tensor of the new value.\n\n"
+        f">>> autoconv.compat.v1.{method_name}(autoconv.Variable(1.0), 2.0).numpy()\nnp.float32({example_result})\n"
+    ))  # fmt: skip
 
 
-def scatter_update(
-    ref: Any, indices: TensorLike, updates: TensorLike, use_locking: bool = True, name: str | None = None
-) -> Any:
-    """Set rows of a variable; return a tensor of the new value.
-
-    >>> autoconv.compat.v1.scatter_update(autoconv.Variable([1.0, 2.0]), [0], [5.0]).numpy()
-    array([5., 2.], dtype=float32)
-    """
-    return ref.scatter_update(IndexedSlices(updates, indices))
-
-
-def scatter_add(
-    ref: Any, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
-) -> Any:
-    """Add to rows of a variable; return a tensor of the new value.
-
-    >>> autoconv.compat.v1.scatter_add(autoconv.Variable([1.0, 2.0]), [0], [5.0]).numpy()
-    array([6., 2.], dtype=float32)
-    """
-    return ref.scatter_add(IndexedSlices(updates, indices))
-
-
-def scatter_sub(
-    ref: Any, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
-) -> Any:
-    """Subtract from rows of a variable; return a tensor of the new value.
-
-    >>> autoconv.compat.v1.scatter_sub(autoconv.Variable([1.0, 2.0]), [0], [5.0]).numpy()
-    array([-4.,  2.], dtype=float32)
-    """
-    return ref.scatter_sub(IndexedSlices(updates, indices))
+assign_add = _make_update("assign_add", "Add to", "3.0")
+assign_sub = _make_update("assign_sub", "Subtract from", "-1.0")
 
 
 def _make_scatter(method_name: str, example_result: str, takes_slices: bool = False) -> Callable[..., Any]:
@@ -92,16 +58,17 @@ def _make_scatter(method_name: str, example_result: str, takes_slices: bool = Fa
         method = getattr(ref, method_name)
         return method(IndexedSlices(updates, indices)) if takes_slices else method(indices, updates)
 
-    scatter.__name__ = scatter.__qualname__ = method_name
     example_indices = "[1]" if takes_slices else "[[1]]"
-    scatter.__doc__ = (
+    return give_name(scatter, method_name, (
         f"Call `ref.{method_name}` with indices and updates; return a tensor of the new value.\n\n"
         f">>> autoconv.compat.v1.{method_name}(autoconv.Variable([6.0, 3.0]), {example_indices}, [2.0]).numpy()\n"
         f"array({example_result}, dtype=float32)\n"
-    )
-    return scatter
+    ))  # fmt: skip
 
 
+scatter_update = _make_scatter("scatter_update", "[6., 2.]", takes_slices=True)
+scatter_add = _make_scatter("scatter_add", "[6., 5.]", takes_slices=True)
+scatter_sub = _make_scatter("scatter_sub", "[6., 1.]", takes_slices=True)
 scatter_nd_update = _make_scatter("scatter_nd_update", "[6., 2.]")
 scatter_nd_add = _make_scatter("scatter_nd_add", "[6., 5.]")
 scatter_nd_sub = _make_scatter("scatter_nd_sub", "[6., 1.]")
@@ -152,14 +119,12 @@ def _make_assertion(name: str, function: Callable[..., Any], example: str) -> Ca
         kwargs.pop("data", None)  # TensorFlow adds it to the message; here the message has the operands only
         return as_operation(lambda: function(*args, **kwargs))
 
-    assert_operation.__name__ = assert_operation.__qualname__ = name
     summary = (function.__doc__ or "").strip().splitlines()[0]
-    assert_operation.__doc__ = (
+    return give_name(assert_operation, name, (
         f"{summary}\n\nReturn the operation of the assertion, for control dependencies.\n\n"
         ">>> with autoconv.Graph().as_default():\n"
         f"...     autoconv.compat.v1.{name}({example}).type\n'NoOp'\n"
-    )
-    return assert_operation
+    ))  # fmt: skip
 
 
 assert_equal = _make_assertion("assert_equal", checks.assert_equal, "autoconv.constant(1), 1")

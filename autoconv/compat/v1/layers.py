@@ -14,6 +14,7 @@ from autoconv.compat.v1.initializers import ones_initializer, zeros_initializer
 from autoconv.compat.v1.maths import cond
 from autoconv.compat.v1.variables import get_variable, variable_scope
 from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.support.made_functions import give_name
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
@@ -47,72 +48,68 @@ def dense(
         return _activate(product, activation, activity_regularizer)
 
 
-def conv2d(
-    inputs: TensorLike, filters: int, kernel_size: Any, strides: Any = (1, 1), padding: str = "valid",
-    data_format: str = "channels_last", dilation_rate: Any = (1, 1), activation: Any = None, use_bias: bool = True,
-    kernel_initializer: Any = None, bias_initializer: Any = zeros_initializer, kernel_regularizer: Any = None,
-    bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
-    bias_constraint: Any = None, trainable: bool = True, name: str | None = None, reuse: object = None,
-) -> Any:  # fmt: skip
-    """Convolve images [batch, height, width, channels] with `filters` kernels, and add a bias.
+def _make_convolution(rank: int, summary: str, example: str, shape: list[int]) -> Callable[..., Any]:
+    """Return `conv1d` or `conv2d`; `example` has the arguments of the docstring's example, and `shape` its result."""
+    default_size: Any = 1 if rank == 1 else (1,) * rank
 
-    >>> with autoconv.Graph().as_default():
-    ...     autoconv.compat.v1.layers.conv2d(autoconv.zeros([2, 8, 8, 3]), 4, 3, padding="same").shape
-    TensorShape([2, 8, 8, 4])
-    """
-    return _convolution(
-        inputs, filters, _repeat(kernel_size, 2), _repeat(strides, 2), padding, data_format,
-        _repeat(dilation_rate, 2), activation, use_bias, (kernel_initializer, bias_initializer),
-        (kernel_regularizer, bias_regularizer, activity_regularizer), (kernel_constraint, bias_constraint), trainable,
-        name, reuse,
-    )  # fmt: skip
+    def convolution(
+        inputs: TensorLike, filters: int, kernel_size: Any, strides: Any = default_size, padding: str = "valid",
+        data_format: str = "channels_last", dilation_rate: Any = default_size, activation: Any = None,
+        use_bias: bool = True, kernel_initializer: Any = None, bias_initializer: Any = zeros_initializer,
+        kernel_regularizer: Any = None, bias_regularizer: Any = None, activity_regularizer: Any = None,
+        kernel_constraint: Any = None, bias_constraint: Any = None, trainable: bool = True, name: str | None = None,
+        reuse: object = None,
+    ) -> Any:  # fmt: skip
+        tensor = convert_to_tensor(inputs)
+        nn_data_format = _data_format(data_format, rank)
+        channels = _known_size(tensor, -1 if nn_data_format.endswith("C") else 1)
+        with variable_scope(name, default_name=f"conv{rank}d", reuse=reuse):
+            kernel = get_variable(
+                "kernel", [*_repeat(kernel_size, rank), channels, filters], tensor.dtype, kernel_initializer,
+                kernel_regularizer, trainable, constraint=kernel_constraint,
+            )  # fmt: skip
+            sizes = _repeat(strides, rank), padding.upper(), nn_data_format, _repeat(dilation_rate, rank)
+            product = nn.convolution(tensor, kernel, *sizes)
+            if use_bias:
+                bias = get_variable(
+                    "bias", [filters], tensor.dtype, bias_initializer, bias_regularizer, trainable,
+                    constraint=bias_constraint,
+                )  # fmt: skip
+                product = nn.bias_add(product, bias, nn_data_format)
+            return _activate(product, activation, activity_regularizer)
 
-
-def conv1d(
-    inputs: TensorLike, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
-    data_format: str = "channels_last", dilation_rate: Any = 1, activation: Any = None, use_bias: bool = True,
-    kernel_initializer: Any = None, bias_initializer: Any = zeros_initializer, kernel_regularizer: Any = None,
-    bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
-    bias_constraint: Any = None, trainable: bool = True, name: str | None = None, reuse: object = None,
-) -> Any:  # fmt: skip
-    """Convolve sequences [batch, steps, channels] with `filters` kernels, and add a bias.
-
-    >>> with autoconv.Graph().as_default():
-    ...     autoconv.compat.v1.layers.conv1d(autoconv.zeros([2, 8, 3]), 4, 3).shape
-    TensorShape([2, 6, 4])
-    """
-    return _convolution(
-        inputs, filters, _repeat(kernel_size, 1), _repeat(strides, 1), padding, data_format,
-        _repeat(dilation_rate, 1), activation, use_bias, (kernel_initializer, bias_initializer),
-        (kernel_regularizer, bias_regularizer, activity_regularizer), (kernel_constraint, bias_constraint), trainable,
-        name, reuse,
-    )  # fmt: skip
+    return give_name(convolution, f"conv{rank}d", (
+        f"Convolve {summary} with `filters` kernels, and add a bias.\n\n"
+        ">>> with autoconv.Graph().as_default():\n"
+        f"...     autoconv.compat.v1.layers.conv{rank}d({example}).shape\nTensorShape({shape})\n"
+    ))  # fmt: skip
 
 
-def max_pooling2d(
-    inputs: TensorLike, pool_size: Any, strides: Any, padding: str = "valid", data_format: str = "channels_last",
-    name: str | None = None,
-) -> Any:  # fmt: skip
-    """Return the largest element of each window of images.
-
-    >>> autoconv.compat.v1.layers.max_pooling2d(autoconv.zeros([1, 4, 4, 1]), 2, 2).shape
-    TensorShape([1, 2, 2, 1])
-    """
-    window_size, window_strides = _repeat(pool_size, 2), _repeat(strides, 2)
-    return nn.max_pool2d(inputs, window_size, window_strides, padding.upper(), _data_format(data_format, 2), name)
+conv1d = _make_convolution(1, "sequences [batch, steps, channels]", "autoconv.zeros([2, 8, 3]), 4, 3", [2, 6, 4])
+conv2d = _make_convolution(
+    2, "images [batch, height, width, channels]", 'autoconv.zeros([2, 8, 8, 3]), 4, 3, padding="same"', [2, 8, 8, 4]
+)
 
 
-def average_pooling2d(
-    inputs: TensorLike, pool_size: Any, strides: Any, padding: str = "valid", data_format: str = "channels_last",
-    name: str | None = None,
-) -> Any:  # fmt: skip
-    """Return the mean of each window of images.
+def _make_pooling(function_name: str, pool: Callable[..., Any], summary: str) -> Callable[..., Any]:
+    """Return the layer that pools images by a function of `nn`."""
 
-    >>> autoconv.compat.v1.layers.average_pooling2d(autoconv.zeros([1, 4, 4, 1]), 2, 2).shape
-    TensorShape([1, 2, 2, 1])
-    """
-    window_size, window_strides = _repeat(pool_size, 2), _repeat(strides, 2)
-    return nn.avg_pool2d(inputs, window_size, window_strides, padding.upper(), _data_format(data_format, 2), name)
+    def pooling(
+        inputs: TensorLike, pool_size: Any, strides: Any, padding: str = "valid", data_format: str = "channels_last",
+        name: str | None = None,
+    ) -> Any:  # fmt: skip
+        window_size, window_strides = _repeat(pool_size, 2), _repeat(strides, 2)
+        return pool(inputs, window_size, window_strides, padding.upper(), _data_format(data_format, 2), name)
+
+    return give_name(pooling, function_name, (
+        f"Return {summary} of each window of images.\n\n"
+        f">>> autoconv.compat.v1.layers.{function_name}(autoconv.zeros([1, 4, 4, 1]), 2, 2).shape\n"
+        "TensorShape([1, 2, 2, 1])\n"
+    ))  # fmt: skip
+
+
+max_pooling2d = _make_pooling("max_pooling2d", nn.max_pool2d, "the largest element")
+average_pooling2d = _make_pooling("average_pooling2d", nn.avg_pool2d, "the mean")
 
 
 def flatten(inputs: TensorLike, name: str | None = None, data_format: str = "channels_last") -> Any:
@@ -190,37 +187,6 @@ def batch_normalization(
         offset, scale_tensor = (None if parameter is None else reshape(parameter, shape) for parameter in (beta, gamma))
         reshaped_mean, reshaped_variance = (reshape(moment, shape) for moment in moments)
         return nn.batch_normalization(tensor, reshaped_mean, reshaped_variance, offset, scale_tensor, epsilon)  # type: ignore[arg-type]
-
-
-def _convolution(
-    inputs: Any, filters: int, kernel_size: list[int], strides: list[int], padding: str, data_format: str,
-    dilations: list[int], activation: Any, use_bias: bool, initializers: Any, regularizers: Any, constraints: Any,
-    trainable: bool, name: str | None, reuse: object,
-) -> Any:  # fmt: skip
-    """Return the result of `conv1d` or `conv2d`, by the length of `kernel_size`.
-
-    `initializers` and `constraints` are those of kernel and bias, `regularizers` those of kernel, bias and result.
-    """
-    kernel_initializer, bias_initializer = initializers
-    kernel_regularizer, bias_regularizer, activity_regularizer = regularizers
-    kernel_constraint, bias_constraint = constraints
-    tensor = convert_to_tensor(inputs)
-    rank = len(kernel_size)
-    nn_data_format = _data_format(data_format, rank)
-    channels = _known_size(tensor, -1 if nn_data_format.endswith("C") else 1)
-    with variable_scope(name, default_name=f"conv{rank}d", reuse=reuse):
-        kernel = get_variable(
-            "kernel", [*kernel_size, channels, filters], tensor.dtype, kernel_initializer, kernel_regularizer,
-            trainable, constraint=kernel_constraint,
-        )  # fmt: skip
-        product = nn.convolution(tensor, kernel, strides, padding.upper(), nn_data_format, dilations)
-        if use_bias:
-            bias = get_variable(
-                "bias", [filters], tensor.dtype, bias_initializer, bias_regularizer, trainable,
-                constraint=bias_constraint,
-            )  # fmt: skip
-            product = nn.bias_add(product, bias, nn_data_format)
-        return _activate(product, activation, activity_regularizer)
 
 
 def _activate(output: Any, activation: Callable[[Any], Any] | None, regularizer: Any) -> Any:

@@ -12,9 +12,10 @@ from autoconv.api.nn import space_batches
 from autoconv.api.tensors import casts, gather, reductions, shaping
 from autoconv.api.tensors.reductions import argmax as _argmax
 from autoconv.errors import InvalidArgumentError
-from autoconv.graph.dtypes import bfloat16, complex64, complex128, float32, float64, int32, int64
+from autoconv.graph.dtypes import DType, bfloat16, complex64, complex128, float32, float64, int32, int64
 from autoconv.ragged import boolean_mask
 from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
+from autoconv.runtime.support.made_functions import give_name
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 
 
@@ -38,13 +39,11 @@ def _with_old_arguments(function: Callable[..., Any], example: str = "1.0, 2.0")
         axes = resolve_alias("axis", axis, "reduction_indices", reduction_indices)
         return function(input_tensor, axes, bool(resolve_alias("keepdims", keepdims, "keep_dims", keep_dims)), name)
 
-    reduction.__name__ = reduction.__qualname__ = function.__name__
     summary = (function.__doc__ or "").strip().splitlines()[0]
-    reduction.__doc__ = (
+    return give_name(reduction, function.__name__, (
         f"{summary}\n\n`reduction_indices` and `keep_dims` are earlier names of `axis` and `keepdims`.\n\n"
         f">>> autoconv.compat.v1.{function.__name__}([{example}], reduction_indices=0).shape\nTensorShape([])\n"
-    )
-    return reduction
+    ))  # fmt: skip
 
 
 reduce_sum = _with_old_arguments(reductions.reduce_sum)
@@ -81,32 +80,24 @@ def batch_to_space(
     return space_batches.batch_to_space(input, blocks, crops, name)
 
 
-def argmax(
-    input: Any, axis: AxisLike | None = None, name: str | None = None, dimension: AxisLike | None = None,
-    output_type: DTypeLike = int64,
-) -> Any:  # fmt: skip
-    """Return the indices of the largest elements along an axis, by default the first axis.
+def _with_dimension(function: Callable[..., Any], extreme: str, example_result: str) -> Callable[..., Any]:
+    """Return `argmax` or `argmin` with `dimension`, an earlier name of `axis`; the default is the first axis."""
 
-    >>> autoconv.compat.v1.argmax([[1, 3], [5, 2]], 1).numpy()
-    array([1, 0])
-    """
-    chosen_axis = resolve_alias("axis", axis, "dimension", dimension)
-    return _argmax(input, 0 if chosen_axis is None else chosen_axis, output_type, name)
+    def position(
+        input: Any, axis: AxisLike | None = None, name: str | None = None, dimension: AxisLike | None = None,
+        output_type: DTypeLike = int64,
+    ) -> Any:  # fmt: skip
+        chosen_axis = resolve_alias("axis", axis, "dimension", dimension)
+        return function(input, 0 if chosen_axis is None else chosen_axis, output_type, name)
 
-
-def argmin(
-    input: Any, axis: AxisLike | None = None, name: str | None = None, dimension: AxisLike | None = None,
-    output_type: DTypeLike = int64,
-) -> Any:  # fmt: skip
-    """Return the indices of the smallest elements along an axis, by default the first axis.
-
-    >>> autoconv.compat.v1.argmin([[1, 3], [5, 2]], 1).numpy()
-    array([0, 1])
-    """
-    chosen_axis = resolve_alias("axis", axis, "dimension", dimension)
-    return math.argmin(input, 0 if chosen_axis is None else chosen_axis, output_type, name)
+    return give_name(position, function.__name__, (
+        f"Return the indices of the {extreme} elements along an axis, by default the first axis.\n\n"
+        f">>> autoconv.compat.v1.{function.__name__}([[1, 3], [5, 2]], 1).numpy()\narray({example_result})\n"
+    ))  # fmt: skip
 
 
+argmax = _with_dimension(_argmax, "largest", "[1, 0]")
+argmin = _with_dimension(math.argmin, "smallest", "[0, 1]")
 arg_max, arg_min = argmax, argmin
 
 
@@ -187,67 +178,25 @@ def while_loop(
     return results[0] if is_single and not hasattr(results, "_fields") else results
 
 
-def to_float(x: TensorLike, name: str = "ToFloat") -> Any:
-    """Return x as float32.
+def _make_cast(function_name: str, dtype: DType, example_result: str) -> Callable[..., Any]:
+    """Return the function that casts to a dtype; `example_result` is the number 3 in its docstring."""
+    default_name = "".join(part[0].upper() + part[1:] for part in function_name.split("_")).replace("Bf", "BF")
 
-    >>> autoconv.compat.v1.to_float(3).numpy()
-    np.float32(3.0)
-    """
-    return casts.cast(x, float32, name)
+    def cast_to(x: TensorLike, name: str = default_name) -> Any:
+        return casts.cast(x, dtype, name)
 
-
-def to_double(x: TensorLike, name: str = "ToDouble") -> Any:
-    """Return x as float64.
-
-    >>> autoconv.compat.v1.to_double(3).numpy()
-    np.float64(3.0)
-    """
-    return casts.cast(x, float64, name)
+    return give_name(cast_to, function_name, (
+        f"Return x as {dtype.name}.\n\n>>> autoconv.compat.v1.{function_name}(3).numpy()\n{example_result}\n"
+    ))  # fmt: skip
 
 
-def to_int32(x: TensorLike, name: str = "ToInt32") -> Any:
-    """Return x as int32.
-
-    >>> autoconv.compat.v1.to_int32(3.7).numpy()
-    np.int32(3)
-    """
-    return casts.cast(x, int32, name)
-
-
-def to_int64(x: TensorLike, name: str = "ToInt64") -> Any:
-    """Return x as int64.
-
-    >>> autoconv.compat.v1.to_int64(3.7).numpy()
-    np.int64(3)
-    """
-    return casts.cast(x, int64, name)
-
-
-def to_complex64(x: TensorLike, name: str = "ToComplex64") -> Any:
-    """Return x as complex64.
-
-    >>> autoconv.compat.v1.to_complex64(3.5).numpy()
-    np.complex64(3.5+0j)
-    """
-    return casts.cast(x, complex64, name)
-
-
-def to_complex128(x: TensorLike, name: str = "ToComplex128") -> Any:
-    """Return x as complex128.
-
-    >>> autoconv.compat.v1.to_complex128(3.5).numpy()
-    np.complex128(3.5+0j)
-    """
-    return casts.cast(x, complex128, name)
-
-
-def to_bfloat16(x: TensorLike, name: str = "ToBFloat16") -> Any:
-    """Return x as bfloat16.
-
-    >>> autoconv.compat.v1.to_bfloat16(3.5).dtype
-    autoconv.bfloat16
-    """
-    return casts.cast(x, bfloat16, name)
+to_float = _make_cast("to_float", float32, "np.float32(3.0)")
+to_double = _make_cast("to_double", float64, "np.float64(3.0)")
+to_int32 = _make_cast("to_int32", int32, "np.int32(3)")
+to_int64 = _make_cast("to_int64", int64, "np.int64(3)")
+to_complex64 = _make_cast("to_complex64", complex64, "np.complex64(3+0j)")
+to_complex128 = _make_cast("to_complex128", complex128, "np.complex128(3+0j)")
+to_bfloat16 = _make_cast("to_bfloat16", bfloat16, "3")
 
 
 def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:

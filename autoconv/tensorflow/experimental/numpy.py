@@ -18,6 +18,7 @@ import autoconv.numpy  # noqa: F401 (fills the table)
 from autoconv.errors import StagingError, UnimplementedError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.runtime.recording.numpy_protocol import implementation
+from autoconv.runtime.support.made_functions import give_name
 from autoconv.runtime.support.structure import map_structure
 from autoconv.runtime.tensors.conversion import constant, is_tensor
 from autoconv.runtime.tensors.numpy_behaviour import enable_numpy_behaviour
@@ -63,9 +64,7 @@ def _lift_to_tensors(name: str, function: Callable[..., Any]) -> Callable[..., A
         result = function(*map(_to_array, args), **{key: _to_array(value) for key, value in kwargs.items()})
         return _to_tensors(result if has_dtypes else map_structure(_as_preferred, result))
 
-    call_function.__name__ = call_function.__qualname__ = name
-    call_function.__doc__ = f"NumPy's `{name}` over tensors."
-    return call_function
+    return give_name(call_function, name, f"NumPy's `{name}` over tensors.")
 
 
 def experimental_enable_numpy_behavior(

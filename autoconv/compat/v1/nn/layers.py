@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv import nn
 from autoconv.api.matrices.linalg import matmul
 from autoconv.compat.v1.maths import resolve_alias
 from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.support.made_functions import give_name
 
 
 def conv2d(
@@ -26,30 +27,26 @@ def conv2d(
     return nn.conv2d(input, kernel, strides, padding, data_format, dilations, name)
 
 
-def max_pool(
-    value: Any = None, ksize: Any = None, strides: Any = None, padding: Any = None,
-    data_format: str = "NHWC", name: str | None = None, input: Any = None,
-) -> Any:  # fmt: skip
-    """Return the largest element of each window of images.
+def _make_pooling(pool: Callable[..., Any], default_name: str, summary: str) -> Callable[..., Any]:
+    """Return a function of `nn` that pools, with the parameters of version 1."""
+    function_name = pool.__name__
 
-    >>> autoconv.compat.v1.nn.max_pool(np.ones([1, 4, 4, 1], "f"), [1, 2, 2, 1], [1, 2, 2, 1], "SAME").shape
-    TensorShape([1, 2, 2, 1])
-    """
-    images = resolve_alias("input", input, "value", value)
-    return nn.max_pool(images, ksize, strides, padding, data_format, name or "MaxPool")
+    def pooling(
+        value: Any = None, ksize: Any = None, strides: Any = None, padding: Any = None, data_format: str = "NHWC",
+        name: str | None = None, input: Any = None,
+    ) -> Any:  # fmt: skip
+        images = resolve_alias("input", input, "value", value)
+        return pool(images, ksize, strides, padding, data_format, name or default_name)
+
+    return give_name(pooling, function_name, (
+        f"Return {summary} of each window of images.\n\n"
+        f">>> autoconv.compat.v1.nn.{function_name}(np.ones([1, 4, 4, 1], \"f\"), [1, 2, 2, 1], [1, 2, 2, 1], \"SAME\")"
+        ".shape\nTensorShape([1, 2, 2, 1])\n"
+    ))  # fmt: skip
 
 
-def avg_pool(
-    value: Any = None, ksize: Any = None, strides: Any = None, padding: Any = None,
-    data_format: str = "NHWC", name: str | None = None, input: Any = None,
-) -> Any:  # fmt: skip
-    """Return the mean of each window of images.
-
-    >>> autoconv.compat.v1.nn.avg_pool(np.ones([1, 4, 4, 1], "f"), [1, 2, 2, 1], [1, 2, 2, 1], "SAME").shape
-    TensorShape([1, 2, 2, 1])
-    """
-    images = resolve_alias("input", input, "value", value)
-    return nn.avg_pool(images, ksize, strides, padding, data_format, name or "AvgPool")
+max_pool = _make_pooling(nn.max_pool, "MaxPool", "the largest element")
+avg_pool = _make_pooling(nn.avg_pool, "AvgPool", "the mean")
 
 
 def dropout(
