@@ -37,6 +37,20 @@ def test_agrees_with_numpy(name: str, tmp_path: Path) -> None:
         np.testing.assert_array_equal(actual_array, expected_array)
 
 
+def test_reductions_of_arrays_without_dimensions(tmp_path: Path) -> None:
+    """As in NumPy, the sum of -0.0 is 0.0."""
+    functions = (np.sum, np.prod, np.mean, np.max, np.min, np.any, np.all, np.var, np.std, np.argmax, np.argmin)
+
+    def reduced(x: Any) -> Any:
+        return [function(x) for function in functions]
+
+    call = Caller(autoconv.clibrary.build(reduced, "float64[]", to=tmp_path / "reduced", contract="compile"))
+    for x in (-0.0, 2.5, -math.inf, math.nan):
+        with np.errstate(invalid="ignore"):
+            expected = [repr(float(number)) for number in reduced(np.array(x))]
+        assert [repr(float(number)) for number in leaves(call(x))] == expected
+
+
 def test_a_number_that_some_paths_have_from_an_array(tmp_path: Path) -> None:
     def worst(x: Any, least: float) -> Any:
         place, found = (-1, 0), 0.0

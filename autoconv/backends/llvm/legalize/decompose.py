@@ -58,9 +58,12 @@ def _expand_node(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value
         return None
     if not _has_known_shapes(node):
         return None
-    if not is_dense(node.inputs[0].type) and node.op.name not in _SCALAR_OPS:
+    b = GraphBuilder(copy, node.span)
+    if is_scalar(node.inputs[0].type) and node.op.name in _VECTOR_REDUCTIONS:
+        inputs = [b.fill(inputs[0], shape=(1,))]
+    elif not is_dense(node.inputs[0].type) and node.op.name not in _SCALAR_OPS:
         return None
-    replacement = rule(GraphBuilder(copy, node.span), node, inputs)
+    replacement = rule(b, node, inputs)
     if replacement is None:
         return None
     results = replacement if isinstance(replacement, tuple) else (replacement,)
@@ -144,9 +147,26 @@ def _reduction_rule(name: str) -> Rule:
         (x,), dtype = inputs, node.results[0].dtype
         if dtype.is_bool or (name == "reduce_mean" and not dtype.is_floating):
             return None
-        if x.dtype is not dtype:
-            x = b.cast(x, dtype=dtype)
-        return x if is_scalar(x.type) else getattr(b, name)(x, **_reduction_attributes(node))
+        return _reduce(b, name, x if x.dtype is dtype else b.cast(x, dtype=dtype), node)
+
+    return rule
+
+
+def _reduce(b: GraphBuilder, name: str, x: Value, node: Node) -> Any:
+    """Reduce an array, or a number, which is its own reduction, except for sums: as in NumPy, that of -0.0 is 0.0."""
+    if not is_scalar(x.type):
+        return getattr(b, name)(x, **_reduction_attributes(node))
+    if name not in ("reduce_sum", "reduce_mean") or not x.dtype.is_floating:  # type: ignore[union-attr]
+        return x
+    return b.add(x, b.constant(value=np.zeros((), x.dtype.numpy), weak=x.type.weak))  # type: ignore[union-attr]
+
+
+def _number_rule(name: str) -> Rule:
+    """Return the rule of a reduction whose operand has no dimensions."""
+    def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+        if is_scalar(inputs[0].type):
+            return _reduce(b, name, inputs[0], node)
+        return COMPOSITES[name](b, node, inputs) if name in COMPOSITES else None
 
     return rule
 
@@ -155,8 +175,7 @@ def _quantifier_rule(name: str) -> Rule:
     """Return the rule of `numpy_any` or `numpy_all`, which convert elements to bools first."""
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         (x,) = inputs
-        truths = x if x.dtype is bool_ else b.cast(x, dtype=bool_)
-        return truths if is_scalar(x.type) else getattr(b, name)(truths, **_reduction_attributes(node))
+        return _reduce(b, name, x if x.dtype is bool_ else b.cast(x, dtype=bool_), node)
 
     return rule
 
@@ -262,8 +281,14 @@ def _fill_shape(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     return b.fill(inputs[0], shape=sizes(node.results[0].type))
 
 
+_REDUCTIONS = tuple(f"reduce_{kind}" for kind in ("sum", "prod", "mean", "max", "min", "any", "all"))
+# Reductions whose rules take a number as an array of one element.
+_VECTOR_REDUCTIONS = frozenset({
+    "reduce_euclidean_norm", "reduce_logsumexp", "numpy_var", "numpy_std", "numpy_argmax", "numpy_argmin",
+})  # fmt: skip
 # Ops whose rules take scalars.
 _SCALAR_OPS = frozenset({
+    *_REDUCTIONS,
     "ones_like", "zeros_like", "size", "broadcast_to_shape_of", "broadcast_to", "expand_dims", "reshape", "xlogy",
     "xdivy", "logaddexp", "stack", "numpy_round", "numpy_sum", "numpy_prod", "numpy_mean", "numpy_max", "numpy_min",
     "numpy_any", "numpy_all", "ungather",
@@ -277,7 +302,7 @@ _OPEN_SIZE_OPS = frozenset({
     "rank", "numpy_round", "ungather",
 })  # fmt: skip
 _RULES: dict[str, Rule] = {
-    **COMPOSITES,
+    **COMPOSITES, **{name: _number_rule(name) for name in _REDUCTIONS},
     "ones_like": _constant_rule(1), "zeros_like": _constant_rule(0), "size": _size,
     "broadcast_to_shape_of": _fill_shape,
     "broadcast_to": _fill_shape, "expand_dims": _fill_shape, "reshape": _fill_shape,
