@@ -79,7 +79,7 @@ def _class_and_text(node: Node) -> tuple[ErrorClass, str]:
     if message := _message_of_sizes(name):
         return _class_of_sizes(node), f"ValueError: {message}"
     traits = node.op.traits
-    if traits.indexing is not None or (traits.view and "spec" in attributes):
+    if traits.indexing is not None or name == "reduceat" or (traits.view and "spec" in attributes):
         return IndexError, "IndexError: index out of bounds"
     if name in ("number_sizes", "range_size"):
         return None, "the array is too large"
@@ -180,6 +180,12 @@ def _math_causes(node: Node) -> Causes:
             return ((OverflowError, "math range error", _always),)
         case "floor" | "ceil" | "trunc":
             return _conversion_causes(node)
+        case "gcd" | "lcm":
+            return ()
+        case "isqrt":
+            return ((ValueError, "isqrt() argument must be nonnegative", _has_negative),)
+        case "factorial":
+            return ((ValueError, "factorial() not defined for negative values", _has_negative),)
         case "pow":
             return ((OverflowError, "math range error", _has_real_power), domain)
         case "log" if len(node.inputs) == 2:

@@ -47,7 +47,7 @@ def make_variants(trace: Trace, interface: Interface) -> list[Graph]:
     for sizes in itertools.islice(_special_sizes(general_graph, symbols), _MAX_SPECIAL_VARIANTS):
         try:
             result.append(_make_variant(graph, _parameter_types(graph, declared_shapes, sizes), contract))
-        except (CannotSpecialise, ValueError, TypeError):  # the program refuses these sizes
+        except (CannotSpecialise, ValueError, TypeError, IndexError):  # the program refuses these sizes
             continue
     return result
 

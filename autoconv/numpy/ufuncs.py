@@ -167,8 +167,15 @@ def reduceat(
     ufunc: Callable[..., Any], array: TensorLike, indices: TensorLike, axis: AxisLike = 0,
     dtype: DTypeLike | None = None, out: OutLike | None = None,
 ) -> Any:  # fmt: skip
-    options: dict[str, Any] = {} if dtype is None else {"dtype": dtype}
-    result = call_numpy(f"{ufunc.__name__}.reduceat", tensor(array), indices, axis=integer(axis), **options)
+    x, positions = tensor(array), tensor(indices)
+    example, place = (np.zeros((1,) * rank_of(operand), operand.dtype.numpy) for operand in (x, positions))
+    options: dict[str, Any] = {} if dtype is None else {"dtype": numpy_dtype(dtype)}
+    result_dtype = ufunc.reduceat(example, place, axis=integer(axis), **options).dtype  # type: ignore[attr-defined]
+    x, positions = cast(x, result_dtype), cast(positions, np.int64)
+    name = ufunc.__name__
+    if result_dtype == np.bool_:
+        name = {"maximum": "logical_or", "minimum": "logical_and"}.get(name, name)
+    result = apply("reduceat", x, positions, function=name, axis=integer(axis))
     return result if out is None else write_into(out, result)
 
 
@@ -362,6 +369,7 @@ LOOPS.update(
         "bitwise_or": _loop_of_op("bitwise_or", bool_op="logical_or"),
         "bitwise_xor": _loop_of_op("bitwise_xor", bool_op="logical_xor"),
         "invert": _loop_of_op("invert", bool_op="logical_not"),
+        "gcd": _loop_of_op("gcd", kinds="iu"), "lcm": _loop_of_op("lcm", kinds="iu"),
         "left_shift": _loop_of_op("left_shift"),
         "right_shift": _loop_of_op("right_shift"),
         "logical_and": _truth_value_loop("logical_and"),

@@ -72,11 +72,13 @@ class Writer(ShapeWriter):
         shape = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
         if x.dtype.is_bool:
             op = {"or": "maximum", "and": "minimum"}.get(op, op)
-            return self.cast(self.reduce(self.emit_cast(x, int32), axes, op, 0 if op == "maximum" else 1), bool_)
+            # Of no elements, the maximum is the lowest integer there.
+            return self.reduce(self.emit_cast(x, int32), axes, op, 0 if op == "maximum" else 1) > 0
         if x.dtype is uint64 and op in ("maximum", "minimum"):
             return self.emit_cast(self.reduce(self._to_signed_order(x), axes, op, start), uint64) ^ 2**63
         if x.dtype in CAST_DTYPES:
-            return self.emit_cast(self.reduce(self.emit_cast(x, int64), axes, op, start), x.dtype)
+            result = self.binary(op, self.reduce(self.emit_cast(x, int64), axes, op, start), start)
+            return self.emit_cast(result, x.dtype)
         if x.dtype.is_integer and op == "add":
             return self._integer_sum(x, axes)
         if x.dtype.is_integer and op == "multiply":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoconv.graph.dtypes import DType, bool_, int16, int32, int64
+from autoconv.graph.dtypes import DType, as_dtype, bool_, int16, int32, int64
 from autoconv.ops.elements.registry import Elements, element
 
 
@@ -113,6 +113,39 @@ def modulo(b: Elements, x: Any, y: Any) -> Any:
     if not x.dtype.is_unsigned:
         remainder = b.select(remainder.differs(0) & (remainder ^ divisor).__lt__(0), remainder + divisor, remainder)
     return b.select(is_zero, 0, remainder)
+
+
+_MAX_EUCLIDEAN_STEPS = 94  # for 64 bits: consecutive Fibonacci numbers take the most
+
+
+@element("gcd")
+def gcd(b: Elements, x: Any, y: Any) -> Any:
+    """Return the greatest common divisor of the magnitudes, by Euclid's algorithm."""
+    return b.routine(f"gcd_{x.dtype.name}", _gcd, x, y)
+
+
+def _gcd(b: Elements, x: Any, y: Any) -> Any:
+    unsigned = as_dtype(f"uint{8 * x.dtype.size}")
+
+    def step(_: Any, state: list[Any]) -> tuple[Any, list[Any]]:
+        divisor, rest = state
+        next_rest = b.remainder(divisor, b.select(rest.same(0), 1, rest))
+        return next_rest.differs(0), [rest, next_rest]
+
+    divisor, rest = (b.bitcast(_magnitude(b, number), unsigned) for number in (x, y))
+    return b.bitcast(b.iterate(rest.differs(0), [divisor, rest], step, _MAX_EUCLIDEAN_STEPS)[0], x.dtype)
+
+
+@element("lcm")
+def lcm(b: Elements, x: Any, y: Any) -> Any:
+    """Return the least common multiple of the magnitudes, which wraps around."""
+    divisor = gcd(b, x, y)
+    return b.divide(_magnitude(b, x), b.select(divisor.same(0), 1, divisor)) * _magnitude(b, y)
+
+
+def _magnitude(b: Elements, x: Any) -> Any:
+    """Return the magnitude of an integer; that of the lowest one wraps around to itself."""
+    return x if x.dtype.is_unsigned else b.select(x < 0, -x, x)
 
 
 def float_modulo(b: Elements, x: Any, y: Any) -> Any:

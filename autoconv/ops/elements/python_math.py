@@ -6,10 +6,11 @@ Infinities and nan are operands as any others. Operands for which Python raises 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import pi
+from math import factorial, pi
 from typing import Any
 
 from autoconv.graph.dtypes import bool_, float64, int64
+from autoconv.ops.elements.arithmetic import gcd
 from autoconv.ops.elements.registry import Elements, element
 
 _INF = float("inf")
@@ -22,6 +23,8 @@ def math(b: Elements, *operands: Any, function: str) -> Any:
         return None
     if function in _ROUNDING_FUNCTIONS and operands[0].dtype is not float64:
         return b.cast(operands[0], int64)
+    if function in _INTEGER_FUNCTIONS:
+        return None if float64 in [x.dtype for x in operands] else rule(b, *(b.cast(x, int64) for x in operands))
     return rule(b, *(b.cast(x, float64) for x in operands))
 
 
@@ -103,6 +106,41 @@ def _logarithm(b: Elements, x: Any, base: Any) -> Any:
     return b.libm("log", x) / b.libm("log", base)
 
 
+def _gcd(b: Elements, x: Any, y: Any) -> Any:
+    divisor = gcd(b, x, y)
+    b.fail(divisor < 0)  # of the lowest integer and 0, for example
+    return divisor
+
+
+def _lcm(b: Elements, x: Any, y: Any) -> Any:
+    divisor = gcd(b, x, y)
+    multiple, overflows = b.with_overflow("mul", b.divide(x, b.select(divisor < 1, 1, divisor)), y)
+    b.fail(overflows | multiple.same(int64.min))
+    return b.select(multiple < 0, -multiple, multiple)
+
+
+_MAX_ROOT = 3_037_000_499  # of an int64
+
+
+def _integer_root(b: Elements, x: Any) -> Any:
+    """Return the root rounded down: that of the nearest float may be too large or too small by 1."""
+    b.fail(x < 0)
+    root = b.cast(b.intrinsic("sqrt", b.cast(b.select(x < 0, 0, x), float64)), int64)
+    root = b.select(root > _MAX_ROOT, _MAX_ROOT, root)
+    root = b.select(root * root > x, root - 1, root)
+    next_root = b.select(root < _MAX_ROOT, root + 1, root)
+    return b.select(next_root * next_root <= x, next_root, root)
+
+
+def _factorial(b: Elements, x: Any) -> Any:
+    b.fail((x < 0) | (x > 20))
+    result = b.constant(1, int64)
+    for n in range(2, 21):
+        result = b.select(x.same(n), factorial(n), result)
+    return result
+
+
+_INTEGER_FUNCTIONS = ("gcd", "lcm", "isqrt", "factorial")
 _ROUNDING_FUNCTIONS = ("floor", "ceil", "trunc")
 _RULES: dict[tuple[str, int], Callable[..., Any]] = {  # by (function, number of operands)
     **{(name, 1): _c_function(name) for name in _FAILURE_TESTS},
@@ -118,4 +156,8 @@ _RULES: dict[tuple[str, int], Callable[..., Any]] = {  # by (function, number of
     ("fmod", 2): _remainder,
     ("log", 2): _logarithm,
     ("pow", 2): _power,
+    ("gcd", 2): _gcd,
+    ("lcm", 2): _lcm,
+    ("isqrt", 1): _integer_root,
+    ("factorial", 1): _factorial,
 }

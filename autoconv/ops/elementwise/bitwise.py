@@ -1,4 +1,4 @@
-"""Bitwise ops on integers; on bools, and, or, xor and invert are the logical ones."""
+"""Bitwise ops and common divisors of integers; on bools, and, or, xor and invert are the logical ones."""
 
 from __future__ import annotations
 
@@ -48,4 +48,10 @@ left_shift = _define_bitwise(
 )
 right_shift = _define_bitwise(
     "right_shift", "RightShift", np.right_shift, takes_bools=False, identity=0, samples=_SHIFT_SAMPLES
+)
+gcd = _define_bitwise(
+    "gcd", "NumpyGcd", np.gcd, takes_bools=False, commutative=True, costly=True, samples=(_SAMPLES[0], _SAMPLES[2])
+)
+lcm = _define_bitwise(
+    "lcm", "NumpyLcm", np.lcm, takes_bools=False, commutative=True, costly=True, samples=(_SAMPLES[0], _SAMPLES[2])
 )

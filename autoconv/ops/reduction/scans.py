@@ -1,4 +1,5 @@
-"""Cumulative sums, products and extremes along an axis, and the linear recurrence by which products are differentiated.
+"""Cumulative sums, products and extremes along an axis, the linear recurrence by which products are differentiated,
+and reductions of segments.
 
 With `exclusive`, element i of a result combines the elements before i. With `reverse`, an op goes from the last
 element of the axis to the first.
@@ -12,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import InvalidArgumentError
+from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.gradients import conjugate
-from autoconv.ops.record import Builder, define, sample
+from autoconv.ops.record import Builder, define, no_gradient, sample
 from autoconv.ops.rules import broadcast, check_axis_of
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, 0.75, 1.5]])
@@ -180,4 +182,25 @@ linear_recurrence = define(
     name="linear_recurrence", graphdef="LinearRecurrence", result=_recurrence_type,
     kernel=quiet(_recurrence), gradient=_recurrence_gradient, unify="all",
     samples=(sample(_X, _X + 1.0, axis=0, reverse=False), sample(_X, _X - 1.0, axis=1, reverse=True)),
+)  # fmt: skip
+
+
+# ---- reductions of segments
+
+
+def _reduceat_type(x: TensorType, positions: TensorType, *, function: str, axis: int) -> TensorType:
+    if x.shape is None or positions.shape is None:
+        return TensorType(x.dtype, None)
+    axis %= len(x.shape)
+    return TensorType(x.dtype, (*x.shape[:axis], *positions.shape, *x.shape[axis + 1 :]))
+
+
+reduceat = define(
+    name="reduceat", graphdef="NumpyReduceat", result=_reduceat_type,
+    kernel=quiet(lambda x, positions, *, function, axis: getattr(np, function).reduceat(x, positions, axis, x.dtype)),
+    gradient=no_gradient("NumPy computes it as a whole"), effects=Effects.RAISE,
+    samples=(
+        sample(np.array([0.5, -1.5, 2.0, 4.0]), np.array([2, 0, 3]), function="add", axis=0),
+        sample(np.array([[3, 1, 3], [2, 5, 4]]), np.array([1, 2]), function="maximum", axis=-1),
+    ),
 )  # fmt: skip

@@ -330,7 +330,8 @@ _MATH = [
     for name in (
         "sqrt", "exp", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
         "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "fabs", "floor", "ceil", "trunc", "fmod",
-        "hypot", "copysign", "isnan", "isinf", "isfinite", "gcd", "isqrt", "pow", "degrees", "radians",
+        "hypot", "copysign", "isnan", "isinf", "isfinite", "gcd", "lcm", "isqrt", "factorial", "pow", "degrees",
+        "radians",
     )
 ]  # fmt: skip
 rule(*_MATH)(_math_rule)

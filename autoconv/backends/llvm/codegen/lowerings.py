@@ -19,6 +19,7 @@ import autoconv.backends.llvm.codegen.loops.nonzero
 import autoconv.backends.llvm.codegen.loops.relayout
 import autoconv.backends.llvm.codegen.loops.repetition
 import autoconv.backends.llvm.codegen.loops.scan
+import autoconv.backends.llvm.codegen.loops.segments
 import autoconv.backends.llvm.codegen.loops.slice_update
 import autoconv.backends.llvm.codegen.matmul.batched
 import autoconv.backends.llvm.codegen.matmul.ops

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autoconv.backends.portable.rules.movement import drop_axes
+from autoconv.backends.portable.rules.movement import drop_axes, insert_axis
 from autoconv.backends.portable.rules.registry import lowers, normalise_axes, normalise_axis
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.writing import Rules, extreme_fold
@@ -168,6 +168,35 @@ def position_of_extreme(writer: Rules, node: Node, x: Term) -> Term | None:
         writer.fail(count_elements(writer, x, (axis,), int64).same(0))
     positions = writer.extreme_position(x, axis, "max" in node.op.name, node.results[0].dtype)
     return writer.keep_dimensions(positions, x, (axis,)) if node.attributes.get("keepdims") else positions
+
+
+_SEGMENT_FOLDS = {
+    "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_or": "any", "logical_and": "all",
+}  # fmt: skip
+
+
+@lowers("reduceat")
+def reduce_segments(writer: Rules, node: Node, x: Term, starts: Term) -> Term | None:
+    """Fold, for each segment, all elements along the axis, those outside of it as neutral ones.
+
+    A segment ends before the next position; if that is not greater, the segment is a single element.
+    """
+    kind = _SEGMENT_FOLDS.get(node.attributes["function"])
+    if kind is None or x.dtype.is_complex:
+        return None
+    axis, dtype = normalise_axis(node.attributes["axis"], x.rank), x.dtype
+    size = writer.size_term(x, axis, int64)
+    writer.fail((starts < 0) | (starts >= size))
+    ends = writer.slice(writer.concatenate([starts, writer.reshape(size, (1,))], 0), 0, 1, None)
+    ends = writer.binary("maximum", ends, starts + 1)
+    last = x.rank - 1
+    order = [*(i for i in range(x.rank) if i != axis), axis]
+    elements = insert_axis(writer, writer.transpose(x, order), last)
+    positions = writer.iota((x.shape[axis],), 0, int64, [writer.size(x, axis)])
+    starts, ends = (insert_axis(writer, bounds, 1) for bounds in (starts, ends))
+    folded = writer.select((positions >= starts) & (positions < ends), elements, fold_operation(kind, dtype)[1])
+    result = fold(writer, folded, kind, (last + 1,), keepdims=False)
+    return writer.transpose(result, [order.index(i) for i in range(x.rank)])
 
 
 @lowers("cummax", "cummin")

@@ -1,4 +1,4 @@
-"""Lower NumPy's `reduceat`: reductions of segments of a vector; another vector has the positions where they begin."""
+"""Lower NumPy's `reduceat`: reductions of segments along an axis; a vector has the positions where they begin."""
 
 from __future__ import annotations
 
@@ -7,35 +7,29 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.registry import native_lowering
 from autoconv.backends.llvm.codegen.routine import Routine, call, open_dimensions
-from autoconv.backends.llvm.ir.index_arith import Position, plus
+from autoconv.backends.llvm.ir.index_arith import Position, element_count, plus, product
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.types import is_narrow
+from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import bool_, float32, float64, int64
 from autoconv.graph.graph import Node
 
-_COMBINE_BY_FUNCTION = {
-    "add.reduceat": "add", "multiply.reduceat": "multiply", "maximum.reduceat": "max", "minimum.reduceat": "min",
-}  # fmt: skip
-
-_AXIS_KEYWORDS = {"axis": ("value", 0)}  # the keyword arguments of a call whose axis is the constant 0
+_ARITHMETIC, _LOGICAL = ("add", "multiply", "maximum", "minimum"), ("logical_or", "logical_and")
 _LANES = 8  # partial results of a long segment, which use vector registers and round less
 
 
-def is_reduceat(node: Node) -> bool:
-    """Return whether a call of a ufunc's method is a `reduceat` of a vector that has native code."""
-    keywords = dict(node.attributes.get("keywords", ()))
-    if node.attributes["function"] not in _COMBINE_BY_FUNCTION or keywords != _AXIS_KEYWORDS:
+def _is_native_reduction(node: Node) -> bool:
+    """Return whether native code reduces the segments: those of vectors, and others where NumPy cannot be called."""
+    x: Any = node.inputs[0].type
+    if not is_dense(x) or is_narrow(x.dtype) or x.dtype.is_complex:
         return False
-    if node.attributes["arguments"] != (("input", 0), ("input", 1)) or len(node.results) != 1:
-        return False
-    types: Any = [value.type for value in (*node.inputs, *node.results)]
-    if not all(is_dense(type_) and len(sizes(type_)) == 1 for type_ in types):
-        return False
-    x, positions, result = (type_.dtype for type_ in types)
-    return x is result and not x.is_bool and not x.is_complex and not is_narrow(x) and positions is int64
+    is_supported = node.attributes["function"] in (_LOGICAL if x.dtype.is_bool else _ARITHMETIC)
+    return is_supported and (len(sizes(x)) == 1 or not current_target().has_libraries)
 
 
+@native_lowering("reduceat", fits=_is_native_reduction, fits_open=_is_native_reduction)
 def write_reduceat(region: LoweringContext, node: Node) -> None:
     """Write the check of the positions, and the reduction of each segment.
 
@@ -52,7 +46,8 @@ def write_reduceat(region: LoweringContext, node: Node) -> None:
 
 def _write_position_check(region: LoweringContext, node: Node) -> str:
     """Return the name of a function that sets an i1 if a position is out of range."""
-    (size,), (count,) = (sizes(value.type) for value in node.inputs)
+    shape, (count,) = (sizes(value.type) for value in node.inputs)
+    size = shape[node.attributes["axis"] % len(shape)]
     routine = Routine(region, ["ptr noalias readonly %places", "ptr noalias %wrong", *open_dimensions(region)])
     out, b = routine.out, routine.b
     with out.loop("0", str(count)) as i:
@@ -64,16 +59,20 @@ def _write_position_check(region: LoweringContext, node: Node) -> str:
 def _write_segment_reduction(region: LoweringContext, node: Node) -> str:
     """Return the name of a function that reduces all segments."""
     type_: Any = node.inputs[0].type
-    (size,), (count,), dtype = sizes(type_), sizes(node.inputs[1].type), type_.dtype
+    shape, (count,), dtype = sizes(type_), sizes(node.inputs[1].type), type_.dtype
+    axis = node.attributes["axis"] % len(shape)
     parameters = [f"ptr noalias {name}" for name in ("readonly %places", "readonly %x", "%result")]
     routine = Routine(region, [*parameters, *open_dimensions(region)])
     out, b = routine.out, routine.b
+    outer_count, inner_count = element_count(out, shape[:axis]), element_count(out, shape[axis + 1 :])
+    first_cell = out.alloca("i64")  # the position in `x` of the first element of the row that is reduced
     cells = [out.alloca("i64") for _ in range(_LANES)]
     total_dtype = float64 if dtype is float32 else dtype  # sums of float32 round once
     last_segment = plus(out, count, -1)
 
     def load_element(position: Position) -> Element:
-        return b.cast(load(b, dtype, "%x", position), total_dtype)
+        offset = plus(out, out.load("i64", first_cell), product(out, position, inner_count))
+        return b.cast(load(b, dtype, "%x", offset), total_dtype)
 
     def combine(cell: str, position: Position) -> None:
         store(b, _combine_pair(b, node, load(b, total_dtype, cell, 0), load_element(position)), cell, 0)
@@ -100,23 +99,32 @@ def _write_segment_reduction(region: LoweringContext, node: Node) -> str:
         store(b, load_element(start), cells[0], 0)
         reduce_serially(plus(out, start, 1), plus(out, start, length))
 
-    with out.loop("0", str(count)) as i:
+    rows = out.loop("0", str(outer_count)), out.loop("0", str(count)), out.loop("0", str(inner_count))
+    with rows[0] as row, rows[1] as i, rows[2] as column:
+        out.store("i64", plus(out, product(out, row, product(out, shape[axis], inner_count)), column), first_cell)
         start = load(b, int64, "%places", i).ir
         next_i = out.select(out.icmp("eq", i, last_segment), i, out.add(i, 1))  # the last segment has no next position
-        end = out.select(out.icmp("eq", i, last_segment), size, load(b, int64, "%places", next_i).ir)
+        end = out.select(out.icmp("eq", i, last_segment), shape[axis], load(b, int64, "%places", next_i).ir)
         length = out.intrinsic("smax", out.op("sub", end, start), 1)
         is_short = out.icmp("slt", length, 2 * _LANES)
         write_short = functools.partial(reduce_short, start, length)
         out.either(is_short, write_short, functools.partial(reduce_lanes, start, length))
-        store(b, b.cast(load(b, total_dtype, cells[0], 0), dtype), "%result", i)
+        target = plus(out, product(out, plus(out, product(out, row, count), i), inner_count), column)
+        store(b, b.cast(load(b, total_dtype, cells[0], 0), dtype), "%result", target)
     return routine.finish()
 
 
 def _combine_pair(b: Any, node: Node, x: Element, y: Element) -> Element:
     """Return the reduction of two numbers; if one is nan, so is their maximum or minimum."""
-    operation = _COMBINE_BY_FUNCTION[node.attributes["function"]]
-    if operation in ("add", "multiply"):
-        return x + y if operation == "add" else x * y
-    is_better = b.compare("gt" if operation == "max" else "lt", x, y)
-    choice = b.select(is_better, x, y)
-    return b.select(b.is_nan(x), x, choice) if x.dtype.is_floating else choice
+    match node.attributes["function"]:
+        case "add":
+            return x + y
+        case "multiply":
+            return x * y
+        case "logical_or":
+            return x | y
+        case "logical_and":
+            return x & y
+        case function:
+            choice = b.select(b.compare("gt" if function == "maximum" else "lt", x, y), x, y)
+            return b.select(b.is_nan(x), x, choice) if x.dtype.is_floating else choice

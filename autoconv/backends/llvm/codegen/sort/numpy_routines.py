@@ -1,4 +1,4 @@
-"""Lower calls of NumPy's functions: sorting and selection to NumPy's own C routines, `reduceat` to loops."""
+"""Lower calls of NumPy's functions: sorting and selection to NumPy's own C routines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.loops.segments import is_reduceat, write_reduceat
 from autoconv.backends.llvm.codegen.registry import native_lowering
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import element_count, is_known, product
@@ -17,10 +16,6 @@ from autoconv.graph.types import TensorType
 
 _SORT_KINDS = {None: 0, "quicksort": 0, "heapsort": 1}  # argument `kind` -> number in NumPy's C API
 _SELECTIONS = ("partition", "argpartition")
-
-
-def _is_native_call(node: Node) -> bool:
-    return is_reduceat(node) or _is_sort_or_selection(node)
 
 
 def _is_sort_or_selection(node: Node) -> bool:
@@ -54,12 +49,9 @@ def _arguments_by_name(node: Node) -> dict[str, Any]:
     return {**dict(zip(names, arguments, strict=False)), **dict(node.attributes.get("keywords", ()))}
 
 
-@native_lowering("numpy_call", fits=_is_native_call, fits_open=_is_native_call)
+@native_lowering("numpy_call", fits=_is_sort_or_selection, fits_open=_is_sort_or_selection)
 def write_numpy_routine(region: LoweringContext, node: Node) -> None:
     """Call the C routine of the function, so that equal elements have the same order as in NumPy."""
-    if is_reduceat(node):
-        write_reduceat(region, node)
-        return
     out, (x, *_), (result,) = region.out, node.inputs, node.results
     arguments, function = _arguments_by_name(node), node.attributes["function"]
     axis = arguments.get("axis", ("value", -1))[1] % len(sizes(x.type))
