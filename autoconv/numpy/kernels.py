@@ -9,9 +9,20 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import DType
-from autoconv.numpy.operands import computes, find_function, holds_tensors, is_weak, refuse, tensor
+from autoconv.numpy.operands import (
+    cast,
+    computes,
+    find_function,
+    holds_tensors,
+    integer,
+    is_weak,
+    numpy_dtype,
+    rank_of,
+    refuse,
+    tensor,
+)
 from autoconv.process_state import without_warnings
-from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.articles import with_article
@@ -72,3 +83,18 @@ def encode_argument(value: TensorLike, inputs: list[Tensor]) -> tuple[Any, ...]:
         return ("scalar", value.dtype.name, value.item()) if isinstance(value, np.generic) else ("value", value)
     is_of_graph = hasattr(type(value), "__autoconv_graph_value__")
     return refuse(f"is given {'an object of the graph' if is_of_graph else with_article(type(value))}")
+
+
+def reduce_segments(
+    ufunc: Any, array: TensorLike, indices: TensorLike, axis: AxisLike = 0, dtype: DTypeLike | None = None
+) -> Any:
+    """Return NumPy's `ufunc.reduceat`, by the op of that name."""
+    x, positions = tensor(array), tensor(indices)
+    example, place = (np.zeros((1,) * rank_of(operand), operand.dtype.numpy) for operand in (x, positions))
+    options: dict[str, Any] = {} if dtype is None else {"dtype": numpy_dtype(dtype)}
+    result_dtype = ufunc.reduceat(example, place, axis=integer(axis), **options).dtype
+    x, positions = cast(x, result_dtype), cast(positions, np.int64)
+    name = ufunc.__name__
+    if result_dtype == np.bool_:
+        name = {"maximum": "logical_or", "minimum": "logical_and"}.get(name, name)
+    return apply("reduceat", x, positions, function=name, axis=integer(axis))

@@ -15,7 +15,7 @@ import numpy as np
 from autoconv.graph.dtypes import as_dtype, float32, float64
 from autoconv.numpy.element_loops import COMPLEX_LOOPS, frexp, ldexp, modf, with_sign_of
 from autoconv.numpy.integer_comparisons import compare_exactly
-from autoconv.numpy.kernels import call_numpy
+from autoconv.numpy.kernels import call_numpy, reduce_segments
 from autoconv.numpy.operands import (
     MISSING,
     cast,
@@ -163,19 +163,8 @@ def outer(ufunc: Callable[..., Any], x: TensorLike, y: TensorLike, **kwargs: Any
     return call_ufunc(ufunc, x_operand, y_operand, **kwargs)
 
 
-def reduceat(
-    ufunc: Callable[..., Any], array: TensorLike, indices: TensorLike, axis: AxisLike = 0,
-    dtype: DTypeLike | None = None, out: OutLike | None = None,
-) -> Any:  # fmt: skip
-    x, positions = tensor(array), tensor(indices)
-    example, place = (np.zeros((1,) * rank_of(operand), operand.dtype.numpy) for operand in (x, positions))
-    options: dict[str, Any] = {} if dtype is None else {"dtype": numpy_dtype(dtype)}
-    result_dtype = ufunc.reduceat(example, place, axis=integer(axis), **options).dtype  # type: ignore[attr-defined]
-    x, positions = cast(x, result_dtype), cast(positions, np.int64)
-    name = ufunc.__name__
-    if result_dtype == np.bool_:
-        name = {"maximum": "logical_or", "minimum": "logical_and"}.get(name, name)
-    result = apply("reduceat", x, positions, function=name, axis=integer(axis))
+def reduceat(ufunc: Any, *args: Any, out: OutLike | None = None, **kwargs: Any) -> Any:
+    result = reduce_segments(ufunc, *args, **kwargs)
     return result if out is None else write_into(out, result)
 
 

@@ -58,12 +58,9 @@ def _expand_node(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value
         return None
     if not _has_known_shapes(node):
         return None
-    b = GraphBuilder(copy, node.span)
-    if is_scalar(node.inputs[0].type) and node.op.name in _VECTOR_REDUCTIONS:
-        inputs = [b.fill(inputs[0], shape=(1,))]
-    elif not is_dense(node.inputs[0].type) and node.op.name not in _SCALAR_OPS:
+    if not is_dense(node.inputs[0].type) and node.op.name not in _SCALAR_OPS:
         return None
-    replacement = rule(b, node, inputs)
+    replacement = rule(GraphBuilder(copy, node.span), node, inputs)
     if replacement is None:
         return None
     results = replacement if isinstance(replacement, tuple) else (replacement,)
@@ -169,6 +166,14 @@ def _number_rule(name: str) -> Rule:
         return COMPOSITES[name](b, node, inputs) if name in COMPOSITES else None
 
     return rule
+
+
+def _of_vector(rule: Rule) -> Rule:
+    """Return the rule of a reduction that takes a number as an array of one element."""
+    def vector_rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+        return rule(b, node, [b.fill(inputs[0], shape=(1,))] if is_scalar(inputs[0].type) else inputs)
+
+    return vector_rule
 
 
 def _quantifier_rule(name: str) -> Rule:
@@ -282,13 +287,10 @@ def _fill_shape(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 _REDUCTIONS = tuple(f"reduce_{kind}" for kind in ("sum", "prod", "mean", "max", "min", "any", "all"))
-# Reductions whose rules take a number as an array of one element.
-_VECTOR_REDUCTIONS = frozenset({
-    "reduce_euclidean_norm", "reduce_logsumexp", "numpy_var", "numpy_std", "numpy_argmax", "numpy_argmin",
-})  # fmt: skip
 # Ops whose rules take scalars.
 _SCALAR_OPS = frozenset({
-    *_REDUCTIONS,
+    *_REDUCTIONS, "reduce_euclidean_norm", "reduce_logsumexp", "numpy_var", "numpy_std", "numpy_argmax",
+    "numpy_argmin",
     "ones_like", "zeros_like", "size", "broadcast_to_shape_of", "broadcast_to", "expand_dims", "reshape", "xlogy",
     "xdivy", "logaddexp", "stack", "numpy_round", "numpy_sum", "numpy_prod", "numpy_mean", "numpy_max", "numpy_min",
     "numpy_any", "numpy_all", "ungather",
@@ -306,13 +308,15 @@ _RULES: dict[str, Rule] = {
     "ones_like": _constant_rule(1), "zeros_like": _constant_rule(0), "size": _size,
     "broadcast_to_shape_of": _fill_shape,
     "broadcast_to": _fill_shape, "expand_dims": _fill_shape, "reshape": _fill_shape,
-    "softmax": _softmax, "log_softmax": _log_softmax, "reduce_euclidean_norm": _norm, "stack": _stack,
+    "softmax": _softmax, "log_softmax": _log_softmax, "reduce_euclidean_norm": _of_vector(_norm),
+    "reduce_logsumexp": _of_vector(COMPOSITES["reduce_logsumexp"]), "stack": _stack,
     "unstack": _unstack, "rank": _rank,
     "numpy_sum": _reduction_rule("reduce_sum"), "numpy_prod": _reduction_rule("reduce_prod"),
     "numpy_mean": _reduction_rule("reduce_mean"), "numpy_max": _reduction_rule("reduce_max"),
     "numpy_min": _reduction_rule("reduce_min"), "numpy_any": _quantifier_rule("reduce_any"),
     "numpy_all": _quantifier_rule("reduce_all"),
-    "numpy_var": _variance_rule(takes_root=False), "numpy_std": _variance_rule(takes_root=True),
-    "numpy_argmax": _position_rule("argmax"),
-    "numpy_argmin": _position_rule("argmin"), "numpy_copy": _astype,
+    "numpy_var": _of_vector(_variance_rule(takes_root=False)),
+    "numpy_std": _of_vector(_variance_rule(takes_root=True)),
+    "numpy_argmax": _of_vector(_position_rule("argmax")), "numpy_argmin": _of_vector(_position_rule("argmin")),
+    "numpy_copy": _astype,
 }  # fmt: skip

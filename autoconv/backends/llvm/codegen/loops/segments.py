@@ -16,7 +16,6 @@ from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import bool_, float32, float64, int64
 from autoconv.graph.graph import Node
 
-_ARITHMETIC, _LOGICAL = ("add", "multiply", "maximum", "minimum"), ("logical_or", "logical_and")
 _LANES = 8  # partial results of a long segment, which use vector registers and round less
 
 
@@ -25,7 +24,8 @@ def _is_native_reduction(node: Node) -> bool:
     x: Any = node.inputs[0].type
     if not is_dense(x) or is_narrow(x.dtype) or x.dtype.is_complex:
         return False
-    is_supported = node.attributes["function"] in (_LOGICAL if x.dtype.is_bool else _ARITHMETIC)
+    functions = ("logical_or", "logical_and") if x.dtype.is_bool else ("add", "multiply", "maximum", "minimum")
+    is_supported = node.attributes["function"] in functions
     return is_supported and (len(sizes(x)) == 1 or not current_target().has_libraries)
 
 
