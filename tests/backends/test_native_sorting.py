@@ -44,6 +44,16 @@ def test_sorts_and_orders_of_every_dtype(dtype: str, descending: bool) -> None:
             np.testing.assert_array_equal(order, np.argsort(x, kind="stable"))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "int64", "uint8"])
+def test_rows_that_are_in_order_or_reversed(dtype: str) -> None:
+    ascending = np.sort(numbers(dtype, 100))
+    distinct = np.arange(100).astype(dtype)
+    last = np.append(distinct[1:], distinct[:1])
+    rows = np.stack([ascending, ascending[::-1], distinct, distinct[::-1], last, last[::-1], np.zeros(100, dtype)])
+    (order,) = run_both(op("argsort", axis=-1), rows)
+    np.testing.assert_array_equal(order, np.argsort(rows, kind="stable"))
+
+
 def signs_of_zeros(x: np.ndarray) -> Any:
     return np.signbit(x[x == 0]) if x.dtype.kind == "f" else 0
 

@@ -110,11 +110,8 @@ class FunctionText(Builder):
         self.line(f"br label %{label}")
 
     def branch_back(self, head: str, hints: str) -> None:
-        """Branch to the head of a loop, with hints for it if there are any (see `LoopBranch`)."""
-        if hints:
-            self._lines.append(LoopBranch.of(f"  br label %{head}", hints))
-        else:
-            self.branch(head)
+        """Branch to the head of a loop, with hints for it (see `LoopBranch`)."""
+        self._lines.append(LoopBranch.of(f"  br label %{head}", hints))
 
     def branch_if(self, condition: str, then: str, otherwise: str, unlikely: bool = False) -> None:
         weights = ", !prof !0" if unlikely else ""

@@ -18,7 +18,7 @@ from autoconv.backends.llvm.codegen.control.selection import has_large_operand, 
 from autoconv.backends.llvm.codegen.memory import array_view
 from autoconv.backends.llvm.codegen.registry import lowering
 from autoconv.backends.llvm.codegen.values import Memory, Native, Object, StoredMemory
-from autoconv.backends.llvm.ir.metadata import independent_loop
+from autoconv.backends.llvm.ir.metadata import ALIGNED, independent_loop
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
 from autoconv.backends.llvm.ir.types import register
@@ -165,7 +165,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
     store_outputs(region, cells, body.parameters[:state_count], body.outputs, outputs)
     if chunk is None and not is_short:
         region.body.poll(often=is_slow)  # at the end of the body, where LLVM also moves the test of a short loop
-    out.branch_back(head_label, independent_loop(scopes.access_group) if is_independent else "")
+    out.branch_back(head_label, independent_loop(scopes.access_group) if is_independent else ALIGNED)
     scopes.access_group = outer_group
     out.begin(done_label)
     region.body.is_in_serial_loop, region.body.running_totals = outer_is_serial, outer_totals

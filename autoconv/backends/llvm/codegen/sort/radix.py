@@ -1,16 +1,18 @@
 """Sort one row of unsigned keys: a short row by insertion, others by least-significant-digit radix sort.
 
-Radix sort is stable and linear in the length. A digit that all keys share needs no pass.
+Radix sort is stable and linear in the length. A digit that all keys share needs no pass, and a row in order none.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from autoconv.backends.llvm.codegen.routine import Routine
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, plus
+from autoconv.backends.llvm.ir.operand import FALSE
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.types import register
 from autoconv.graph.dtypes import DType, int64, uint32
@@ -100,17 +102,61 @@ class Sorter:
         return keys, positions
 
     def _write_radix_sort(self, load_key: Callable[[str], Element]) -> tuple[str, str]:
+        out = self.out
+        for cell, pointer in zip(self._cells, (*self.keys, *self.positions), strict=True):
+            out.store("ptr", pointer, cell)
+
+        def sort_unordered() -> None:
+            copy_reversed = functools.partial(self._copy, load_key, is_reversed=True)
+            out.either(self._is_ordered(load_key, "lt"), copy_reversed, lambda: self._write_passes(load_key))
+
+        out.either(self._is_ordered(load_key, "ge"), lambda: self._copy(load_key), sort_unordered)
+        return out.load("ptr", self._cells[0]), out.load("ptr", self._cells[2])
+
+    def _is_ordered(self, load_key: Callable[[str], Element], comparison: str) -> str:
+        """Return an i1, whether each key compares so to the key before it; the test ends at the first that does not."""
+        out, b = self.out, self.b
+        position_cell, last_key_cell = out.alloca("i64"), out.alloca(register(self.dtype))
+        out.store("i64", 1, position_cell)
+        store(b, load_key("0"), last_key_cell, 0)
+
+        def is_next_ordered() -> str:
+            position = out.load("i64", position_cell)
+
+            def compare() -> str:
+                key = load_key(position)
+                is_ordered = b.compare(comparison, key, load(b, self.dtype, last_key_cell, 0)).ir
+                store(b, key, last_key_cell, 0)
+                return is_ordered
+
+            return out.where(out.icmp("slt", position, self.size), compare, FALSE)
+
+        with out.while_(is_next_ordered):
+            out.store("i64", out.add(out.load("i64", position_cell), 1), position_cell)
+        return out.icmp("sge", out.load("i64", position_cell), self.size)
+
+    def _copy(self, load_key: Callable[[str], Element], is_reversed: bool = False) -> None:
+        """Copy the keys to the first row, with their positions."""
+        out = self.out
+        with out.loop("0", str(self.size)) as i:
+            source = out.sub(plus(out, self.size, -1), i) if is_reversed else i
+            self._store(load_key(source), source, i)
+
+    def _store(self, key: Element, position: str, target: str) -> None:
+        """Store a key, and its position, in the first row."""
+        b = self.b
+        store(b, key, self.keys[0], target)
+        if self.has_positions:
+            store(b, b.cast(b.wrap(int64, position), uint32), self.positions[0], target)
+
+    def _write_passes(self, load_key: Callable[[str], Element]) -> None:
         out, b = self.out, self.b
         bucket_count = 1 << self.digit_bits
         counts = out.alloca(f"[{self.pass_count * bucket_count} x i32]")
         out.clear(counts, 4 * self.pass_count * bucket_count)
-        for cell, pointer in zip(self._cells, (*self.keys, *self.positions), strict=True):
-            out.store("ptr", pointer, cell)
         with out.loop("0", str(self.size)) as i:
             key = load_key(i)
-            store(b, key, self.keys[0], i)
-            if self.has_positions:
-                store(b, b.cast(b.wrap(int64, i), uint32), self.positions[0], i)
+            self._store(key, i, i)
             for pass_index in range(self.pass_count):
                 digit = self._digit(key, b.constant(pass_index * self.digit_bits, self.dtype))
                 bucket = plus(out, digit, pass_index * bucket_count)
@@ -118,7 +164,6 @@ class Sorter:
         with out.loop("0", str(self.pass_count)) as pass_number:
             pass_counts = out.gep(f"[{bucket_count} x i32]", counts, pass_number)
             self._write_pass(pass_number, pass_counts, bucket_count)
-        return out.load("ptr", self._cells[0]), out.load("ptr", self._cells[2])
 
     def _digit(self, key: Element, shift: Element) -> str:
         """Return the digit of a key that begins at bit `shift`."""
