@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,11 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 Hint = bool | None  # a promise about the matrices; None where nothing is promised
+
+
+def stored(attribute: str) -> Any:
+    """Return a property with the value of an attribute: an operand from which the matrices are computed."""
+    return property(attrgetter(attribute))
 
 
 class LinearOperator(Module):
@@ -302,6 +308,20 @@ class LinearOperator(Module):
         """Raise NotImplementedError if the hints exclude a square matrix."""
         if self.is_square is False:
             raise NotImplementedError(f"{method} not implemented for an operator that is expected to not be square.")
+
+
+class SquareOperator(LinearOperator):
+    """An operator of matrices [..., n, n] that are computed from the vectors [..., n] in the attribute `_vectors`."""
+
+    _vectors: Any
+
+    def _shape(self) -> TensorShape:
+        sizes = TensorShape(self._vectors.shape)
+        return sizes.concatenate([sizes[-1]]) if sizes.rank is not None else sizes
+
+    def _shape_tensor(self) -> Tensor:
+        sizes: Any = shape(self._vectors)
+        return concat([sizes, sizes[-1:]], 0)
 
 
 # Functions that make derived operators, by name. The modules that define them import this one, and register them.

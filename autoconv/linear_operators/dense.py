@@ -11,7 +11,7 @@ from autoconv.api.tensors.maths import conj
 from autoconv.api.tensors.reductions import reduce_prod, reduce_sum
 from autoconv.api.tensors.shaping import broadcast_to, concat, pad, shape
 from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape
-from autoconv.linear_operators.base import OPERATOR_MAKERS, Hint, LinearOperator, adjoint_if, product
+from autoconv.linear_operators.base import OPERATOR_MAKERS, Hint, LinearOperator, adjoint_if, product, stored
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.tensors.binary_dispatch import get_item
@@ -43,9 +43,7 @@ class LinearOperatorFullMatrix(LinearOperator):
             {"matrix": matrix},
         )  # fmt: skip
 
-    @property
-    def matrix(self) -> Any:
-        return self._matrix
+    matrix = stored("_matrix")
 
     def _shape(self) -> TensorShape:
         return TensorShape(self._matrix.shape)
@@ -81,9 +79,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
             parameters={"tril": tril},
         )  # fmt: skip
 
-    @property
-    def tril(self) -> Any:
-        return self._tril
+    tril = stored("_tril")
 
     def _shape(self) -> TensorShape:
         return TensorShape(self._tril.shape)
@@ -150,9 +146,7 @@ class LinearOperatorTridiag(LinearOperator):
             name=name, parameters={"diagonals": diagonals, "diagonals_format": diagonals_format},
         )  # fmt: skip
 
-    @property
-    def diagonals(self) -> Any:
-        return self._diagonals
+    diagonals = stored("_diagonals")
 
     @property
     def diagonals_format(self) -> str:

@@ -11,7 +11,7 @@ from autoconv.api.tensors.reductions import reduce_max, reduce_min, reduce_prod,
 from autoconv.api.tensors.shaping import broadcast_to, concat, shape
 from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape
 from autoconv.graph.dtypes import as_dtype, float32
-from autoconv.linear_operators.base import Hint, LinearOperator, adjoint_if
+from autoconv.linear_operators.base import Hint, LinearOperator, SquareOperator, adjoint_if, stored
 from autoconv.linear_operators.dense import variable_or_tensor
 from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.support.shape import TensorShape
@@ -21,7 +21,7 @@ from autoconv.runtime.tensors.static_values import static_sizes, static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-class LinearOperatorDiag(LinearOperator):
+class LinearOperatorDiag(SquareOperator):
     """The operator of diagonal matrices with the diagonals [..., n].
 
     >>> autoconv.linalg.LinearOperatorDiag([2.0, 4.0]).solvevec([2.0, 2.0]).numpy()
@@ -44,17 +44,8 @@ class LinearOperatorDiag(LinearOperator):
             parameters={"diag": diag},
         )  # fmt: skip
 
-    @property
-    def diag(self) -> Any:
-        return self._diag
-
-    def _shape(self) -> TensorShape:
-        sizes = TensorShape(self._diag.shape)
-        return sizes.concatenate([sizes[-1]]) if sizes.rank is not None else sizes
-
-    def _shape_tensor(self) -> Tensor:
-        sizes: Any = shape(self._diag)
-        return concat([sizes, sizes[-1:]], 0)
+    diag = stored("_diag")
+    _vectors = stored("_diag")
 
     def _column_factor(self, adjoint: bool) -> Any:
         """Return the diagonals, for the adjoint their conjugates, as columns [..., n, 1], by which rows are scaled."""
@@ -129,9 +120,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
             name=name, parameters={"num_rows": num_rows, "multiplier": multiplier},
         )  # fmt: skip
 
-    @property
-    def multiplier(self) -> Any:
-        return self._multiplier
+    multiplier = stored("_multiplier")
 
     def _shape(self) -> TensorShape:
         static_rows = static_value(self._num_rows)

@@ -16,7 +16,7 @@ from autoconv.api.tensors.shaping import concat, expand_dims, reverse, shape
 from autoconv.api.tensors.sorting import argsort
 from autoconv.api.tensors.static_shapes import broadcast_static_shape
 from autoconv.graph.dtypes import as_dtype, complex64, float32
-from autoconv.linear_operators.base import Hint, LinearOperator, adjoint_if, conjugate_transpose
+from autoconv.linear_operators.base import Hint, LinearOperator, SquareOperator, adjoint_if, conjugate_transpose, stored
 from autoconv.linear_operators.dense import variable_or_tensor
 from autoconv.linear_operators.diagonals import LinearOperatorIdentity
 from autoconv.runtime.annotations import DTypeLike
@@ -62,21 +62,10 @@ class LinearOperatorLowRankUpdate(LinearOperator):
     def base_operator(self) -> LinearOperator:
         return self._base
 
-    @property
-    def u(self) -> Any:
-        return self._u
-
-    @property
-    def v(self) -> Any:
-        return self._v
-
-    @property
-    def diag_update(self) -> Any:
-        return self._diag
-
-    @property
-    def is_diag_update_positive(self) -> Hint:
-        return self._is_update_positive
+    u = stored("_u")
+    v = stored("_v")
+    diag_update = stored("_diag")
+    is_diag_update_positive = stored("_is_update_positive")
 
     def _shape(self) -> TensorShape:
         batch_shape = broadcast_static_shape(self._base.batch_shape, self._u.shape[:-2])
@@ -135,7 +124,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         )
 
 
-class LinearOperatorHouseholder(LinearOperator):
+class LinearOperatorHouseholder(SquareOperator):
     """The reflection at the hyperplane that is orthogonal to the vectors `reflection_axis`, [..., n].
 
     >>> autoconv.linalg.LinearOperatorHouseholder([1.0, 0.0]).matvec([3.0, 4.0]).numpy()
@@ -154,17 +143,8 @@ class LinearOperatorHouseholder(LinearOperator):
             parameters={"reflection_axis": reflection_axis},
         )  # fmt: skip
 
-    @property
-    def reflection_axis(self) -> Any:
-        return self._axis
-
-    def _shape(self) -> TensorShape:
-        sizes = TensorShape(self._axis.shape)
-        return sizes.concatenate([sizes[-1]])
-
-    def _shape_tensor(self) -> Tensor:
-        sizes: Any = shape(self._axis)
-        return concat([sizes, sizes[-1:]], 0)
+    reflection_axis = stored("_axis")
+    _vectors = stored("_axis")
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         right_side: Any = adjoint_if(x, adjoint_arg)
@@ -186,7 +166,7 @@ class LinearOperatorHouseholder(LinearOperator):
         return self
 
 
-class LinearOperatorPermutation(LinearOperator):
+class LinearOperatorPermutation(SquareOperator):
     """The operator that takes the elements of a vector in the order `perm`, [..., n].
 
     >>> autoconv.linalg.LinearOperatorPermutation([2, 0, 1]).matvec([1.0, 2.0, 3.0]).numpy()
@@ -207,17 +187,8 @@ class LinearOperatorPermutation(LinearOperator):
             parameters={"perm": perm},
         )  # fmt: skip
 
-    @property
-    def perm(self) -> Any:
-        return self._perm
-
-    def _shape(self) -> TensorShape:
-        sizes = TensorShape(self._perm.shape)
-        return sizes.concatenate([sizes[-1]])
-
-    def _shape_tensor(self) -> Tensor:
-        sizes: Any = shape(self._perm)
-        return concat([sizes, sizes[-1:]], 0)
+    perm = stored("_perm")
+    _vectors = stored("_perm")
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         right_side = adjoint_if(x, adjoint_arg)
@@ -264,13 +235,8 @@ class LinearOperatorToeplitz(LinearOperator):
             parameters={"col": col, "row": row},
         )  # fmt: skip
 
-    @property
-    def col(self) -> Any:
-        return self._col
-
-    @property
-    def row(self) -> Any:
-        return self._row
+    col = stored("_col")
+    row = stored("_row")
 
     def _shape(self) -> TensorShape:
         sizes = broadcast_static_shape(TensorShape(self._row.shape), TensorShape(self._col.shape))
@@ -300,7 +266,7 @@ class LinearOperatorToeplitz(LinearOperator):
         return self._diag_part()[..., 0] * cast(self.domain_dimension_tensor(), self.dtype)
 
 
-class LinearOperatorCirculant(LinearOperator):
+class LinearOperatorCirculant(SquareOperator):
     """The operator of circulant matrices, each row of which is the row above, rotated; `spectrum` has the eigenvalues.
 
     A product is a convolution, which Fourier transforms compute.
@@ -325,9 +291,8 @@ class LinearOperatorCirculant(LinearOperator):
             name=name, parameters={"spectrum": spectrum, "input_output_dtype": input_output_dtype},
         )  # fmt: skip
 
-    @property
-    def spectrum(self) -> Any:
-        return self._spectrum
+    spectrum = stored("_spectrum")
+    _vectors = stored("_spectrum")
 
     @property
     def block_depth(self) -> int:
@@ -340,14 +305,6 @@ class LinearOperatorCirculant(LinearOperator):
     def convolution_kernel(self, name: str = "convolution_kernel") -> Tensor:
         """Return the first columns of the matrices."""
         return cast(ifft(self._complex_spectrum()), self.dtype)
-
-    def _shape(self) -> TensorShape:
-        sizes = TensorShape(self._spectrum.shape)
-        return sizes.concatenate([sizes[-1]])
-
-    def _shape_tensor(self) -> Tensor:
-        sizes: Any = shape(self._spectrum)
-        return concat([sizes, sizes[-1:]], 0)
 
     def _multiply_frequencies(self, x: Any, factor: Any) -> Any:
         """Multiply the Fourier transforms of the columns of `x` by `factor`, [..., n], and transform them back."""
