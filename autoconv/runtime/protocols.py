@@ -68,7 +68,6 @@ class _Functions:
     __autoconv_do_not_convert__: bool  # is never converted
     __autoconv_replays_graph__: bool  # only runs a saved graph: its traces are counted apart
     __autoconv_presents_errors__: bool  # its errors show the program's lines only
-    __autoconv_is_cached_property__: bool  # a property that stores what it computes, as `functools.cached_property`
     __autoconv_only_restores__: bool  # a `__setattr__` that restores a value of a checkpoint: traces bypass it
     __autoconv_original__: Callable[..., Any]  # of a converted special method: the original
     __autoconv_without_fallback__: Callable[..., Any]  # of a binary special method: the one before its fallback

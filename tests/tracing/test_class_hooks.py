@@ -143,3 +143,69 @@ def test_is_refused_with_the_reason(program, words):
     assert words in compiled.explain()
     with pytest.raises(StagingError, match=words):
         autoconv.function(program)(autoconv.constant(3))
+
+
+class Stored:
+    """A descriptor whose compiled `__get__` reads the attribute of its own name."""
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    @autoconv.compile
+    def __get__(self, owner, kind=None):
+        return owner.__dict__.get(self.name, 4)
+
+    def __set__(self, owner, value):
+        owner.__dict__[self.name] = value
+        owner.changes.append(value)
+
+    def __delete__(self, owner):
+        del owner.__dict__[self.name]
+
+
+class Car:
+    wheels = Stored()
+
+    def __init__(self):
+        self.changes = []
+
+
+def test_compiled_get_of_a_deleted_attribute():
+    car = Car()
+    for count in (5, 6, 7, 8):
+        car.wheels = count
+        assert car.wheels == count
+        car.wheels += 1
+        assert car.wheels == count + 1
+    del car.wheels
+    assert car.wheels == 4
+
+
+def even_class():
+    class Even(type):
+        checks = 0
+
+        def __instancecheck__(cls, x):
+            Even.checks += 1
+            return isinstance(x, int) and x % 2 == 0
+
+    return Even, Even("EvenNumber", (), {})
+
+
+def test_instance_checks_of_the_program():
+    def run(kind, x):
+        match x:
+            case kind.number():
+                pattern = "even"
+            case _:
+                pattern = "other"
+        is_of_any = isinstance(x, (str, kind.number)), isinstance(x, kind.number | float)
+        return isinstance(x, kind.number), is_of_any, pattern
+
+    kinds = []
+    for decorate in (lambda f: f, autoconv.compile):
+        metaclass, number = even_class()
+        kind = type("Kind", (), {"number": number})
+        checked = decorate(run)
+        kinds.append(([checked(kind, x) for x in (2, 3, 2.0, "a", True, 8, 5, None)], metaclass.checks))
+    assert kinds[0] == kinds[1]

@@ -1,6 +1,10 @@
 """Exceptions that outlive their handlers have the traceback of plain Python, and no attribute of this package."""
 
+import contextlib
+import gc
+import sys
 import traceback
+import weakref
 
 import pytest
 
@@ -114,3 +118,28 @@ def test_tracebacks_are_those_of_plain_python(program, backend, monkeypatch):
         found.append([outcome(function, arguments) for arguments in [(5, 2), (2, 2), (3, 2), (4, 1), (2, 1), (1, 1)]])
     assert found[0] == found[1]
     assert "plain Python" not in function.explain(), function.explain()
+
+
+class Local:
+    pass
+
+
+@pytest.mark.parametrize(
+    "run", [lambda x: (value for value in [x]), lambda x: sys.getrecursionlimit() + x, lambda x: [x, 1][x + 5]]
+)
+def test_abandoned_traces_keep_no_variables_of_callers(run):
+    compiled = autoconv.compile(run)
+
+    def call(x):
+        local = Local()
+        with contextlib.suppress(IndexError):
+            compiled(x)
+        return weakref.ref(local)
+
+    with_collection = gc.isenabled()
+    gc.disable()
+    try:
+        assert [call(x)() for x in range(3)] == [None] * 3
+    finally:
+        if with_collection:
+            gc.enable()

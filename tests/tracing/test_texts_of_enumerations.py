@@ -47,3 +47,30 @@ def test_members_that_are_equal():
         return f"in {unit.name}"
 
     assert [label(unit) for unit in [*Unit, *Unit]] == ["in METRE", "in FOOT", "in METRE", "in FOOT"]
+
+
+def test_members_that_refer_to_each_other():
+    class Permission(enum.Flag):
+        READ = 1
+        WRITE = 2
+        EXECUTE = 4
+
+    def rest(granted, wanted):
+        return "all" if wanted in granted else (wanted & ~granted).value, (~granted).value
+
+    members = [Permission(number) for number in range(8)]
+    compiled = autoconv.compile(rest)  # the complement is stored in each member, and leads back to it
+    for granted in members:
+        assert [compiled(granted, wanted) for wanted in members] == [rest(granted, wanted) for wanted in members]
+
+
+def test_texts_that_refer_to_themselves():
+    class Name(str):
+        pass
+
+    first, second = Name("a"), Name("b")
+    first.other, second.other = second, first
+    run = lambda name, n: name.other.other + name.other * n
+    compiled = autoconv.compile(run)
+    for n in range(3):
+        assert [compiled(name, n) for name in (first, second)] == [run(name, n) for name in (first, second)]

@@ -16,8 +16,6 @@ from autoconv.runtime.support.spans import current_place
 class CachedProperty:
     """Replacement in the class for the property `original`, whose converted function is `run`."""
 
-    __autoconv_is_cached_property__ = True
-
     def __init__(self, original: functools.cached_property[Any], run: Callable[[Any], Any]) -> None:
         self.original = original
         self.run = run

@@ -1,4 +1,4 @@
-"""The class of a value (`x.__class__`), and statements that create classes."""
+"""The class of a value (`x.__class__`), membership in classes, and statements that create classes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.operators.calls.call import call, is_user_code
+from autoconv.operators.control.conditionals import not_, or_
 from autoconv.operators.support.overrides import OVERRIDES
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
@@ -52,4 +53,27 @@ def _type(*args: Any) -> Any:
     return _class_of_value(*args)
 
 
+def _is_instance(x: object, kinds: Any) -> Any:
+    """`isinstance(x, kinds)`; where a method of a metaclass of the program decides, it is converted and called."""
+    classes = kinds if isinstance(kinds, tuple) else kinds.__args__ if type(kinds) is types.UnionType else None
+    if classes is not None and any(_deciding_method(kind) is not None for kind in classes):
+        return or_(False, *[lambda kind=kind: _is_instance(x, kind) for kind in classes])
+    method = _deciding_method(kinds) if classes is None else None
+    if method is None:
+        return _instance_of_usual(x, kinds)
+    return class_of(x) is kinds or not_(not_(call(method)(kinds, x)))
+
+
+def _deciding_method(kind: object) -> Any:
+    """Return the `__instancecheck__` of the program that the metaclass of a class has; None if it has none."""
+    for base in type(kind).__mro__:
+        if "__instancecheck__" in vars(base):
+            region = current_region()
+            replaced_values = region.trace.patched_classes.get(base, {}) if region is not None else {}
+            return {**vars(base), **replaced_values}["__instancecheck__"] if is_user_code(base) else None
+    return None
+
+
+_instance_of_usual = OVERRIDES[isinstance]
 OVERRIDES[type] = _type
+OVERRIDES[isinstance] = _is_instance

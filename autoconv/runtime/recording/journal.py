@@ -9,9 +9,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from inspect import getattr_static
-from types import FunctionType
+from types import FunctionType, WrapperDescriptorType
 from typing import Any
 
 from autoconv.runtime.support.attributes import GraphAttributes, dict_of, instance_attributes
@@ -122,7 +121,7 @@ def attribute_location(owner: object, name: str, home: object = None) -> Locatio
     def read() -> Any:
         if _is_behind_descriptor(owner, name):
             return instance_attributes(owner)[name]
-        if _is_cached_property(getattr_static(type(owner), name, None)) and name not in instance_attributes(owner):
+        if _computes(getattr_static(type(owner), name, None)) and name not in instance_attributes(owner):
             return MISSING
         if type(getattr(owner, "__dict__", None)) is GraphAttributes:
             return MISSING  # deleted before the object moved into the graph
@@ -185,9 +184,10 @@ def item_location(owner: list[Any], position: int) -> Location:
     return Location((id(owner), position), f"item {position} of a list", read, write, owner, kind="item")
 
 
-def _is_cached_property(attribute: Any) -> bool:
-    """Return whether a failed attribute lookup in an object would compute the value."""
-    return isinstance(attribute, cached_property) or hasattr(attribute, "__autoconv_is_cached_property__")
+def _computes(attribute: Any) -> bool:
+    """Return whether a class attribute has a `__get__` written in Python, as cached properties have."""
+    get = getattr(type(attribute), "__get__", None)
+    return get is not None and not isinstance(get, WrapperDescriptorType)
 
 
 def cell_locations(

@@ -249,20 +249,21 @@ def _entries_of(span: Span) -> list[TracebackType]:
 
 
 def _frame_of(code: CodeType) -> tuple[FrameType, int]:
-    """Return a frame stopped where its code raises."""
+    """Return a frame stopped where its code raises; that of a generator keeps no callers alive."""
     try:
-        exec(code, {"__name__": "__main__"})
+        next(FunctionType(code, {"__name__": "__main__"})())
     except RuntimeError as error:
-        traceback = error.__traceback__
-        assert traceback is not None and traceback.tb_next is not None
-        return traceback.tb_next.tb_frame, traceback.tb_next.tb_lasti
+        assert error.__traceback__ is not None
+        traceback = error.__traceback__.tb_next  # without the entry of this function, which would be a cycle
+        assert traceback is not None
+        return traceback.tb_frame, traceback.tb_lasti
     raise AssertionError("the code raises")
 
 
 @functools.lru_cache(1024)
 def _raising_code(span: Span) -> CodeType:
-    """Compile code with the span's file and function name that raises at the span's position."""
-    tree = ast.parse("raise RuntimeError")
+    """Compile a generator with the span's file and function name that raises at the span's position."""
+    tree = ast.parse("def name():\n raise RuntimeError\n yield")
     last_line = max(span.end_line, span.line)
     has_columns = span.column > 0 and span.end_column > 0
     for node in ast.walk(tree):
@@ -271,7 +272,8 @@ def _raising_code(span: Span) -> CodeType:
             node.col_offset = _byte_offset(span.file, span.line, span.column) if has_columns else -1
             node.end_col_offset = _byte_offset(span.file, last_line, span.end_column) if has_columns else -1
     name = span.function or "<module>"
-    return compile(tree, span.file, "exec", dont_inherit=True).replace(co_name=name, co_qualname=name)
+    code: CodeType = compile(tree, span.file, "exec", dont_inherit=True).co_consts[0]
+    return code.replace(co_name=name, co_qualname=name)
 
 
 def _byte_offset(file: str, line: int, column: int) -> int:

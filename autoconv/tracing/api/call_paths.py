@@ -21,7 +21,8 @@ from autoconv.runtime.tensors.numpy_behaviour import call_with_tape_tensors
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.execute.native_dispatch import is_installed, make_native_slot, native_entries
 from autoconv.tracing.execute.plain_rerun import reruns_plain
-from autoconv.tracing.guards.numpy_error_state import VARIABLE, acts_on_floats
+from autoconv.tracing.guards.numpy_error_state import VARIABLE
+from autoconv.tracing.guards.plain_conditions import reason_for_plain_calls
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.signature import Signature, is_method
 from autoconv.tracing.specialise.bailout import Bailout
@@ -47,9 +48,6 @@ from autoconv.tracing.specialise.trace_cache import TraceCache
 from autoconv.tracing.specialise.watched_call import ENDED_EARLY
 from autoconv.tracing.views.explain import Explanation
 
-_FLOAT_ACTIONS_REASON = (
-    "np.seterr or np.errstate has NumPy raise, call, print or log floating-point errors, which no graph does"
-)
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 
@@ -102,11 +100,12 @@ class CallDispatch(Generic[P, R]):
     def _run_graph(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call by an entry of the traces that are tried first, or else by its cache key.
 
-        Under `compile`, run it as plain Python while NumPy is set to raise or report floating-point errors.
+        Under `compile`, run it as plain Python while a condition of `plain_conditions` holds.
         """
-        if self._checks_float_state and acts_on_floats() and not BUSY.value:
-            if _FLOAT_ACTIONS_REASON not in self._explanation.plain:
-                self._explanation.plain.append(_FLOAT_ACTIONS_REASON)
+        reason = reason_for_plain_calls() if self._checks_float_state and not BUSY.value else ""
+        if reason:
+            if reason not in self._explanation.plain:
+                self._explanation.plain.append(reason)
             return self.python_function(*args, **kwargs)
         if self._direct_traces and not DETOUR.value:
             positional = self._signature.arguments_by_position(args, kwargs)
@@ -205,7 +204,7 @@ class CallDispatch(Generic[P, R]):
         """Run a call in the form chosen for its kind, or time one of the two forms if none is chosen yet."""
         if self._tiers.is_sampling():
             return self.python_function(*args, **kwargs)
-        if self._checks_float_state and acts_on_floats():
+        if self._checks_float_state and reason_for_plain_calls():
             return self._run_graph(args, kwargs)
         kind = kind_of(args, kwargs)
         timing = self._tiers.timing(kind)

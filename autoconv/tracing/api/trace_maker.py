@@ -98,7 +98,11 @@ class TraceMaker:
         return call.key not in self._plain_reasons and (call.must_trace or self._is_worth_a_trace(call))
 
     def _attempt_trace(self, call: Call) -> ConcreteFunction | NextStep:
-        """Make one attempt to trace; return the trace, or the next step for the call, whose key may have changed."""
+        """Make one attempt to trace; return the trace, or the next step for the call, whose key may have changed.
+
+        The trace refers to the error that abandoned it. The error's traceback is removed, or its frames would keep the
+        callers' variables alive until a collection.
+        """
         start, processor_start = time.perf_counter(), time.thread_time()
         self._attempt_count += 1
         reason = call.trace_reason = call.trace_reason or self._explanation.why(call, self._trace_cache.by_key)
@@ -110,10 +114,12 @@ class TraceMaker:
             with self._keep_other_traces_valid(), log_trace(self._signature.name, self._trace_count + 1, reason):
                 concrete = self._trace_call(call)
         except Specialise as request:
+            request.__traceback__ = None
             if not self._feedback.undo_promotion(call):
                 self._feedback.specialise(call, request.leaves)
             return NextStep.FIND_TRACE
         except RestartTrace as request:
+            request.__traceback__ = None
             call.restart_seconds += time.thread_time() - processor_start
             return self._bind_again(call, request)
         except MemoryError:
@@ -127,6 +133,8 @@ class TraceMaker:
             if next_step is None:
                 point_to_compile(error, call.args, call.kwargs)
                 raise
+            if isinstance(error, RunPlain):
+                error.__traceback__ = None
             return next_step
         self._explanation.add(Row(reason, concrete))
         self._call_counter.record_trace(self.python_function, under_compile=self._contract.runs_plain)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import types
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -25,6 +26,7 @@ from autoconv.runtime.support.structure import mutable_parts, tuple_parts
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.tracing.guards.changed_constants import containers_in
 from autoconv.tracing.guards.container_stores import ContainerStores
+from autoconv.tracing.guards.fingerprints import is_user_module
 from autoconv.tracing.guards.guards import Guards
 from autoconv.tracing.guards.trace_restrictions import RunPlain
 from autoconv.tracing.key.argument_containers import can_add_containers
@@ -130,6 +132,8 @@ class WriteMonitor:
         assert self.trace.created_objects is not None
         if id(owner) in self.trace.created_objects:
             return
+        if isinstance(owner, types.ModuleType) and not is_user_module(owner):
+            self._run_plain(action)  # code of this package reads the attribute as well, while tracing
         if locations:
             self._check_locations(locations)
             return

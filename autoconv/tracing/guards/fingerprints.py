@@ -106,7 +106,7 @@ class Fingerprints:
         if isinstance(value, enum.Enum):
             self.compared_classes.add(type(value))
             self.object_classes.add(type(value))
-            return id(value), self._own_attributes(value, name, max(depth - 1, 0))
+            return self._once(value, lambda: (id(value), self._own_attributes(value, name, max(depth - 1, 0))))
         if is_by_identity(value) and not isinstance(value, _IDENTITY_TYPES_WITH_PARTS):
             return id(value), _live_reference(value)
         if isinstance(value, (np.ndarray, np.generic)):
@@ -124,6 +124,13 @@ class Fingerprints:
         if isinstance(value, (tuple, frozenset, range)):  # a program cannot tell two equal ones from one
             self._visited[id(value)] = result
         return result
+
+    def _once(self, value: Any, make: Callable[[], Any]) -> Any:
+        """Return the fingerprint that `make` returns; where attributes lead back to the value, its number stands."""
+        if id(value) not in self._visited:
+            self._visited[id(value)] = "visited", len(self._visited)
+            self._visited[id(value)] = make()
+        return self._visited[id(value)]
 
     def _parts(self, value: Any, name: str, depth: int) -> Any:
         if isinstance(value, types.FunctionType):
@@ -199,7 +206,7 @@ class Fingerprints:
         parts = cls, exact_value(value)
         if cls in _SCALAR_TYPES:
             return parts
-        return *parts, "and", self._attributes_and_class(value, name, max(depth - 1, 0))
+        return self._once(value, lambda: (*parts, "and", self._attributes_and_class(value, name, max(depth - 1, 0))))
 
     def _attributes_and_class(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
         """Return the attributes and class values of a container, number or text of a user's class."""
