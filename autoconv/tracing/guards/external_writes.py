@@ -132,10 +132,8 @@ class WriteMonitor:
         assert self.trace.created_objects is not None
         if id(owner) in self.trace.created_objects:
             return
-        if isinstance(owner, types.ModuleType) and not is_user_module(owner):
-            self._run_plain(action)  # code of this package reads the attribute as well, while tracing
         if locations:
-            self._check_locations(locations)
+            self._check_locations(locations, action)
             return
         if id(owner) in self.trace.rebuilt_arguments and dataclasses.is_dataclass(owner):
             raise RestartTrace(objects=True)
@@ -163,8 +161,11 @@ class WriteMonitor:
             raise RestartTrace(arguments=self.array_names)
         self._run_plain(action)
 
-    def _check_locations(self, locations: Sequence[Location]) -> None:
-        """Raise RestartTrace if a location has to become an input."""
+    def _check_locations(self, locations: Sequence[Location], action: str) -> None:
+        """Raise RestartTrace if a location has to become an input; RunPlain for the attribute of a foreign module."""
+        modules = [location.owner for location in locations if isinstance(location.owner, types.ModuleType)]
+        if not all(map(is_user_module, modules)):
+            self._run_plain(action)  # code of this package reads the attribute as well, while tracing
         self.written_keys.update(location.key for location in locations)
         new_locations = [location for location in locations if location.key not in self.input_keys]
         new_inputs = [location for location in new_locations if not self._is_cell_of_trace(location)]

@@ -104,9 +104,7 @@ class Fingerprints:
         if isinstance(value, type):
             return id(value), _live_reference(value), self._class_values(value, name) if is_user_code(value) else ()
         if isinstance(value, enum.Enum):
-            self.compared_classes.add(type(value))
-            self.object_classes.add(type(value))
-            return self._once(value, lambda: (id(value), self._own_attributes(value, name, max(depth - 1, 0))))
+            return self._once(value, self._member, name, depth)
         if is_by_identity(value) and not isinstance(value, _IDENTITY_TYPES_WITH_PARTS):
             return id(value), _live_reference(value)
         if isinstance(value, (np.ndarray, np.generic)):
@@ -125,12 +123,17 @@ class Fingerprints:
             self._visited[id(value)] = result
         return result
 
-    def _once(self, value: Any, make: Callable[[], Any]) -> Any:
+    def _once(self, value: Any, make: Callable[[Any, str, int], Any], name: str, depth: int) -> Any:
         """Return the fingerprint that `make` returns; where attributes lead back to the value, its number stands."""
         if id(value) not in self._visited:
             self._visited[id(value)] = "visited", len(self._visited)
-            self._visited[id(value)] = make()
+            self._visited[id(value)] = make(value, name, max(depth - 1, 0))
         return self._visited[id(value)]
+
+    def _member(self, value: enum.Enum, name: str, depth: int) -> Any:
+        self.compared_classes.add(type(value))
+        self.object_classes.add(type(value))
+        return id(value), self._own_attributes(value, name, depth)
 
     def _parts(self, value: Any, name: str, depth: int) -> Any:
         if isinstance(value, types.FunctionType):
@@ -146,8 +149,7 @@ class Fingerprints:
         cls = type(value)
         cls = getattr(cls, "__autoconv_plain__", cls)  # a tracked container becomes a plain one
         if self.strict and isinstance(value, (list, tuple, dict, set, frozenset)):
-            base: Any = base_of(value)
-            count = base.__len__(value)
+            count = base_of(value).__len__(value)  # type: ignore[attr-defined]
             if count > _MAX_ITEMS:
                 return self._fingerprint_by_identity(value, name, f"{with_article(cls)} of {count:,} items")
         if isinstance(value, (list, tuple)):
@@ -202,11 +204,9 @@ class Fingerprints:
 
     def _scalar(self, value: Any, name: str, depth: int) -> Any:
         """Return the fingerprint of a number or text, with its attributes if its class is the user's."""
-        cls = type(value)
-        parts = cls, exact_value(value)
-        if cls in _SCALAR_TYPES:
-            return parts
-        return self._once(value, lambda: (*parts, "and", self._attributes_and_class(value, name, max(depth - 1, 0))))
+        if type(value) in _SCALAR_TYPES:
+            return type(value), exact_value(value)
+        return type(value), exact_value(value), "and", self._once(value, self._attributes_and_class, name, depth)
 
     def _attributes_and_class(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
         """Return the attributes and class values of a container, number or text of a user's class."""
