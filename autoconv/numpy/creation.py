@@ -389,12 +389,6 @@ for _scalar_class in _SCALAR_CLASSES:
 # Ranges, windows, frequencies, and indices of a shape.
 for _name in (
     "logspace", "geomspace", "hanning", "hamming", "blackman", "bartlett", "kaiser", "fft.fftfreq", "fft.rfftfreq",
-    "tril_indices", "triu_indices", "diag_indices", "mask_indices", "frombuffer", "fromiter",
+    "tril_indices", "triu_indices", "diag_indices", "mask_indices", "fromiter",
 ):  # fmt: skip
     creates(_name)(_kernel_function(_name))
-
-
-@creates("ix_")
-def ix_(*args: Any) -> tuple[Tensor, ...]:
-    result = call_numpy("ix_", *args)
-    return result if isinstance(result, tuple) else (result,)

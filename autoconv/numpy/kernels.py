@@ -98,3 +98,10 @@ def reduce_segments(
     if result_dtype == np.bool_:
         name = {"maximum": "logical_or", "minimum": "logical_and"}.get(name, name)
     return apply("reduceat", x, positions, function=name, axis=integer(axis))
+
+
+# Arrays that are constants, unless the graph has the arguments.
+register_kernels(
+    "frombuffer", "polynomial.legendre.leggauss", "polynomial.chebyshev.chebgauss", "polynomial.hermite.hermgauss",
+    "polynomial.hermite_e.hermegauss", "polynomial.laguerre.laggauss", by_values=True,
+)  # fmt: skip

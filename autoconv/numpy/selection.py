@@ -345,4 +345,16 @@ def sort_complex(a: TensorLike) -> Tensor:
 
 NEIGHBOURS = (Slice(1, None, None), Slice(None, -1, None))  # the successors and the predecessors in a row
 
+
+@computes("ix_")
+def ix_(*args: Any) -> tuple[Tensor, ...]:
+    """Give each vector of positions a dimension of its own."""
+    parts = list(map(tensor, args))
+    if not all(rank_of(part) == 1 and part.dtype.is_integer for part in parts):
+        result = call_numpy("ix_", *args)
+        return result if isinstance(result, tuple) else (result,)
+    shapes = [tuple(-1 if axis == i else 1 for axis in range(len(parts))) for i in range(len(parts))]
+    return tuple(apply("reshape", part, shape=shape) for part, shape in zip(parts, shapes, strict=True))
+
+
 register_kernels("partition", "argpartition", "ravel_multi_index", "in1d")

@@ -292,16 +292,15 @@ def interp(x: TensorLike, xp: Any, fp: Any, left: Any = None, right: Any = None,
 
 
 @computes("convolve")
-def convolve(a: TensorLike, v: TensorLike, mode: Any = "full") -> Tensor:
+def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Tensor:
     x, y = tensors(tensor(a), tensor(v))
     x, y = (operand if rank_of(operand) else apply("reshape", operand, shape=(1,)) for operand in (x, y))
     if rank_of(x) != 1 or rank_of(y) != 1:
         raise ValueError("object too deep for desired array")
-    np.convolve((1,), (1,), mode)  # NumPy checks the name
-    mode = {"f": "full", "s": "same", "v": "valid"}.get(str(mode)[:1], mode)
-    if mode not in ("full", "same", "valid"):
-        refuse("is given the number of a mode")
-    if isinstance(sizes_of(x)[0], int) and not isinstance(sizes_of(y)[0], int):
+    is_turned = isinstance(sizes_of(x)[0], int) and not isinstance(sizes_of(y)[0], int)
+    if mode not in (("full",) if is_turned else ("full", "same", "valid")):
+        return call_numpy("convolve", x, y, mode)
+    if is_turned:
         x, y = y, x  # the loop runs over the operand of known size
     sizes = sizes_of(x)[0], require_known_shape(y)[0]
     if not all(size for size in sizes if isinstance(size, int)):

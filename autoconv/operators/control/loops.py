@@ -24,7 +24,12 @@ from autoconv.operators.control.iterables import StagedIterator, as_staged, need
 from autoconv.operators.control.loop_body import LoopBody
 from autoconv.operators.control.staged_loops import stage_loop
 from autoconv.operators.control.staging import stage_arms
-from autoconv.operators.control.unroll_budget import unroll_within_budget
+from autoconv.operators.control.unroll_budget import (
+    MAX_NODES_OF_REFUSED,
+    stage_or_unroll,
+    stage_unless_refused,
+    unroll_within_budget,
+)
 from autoconv.operators.control.unrolling import unroll
 from autoconv.operators.control.variants import has_one_length, require_defined
 from autoconv.operators.regions.layout import Variant
@@ -72,11 +77,14 @@ def while_stmt(
             lambda: condition_value(test(*state)),  # noqa: B023
             lambda value: is_staged(value) or (must_stage and bool(value)),  # noqa: B023
         )
-        if is_staged(test_value) or (test_value and must_stage):
+        if is_staged(test_value):
             return _stage_while(test, loop, state)
         if not test_value:
             return state
-        state = body(*state) or ()
+        if not must_stage:
+            state = body(*state) or ()
+        elif (final_state := peeling.stage_rest(lambda: _stage_while(test, loop, state), loop)) is not None:  # noqa: B023
+            return final_state
 
 
 def _stage_while(test: Callable[..., Any], body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -88,7 +96,8 @@ def _stage_while(test: Callable[..., Any], body: LoopBody, state: tuple[Any, ...
 class _Peeling:
     """Count the iterations that a loop has run in Python while it recorded ops, and the nodes that these recorded.
 
-    Peeling ends after `_MAX_PEELED` iterations, in a trace with memory arrays also after `_MAX_PEELED_NODES` nodes.
+    Peeling ends after `_MAX_PEELED` iterations, in a trace with memory arrays also after `_MAX_PEELED_NODES` nodes, or
+    after `MAX_NODES_OF_REFUSED` where a graph refuses the rest as a loop.
     """
 
     def __init__(self) -> None:
@@ -97,6 +106,7 @@ class _Peeling:
         self.node_count_before = len(region.graph.nodes) if region is not None else 0
         self.recorded_count_before = region.trace.recorded_nodes if region is not None else 0
         self.iteration_count = 0
+        self.max_nodes = _MAX_PEELED_NODES
 
     def count_iteration(self) -> bool:
         """Count an iteration; return whether it must not be peeled any more."""
@@ -105,9 +115,17 @@ class _Peeling:
         self.iteration_count += 1
         self.region.contract.spend(ITERATION)
         trace = self.region.trace
-        is_large = bool(trace.memory) and trace.recorded_nodes - self.recorded_count_before > _MAX_PEELED_NODES
+        is_large = bool(trace.memory) and trace.recorded_nodes - self.recorded_count_before > self.max_nodes
         records_ops = len(self.region.graph.nodes) > self.node_count_before
         return (is_large or self.iteration_count > _MAX_PEELED) and records_ops
+
+    def stage_rest(self, stage: Callable[[], tuple[Any, ...]], body: LoopBody) -> tuple[Any, ...] | None:
+        """Return `stage()`; None if a graph refuses the loop, and further iterations may be peeled."""
+        if self.iteration_count > _MAX_PEELED or self.max_nodes > _MAX_PEELED_NODES:
+            return stage()
+        self.max_nodes = MAX_NODES_OF_REFUSED
+        result = stage_unless_refused(stage, body)
+        return None if isinstance(result, StagingError) else result
 
 
 def for_stmt(
@@ -163,7 +181,8 @@ def _loop_over(iterable: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[A
         staged.end(body.exit_code(final_state) < BREAK)
         return final_state
     if staged is not None and (needs_graph_loop(staged) or _is_long(iterable)):
-        return stage_for(staged, body, state)
+        is_short_range = type(iterable) is range and len(iterable) <= _MAX_PEELED
+        return stage_or_unroll(iterable, body, state) if is_short_range else stage_for(staged, body, state)
     return (unroll_within_budget if type(iterable) is range else unroll)(iterable, body, state)
 
 

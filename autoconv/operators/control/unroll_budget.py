@@ -9,9 +9,10 @@ counts the nodes that its inner loops record.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from autoconv.errors import StagingError
 from autoconv.graph.graph import Node
 from autoconv.graph.types import ArrayType, TensorType, Type
 from autoconv.operators.control.conditionals import is_staged, record_cells
@@ -27,6 +28,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 # Largest number of nodes that all iterations of a range may record, in traces without and with memory arrays.
 _MAX_NODES, _MAX_NODES_WITH_MEMORY = 1000, 250
 _MAX_INNER_NODES = 125  # largest number of nodes of a range inside of a loop that replaces another range
+MAX_NODES_OF_REFUSED = 2000  # largest number of nodes that a loop may record by iterations if a graph refuses it
 
 
 def unroll_within_budget(numbers: range, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -67,6 +69,42 @@ def unroll_within_budget(numbers: range, body: LoopBody, state: tuple[Any, ...])
         decisions[loop_key] = None
         return unroll(numbers, body, state)
     return final_state
+
+
+def stage_or_unroll(numbers: range, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Record a loop of the graph over a range; unroll it if a graph refuses the loop."""
+    region, staged = current_region(), as_staged(numbers)
+    assert region is not None and staged is not None
+    result = stage_unless_refused(lambda: stage_for(staged, body, state), body)
+    if not isinstance(result, StagingError):
+        return result
+    count = region.trace.recorded_nodes
+    state = body.step(numbers[0], state)
+    if (region.trace.recorded_nodes - count) * len(numbers) > MAX_NODES_OF_REFUSED:
+        raise result
+    return state if body.has_left(state) else unroll(numbers[1:], body, state)
+
+
+def stage_unless_refused(stage: Callable[[], tuple[Any, ...]], body: LoopBody) -> tuple[Any, ...] | StagingError:
+    """Return `stage()`, or its StagingError after its effects were undone; the trace does not try such a loop again."""
+    region = current_region()
+    assert region is not None
+    refused_loops, loop_key = region.trace.refused_loops, (body.run.__code__, current_place())
+    if loop_key in refused_loops:
+        return refused_loops[loop_key]
+    attempt = Attempt()
+    try:
+        _record_cells(body)
+        result = stage()
+    except StagingError as error:
+        attempt.undo()
+        refused_loops[loop_key] = error
+        return error
+    except BaseException:
+        attempt.keep()
+        raise
+    attempt.keep()
+    return result
 
 
 def _is_new_constant(before: object, after: object) -> bool:

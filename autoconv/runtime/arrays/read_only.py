@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.graph.graph import Value
+from autoconv.graph.graph import Node, Value
+from autoconv.ops.index_spec import At, NewAxis, Rest, Slice
 from autoconv.runtime.recording.regions import Trace, current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.dispatch import graph_value
@@ -27,9 +28,16 @@ def is_read_only(value: Value, trace: Trace) -> bool:
     """Return whether the value is an array that NumPy makes read-only, or a view of one."""
     if not trace.read_only_values:
         return False
-    while value not in trace.read_only_values and value.node is not None and value.node.op.traits.view:
+    while value not in trace.read_only_values and value.node is not None and _is_view(value.node):
         value = value.node.inputs[0]
     return value in trace.read_only_values
+
+
+def _is_view(node: Node) -> bool:
+    """Return whether NumPy makes a view: an index by arrays copies."""
+    if not node.op.traits.view or node.op.traits.indexing is None:
+        return node.op.traits.view
+    return all(isinstance(entry, (NewAxis, Rest, At, Slice)) for entry in node.attributes.get("spec", (None,)))
 
 
 def refuse_overlapping_views() -> None:

@@ -98,6 +98,7 @@ class Trace:
     warns_of_constants: True if NumPy warns of a floating-point error in a computation on plain values
     recorded_nodes: the number of nodes recorded so far, those of regions that were recorded again included
     replaced_ranges: of ranges of too many nodes, what their unrolling would record, or None where they are unrolled
+    refused_loops: of loops over known values that a graph refuses, the errors: their iterations are recorded one by one
     is_in_replaced_range: True inside of a loop that replaces a range of too many nodes
     raises_in_handlers: True if operations in handlers may raise: their exceptions have the handled one as context
     catches_errors: True if the graph catches exceptions
@@ -161,6 +162,7 @@ class Trace:
     uses_tensors: bool = False
     recorded_nodes: int = 0
     replaced_ranges: dict[Any, Any] = field(default_factory=dict)
+    refused_loops: dict[Any, Any] = field(default_factory=dict)
     is_in_replaced_range: bool = False
 
     def guarded(self, converted: FunctionType, function: FunctionType) -> FunctionType:

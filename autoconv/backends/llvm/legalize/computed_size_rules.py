@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm.analysis.classify import COMPUTED_SIZE_OPS
+from autoconv.backends.llvm.analysis.classify_indexing import broadcasts_to
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar
 from autoconv.backends.llvm.legalize.computed_sizes import RULES, NamedSizes, Rule, is_tensor, shape_of
 from autoconv.backends.llvm.legalize.size_nodes import (
@@ -30,6 +31,7 @@ from autoconv.graph.types import Dimension, TensorType
 from autoconv.ops import OPS
 from autoconv.ops.index_spec import INPUT, At, Entry, Gather, NewAxis, Rest, Slice, align
 from autoconv.ops.movement.indexing import indexed_shape
+from autoconv.ops.rules import broadcast_shapes
 
 
 def rule(*names: str) -> Any:
@@ -136,8 +138,10 @@ def _gather(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     x, *operands = inputs
     types: Any = tuple(value.type for value in operands)
     spec = node.attributes["spec"]
-    index_shapes = {type_.shape for type_ in types} - {()}  # scalar positions do not affect the common shape
-    if len(index_shapes) > 1 or any(isinstance(entry, Slice) and not entry.is_whole for entry in spec):
+    index_shape = broadcast_shapes(*(type_.shape for type_ in types))
+    if index_shape is None or not all(broadcasts_to(type_.shape, index_shape) for type_ in types):
+        return None
+    if any(isinstance(entry, Slice) and not entry.is_whole for entry in spec):
         return None
     shape = indexed_shape(x.shape, types, spec)  # type: ignore[arg-type]
     return None if shape is None or None in shape else sizes.add_with_shape(node, inputs, shape)

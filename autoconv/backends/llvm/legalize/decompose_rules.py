@@ -19,12 +19,12 @@ from autoconv.backends.llvm.legalize.shaped_builder import (
     slice_axis,
 )
 from autoconv.graph.dimensions import exact_quotient, plus, times
-from autoconv.graph.dtypes import float32, float64
+from autoconv.graph.dtypes import float32, float64, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Symbol
 from autoconv.ops.builder import GraphBuilder
-from autoconv.ops.index_spec import Mask
+from autoconv.ops.index_spec import At, Mask
 from autoconv.ops.random.permutations import row_shuffle_stream
 
 
@@ -100,6 +100,21 @@ def _shuffle(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     else:
         order = b.stateless_permutation(inputs[0], **options)
     return b.gather(x, order, axis=0, batch_dims=0)
+
+
+def _roll(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Gather each row from the position so many before it, around the end, where the shifts are values."""
+    x, *operands = inputs
+    shape, axes = sizes(x.type), node.attributes["axis"]
+    if not operands or 0 in shape or math.prod(sizes(operands[0].type)) != len(axes):
+        return None
+    shifts = reshape(b, b.cast(operands[0], dtype=int64), (len(axes),))
+    for i, axis in enumerate(axes):
+        positions, size = np.arange(shape[axis]), np.int64(shape[axis])
+        shift = b.get_item(shifts, spec=(At(i),))
+        sources = b.modulo(b.subtract(b.constant(value=positions), shift), b.constant(value=size))
+        x = b.gather(x, sources, axis=axis, batch_dims=0)
+    return x
 
 
 def _set_where(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -260,5 +275,5 @@ COMPOSITES: dict[str, Any] = {
     "stateless_shuffle": _shuffle, "random_shuffle": _shuffle, "set_item": _set_where, "numpy_round": _round,
     "numpy_clip": _clip, "matmul": _matmul, "reduce_logsumexp": _log_sum_exp, "xlogy": _zero_preserving_rule("xlogy"),
     "xdivy": _zero_preserving_rule("xdivy"), "logaddexp": _log_add_exp, "reduce_mean": _integer_mean,
-    "ungather": _ungather, **CONTRACTIONS,
+    "ungather": _ungather, "roll": _roll, **CONTRACTIONS,
 }  # fmt: skip

@@ -11,7 +11,7 @@ from autoconv.backends.portable.rules.python_complex import power
 from autoconv.backends.portable.rules.registry import lowers
 from autoconv.backends.portable.terms import Progression, Term
 from autoconv.backends.portable.writing import Rules
-from autoconv.graph.dtypes import bfloat16, float32, float64, int16, int32, int64
+from autoconv.graph.dtypes import bfloat16, float32, float64, int32, int64
 from autoconv.graph.graph import Node
 from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.elementwise.casts import common_bounds
@@ -190,25 +190,6 @@ def _real_angle(writer: Rules, x: Term) -> Term:
 @lowers("bitcast")
 def bitcast(writer: Rules, node: Node, x: Term) -> Term:
     return writer.bitcast(x, node.attributes["dtype"])
-
-
-@lowers("nextafter")
-def nextafter(writer: Rules, node: Node, x: Term, y: Term) -> Term:
-    """Increment or decrement the bits as an integer with the order of the floats.
-
-    Arithmetic on floats may flush subnormal numbers to 0. The bits of negative floats, read as integers, have the
-    reverse order.
-    """
-    x, y = writer.broadcast(x, y)
-    dtype = {2: int16, 4: int32, 8: int64}[x.dtype.size]
-    bits = writer.bitcast(x, dtype)
-    y_bits = writer.bitcast(y, dtype)
-    order_of_x, order_of_y = (writer.select(number < 0, dtype.min - number, number) for number in (bits, y_bits))
-    next_order = writer.select(order_of_x < order_of_y, order_of_x + 1, order_of_x - 1)
-    is_negative = (next_order < 0) | (next_order.same(0) & (bits < 0))
-    neighbour = writer.bitcast(writer.select(is_negative, dtype.min - next_order, next_order), x.dtype)
-    result = writer.select(order_of_x.same(order_of_y), y, neighbour)
-    return writer.select(writer.is_nan(x) | writer.is_nan(y), math.nan, result)
 
 
 @lowers("saturate_cast")
