@@ -160,6 +160,20 @@ def test_a_gradient() -> None:
     np.testing.assert_allclose(tape.gradient(found, w).numpy(), 2 * x * x * w.numpy(), rtol=1e-12)
 
 
+def test_gradients_of_parts_of_transpositions() -> None:
+    @autoconv.compile
+    def energy(x: Any) -> Any:
+        return (x.T[::-1, 1:] ** 2).sum() + (x.T[2:4] * 3).sum()
+
+    x = np.random.default_rng(0).normal(size=(6, 7))
+    expected = 2 * x
+    expected[0] = 0
+    expected[:, 2:4] += 3
+    for argument in (x, np.asfortranarray(x)):
+        _, gradient = autoconv.value_and_grad(energy)(argument)
+        np.testing.assert_allclose(gradient, expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("layouts", [("columns", "steps"), ("steps", "columns"), ("steps", "rows")])
 def test_large_arrays_of_several_layouts_run_no_python_code(
     layouts: tuple[str, str], monkeypatch: pytest.MonkeyPatch

@@ -31,7 +31,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops import OPS
-from autoconv.ops.index_spec import At, Rest, Slice, align
+from autoconv.ops.index_spec import At, Rest, Slice, Spec, align
 
 _LOAD = "array_load"
 _AXIS_OPS = frozenset({"cumsum", "cumprod", "concat", "reverse"})
@@ -94,6 +94,8 @@ def _sink(loads: dict[Value, Value], copy: Graph, node: Node, inputs: list[Value
         replacement = _sink_below_axis_op(node, inputs, perm)
     elif node.op.name == "get_item":
         replacement = _sink_below_slice(node, inputs, perm)
+    elif node.op.name in ("set_item", "add_at_item"):
+        replacement = _sink_below_update(copy, node, inputs, perm)
     if replacement is None:
         return None
     operands, attributes, result_perm = replacement
@@ -224,6 +226,8 @@ def _untransposed_operand(copy: Graph, node: Node, value: Value, perm: Perm) -> 
         new_shape[axis] = size
     if sum(size != 1 for size in shape) <= 1:
         return copy.add(OPS["reshape"], [value], {"shape": tuple(new_shape)}, span=node.span).results[0]
+    if value.node is not None and value.node.op.name == "fill":
+        return copy.add(OPS["fill"], value.node.inputs, {"shape": tuple(new_shape)}, span=node.span).results[0]
     if value.node is not None and value.node.op.name == "constant":
         array = np.transpose(np.reshape(value.node.attributes["value"], padded_shape), np.argsort(perm))
         attributes = {**value.node.attributes, "value": np.ascontiguousarray(array)}
@@ -266,10 +270,28 @@ def _sink_below_slice(node: Node, inputs: Sequence[Value], perm: Perm) -> Replac
     spec, source = node.attributes["spec"], inputs[0].node
     if source is None or len(inputs) != 1 or not all(isinstance(entry, (At, Slice, Rest)) for entry in spec):
         return None
+    entry_by_axis = _entry_by_axis(spec, perm)
+    axes = [axis for axis in perm if not isinstance(entry_by_axis[axis], At)]
+    result_perm = tuple(sorted(axes).index(axis) for axis in axes)
+    return [source.inputs[0]], {**node.attributes, "spec": tuple(entry_by_axis)}, result_perm
+
+
+def _sink_below_update(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Replacement | None:
+    """Return an update of slices of an untransposed operand, and the permutation of its result."""
+    spec = node.attributes["spec"]
+    if len(inputs) != 2 or not all(isinstance(entry, (Slice, Rest)) for entry in spec):
+        return None
+    replacement = _sink_below_elementwise(copy, node, inputs, perm)
+    if replacement is None:
+        return None
+    operands, attributes, _ = replacement
+    return operands, {**attributes, "spec": tuple(_entry_by_axis(spec, perm))}, perm
+
+
+def _entry_by_axis(spec: Spec, perm: Perm) -> list[Any]:
+    """Return the entries of an index of a transposed operand by the axes of the untransposed one."""
     entry_by_axis: list[Any] = [Slice()] * len(perm)
     for entry, _, axis, _ in align(spec, len(perm)):
         if not isinstance(entry, Rest):
             entry_by_axis[perm[axis]] = entry
-    axes = [axis for axis in perm if not isinstance(entry_by_axis[axis], At)]
-    result_perm = tuple(sorted(axes).index(axis) for axis in axes)
-    return [source.inputs[0]], {**node.attributes, "spec": tuple(entry_by_axis)}, result_perm
+    return entry_by_axis

@@ -114,7 +114,7 @@ class Sorter:
         return out.load("ptr", self._cells[0]), out.load("ptr", self._cells[2])
 
     def _is_ordered(self, load_key: Callable[[str], Element], comparison: str) -> str:
-        """Return an i1, whether each key compares so to the key before it; the test ends at the first that does not."""
+        """Return whether, as an i1, each key compares so to the key before it; the test ends at the first exception."""
         out, b = self.out, self.b
         position_cell, last_key_cell = out.alloca("i64"), out.alloca(register(self.dtype))
         out.store("i64", 1, position_cell)
