@@ -1,129 +1,101 @@
 """The names of version 1: those of `compat.v1`, those with another name in version 2, and those that are gone."""
 
+# Names of `compat.v1` by the modules that define them; after a colon another name in that module.
+_NAMES_BY_MODULE = {
+    "collections": "GraphKeys add_to_collection add_to_collections all_variables:global_variables get_collection "
+    "get_collection_ref global_variables global_variables_initializer initialize_all_tables:tables_initializer "
+    "initialize_all_variables:global_variables_initializer initialize_local_variables:local_variables_initializer "
+    "initialize_variables:variables_initializer is_variable_initialized local_variables local_variables_initializer "
+    "model_variables moving_average_variables report_uninitialized_variables tables_initializer trainable_variables "
+    "variables_initializer",
+    "default_graph": "Dimension disable_eager_execution disable_tensor_equality disable_v2_behavior "
+    "disable_v2_tensorshape enable_eager_execution enable_tensor_equality enable_v2_behavior enable_v2_tensorshape "
+    "get_default_graph reset_default_graph",
+    "effects": "Assert Print assert_equal assert_greater assert_greater_equal assert_less assert_less_equal "
+    "assert_near assert_negative assert_non_negative assert_non_positive assert_none_equal assert_positive "
+    "assert_rank assert_rank_in assign assign_add assign_sub print scatter_add scatter_div scatter_max scatter_min "
+    "scatter_mul scatter_nd_add scatter_nd_sub scatter_nd_update scatter_sub scatter_update",
+    "graph_import": "import_graph_def",
+    "image": "extract_image_patches",
+    "initializers": "constant_initializer glorot_normal_initializer glorot_uniform_initializer ones_initializer "
+    "orthogonal_initializer random_normal_initializer random_uniform_initializer truncated_normal_initializer "
+    "variance_scaling_initializer zeros_initializer",
+    "maths": "arg_max arg_min argmax argmin batch_to_space cond count_nonzero div eager_py_func expand_dims "
+    "multinomial py_func random_normal reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min "
+    "reduce_prod reduce_sum setdiff1d space_to_batch sparse_to_dense squeeze string_split to_bfloat16 to_complex128 "
+    "to_complex64 to_double to_float to_int32 to_int64 verify_tensor_all_finite where while_loop",
+    "operations": "Operation group no_op tuple:tuple_",
+    "options": "ConfigProto GPUOptions GraphOptions OptimizerOptions RunMetadata RunOptions",
+    "placeholders": "SparseTensorValue convert_to_tensor_or_sparse_tensor placeholder placeholder_with_default "
+    "sparse_placeholder",
+    "queue": "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
+    "queue.readers": "FixedLengthRecordReader IdentityReader ReaderBase TFRecordReader TextLineReader WholeFileReader",
+    "saved_model.meta_graph": "MetaGraphDef",
+    "saved_model.wrapped_function": "wrap_function",
+    "scopes": "colocate_with control_flow_v2_enabled device disable_resource_variables enable_control_flow_v2 "
+    "enable_resource_variables executing_eagerly_outside_functions make_template name_scope op_scope "
+    "resource_variables_enabled variable_op_scope",
+    "session": "InteractiveSession Session get_default_session",
+    "variables": "AUTO_REUSE Variable VariableScope VariableStore get_variable get_variable_scope variable_scope",
+}  # fmt: skip
 # Names of `compat.v1`, with the module that defines them, and after a colon another name in that module.
 MODULES = {
-    "AUTO_REUSE": "variables", "Assert": "effects", "ConfigProto": "options", "Dimension": "default_graph",
-    "FIFOQueue": "queue", "FixedLengthRecordReader": "queue.readers", "GPUOptions": "options",
-    "GraphKeys": "collections", "GraphOptions": "options", "IdentityReader": "queue.readers",
-    "InteractiveSession": "session",
-    "MetaGraphDef": "saved_model.meta_graph", "Operation": "operations", "OptimizerOptions": "options",
-    "PaddingFIFOQueue": "queue", "Print": "effects", "PriorityQueue": "queue", "QueueBase": "queue",
-    "RandomShuffleQueue": "queue", "ReaderBase": "queue.readers", "RunMetadata": "options", "RunOptions": "options",
-    "Session": "session", "SparseTensorValue": "placeholders", "TFRecordReader": "queue.readers",
-    "TextLineReader": "queue.readers", "Variable": "variables", "VariableScope": "variables",
-    "VariableStore": "variables", "WholeFileReader": "queue.readers", "add_to_collection": "collections",
-    "add_to_collections": "collections", "all_variables": "collections:global_variables", "arg_max": "maths",
-    "arg_min": "maths", "argmax": "maths", "argmin": "maths", "assert_equal": "effects", "assert_greater": "effects",
-    "assert_greater_equal": "effects", "assert_less": "effects", "assert_less_equal": "effects",
-    "assert_near": "effects", "assert_negative": "effects", "assert_non_negative": "effects",
-    "assert_non_positive": "effects", "assert_none_equal": "effects", "assert_positive": "effects",
-    "assert_rank": "effects", "assert_rank_in": "effects", "assign": "effects", "assign_add": "effects",
-    "assign_sub": "effects", "batch_to_space": "maths", "colocate_with": "scopes", "cond": "maths",
-    "constant_initializer": "initializers",
-    "convert_to_tensor_or_sparse_tensor": "placeholders", "count_nonzero": "maths", "device": "scopes",
-    "disable_eager_execution": "default_graph", "disable_resource_variables": "scopes",
-    "disable_tensor_equality": "default_graph", "enable_tensor_equality": "default_graph",
-    "disable_v2_behavior": "default_graph", "disable_v2_tensorshape": "default_graph", "div": "maths",
-    "eager_py_func": "maths", "enable_eager_execution": "default_graph", "enable_resource_variables": "scopes",
-    "control_flow_v2_enabled": "scopes", "enable_control_flow_v2": "scopes",
-    "enable_v2_behavior": "default_graph", "enable_v2_tensorshape": "default_graph",
-    "executing_eagerly_outside_functions": "scopes", "expand_dims": "maths", "extract_image_patches": "image",
-    "get_collection": "collections", "get_collection_ref": "collections", "get_default_graph": "default_graph",
-    "get_default_session": "session", "get_variable": "variables", "get_variable_scope": "variables",
-    "global_variables": "collections", "global_variables_initializer": "collections",
-    "glorot_normal_initializer": "initializers", "glorot_uniform_initializer": "initializers", "group": "operations",
-    "import_graph_def": "graph_import", "initialize_all_tables": "collections:tables_initializer",
-    "initialize_all_variables": "collections:global_variables_initializer",
-    "initialize_local_variables": "collections:local_variables_initializer",
-    "initialize_variables": "collections:variables_initializer", "is_variable_initialized": "collections",
-    "local_variables": "collections", "local_variables_initializer": "collections", "make_template": "scopes",
-    "model_variables": "collections", "moving_average_variables": "collections", "multinomial": "maths",
-    "name_scope": "scopes", "no_op": "operations", "ones_initializer": "initializers", "op_scope": "scopes",
-    "orthogonal_initializer": "initializers", "placeholder": "placeholders",
-    "placeholder_with_default": "placeholders", "print": "effects", "py_func": "maths", "random_normal": "maths",
-    "random_normal_initializer": "initializers", "random_uniform_initializer": "initializers", "reduce_all": "maths",
-    "reduce_any": "maths", "reduce_logsumexp": "maths", "reduce_max": "maths", "reduce_mean": "maths",
-    "reduce_min": "maths", "reduce_prod": "maths", "reduce_sum": "maths",
-    "report_uninitialized_variables": "collections", "reset_default_graph": "default_graph",
-    "resource_variables_enabled": "scopes", "scatter_add": "effects", "scatter_div": "effects",
-    "scatter_max": "effects", "scatter_min": "effects", "scatter_mul": "effects", "scatter_nd_add": "effects",
-    "scatter_nd_sub": "effects", "scatter_nd_update": "effects", "scatter_sub": "effects",
-    "scatter_update": "effects", "setdiff1d": "maths", "space_to_batch": "maths",
-    "sparse_placeholder": "placeholders",
-    "sparse_to_dense": "maths", "squeeze": "maths", "string_split": "maths", "tables_initializer": "collections",
-    "to_bfloat16": "maths", "to_complex128": "maths", "to_complex64": "maths", "to_double": "maths",
-    "to_float": "maths", "to_int32": "maths", "to_int64": "maths", "trainable_variables": "collections",
-    "truncated_normal_initializer": "initializers", "tuple": "operations:tuple_", "variable_op_scope": "scopes",
-    "variable_scope": "variables", "variables_initializer": "collections",
-    "variance_scaling_initializer": "initializers", "verify_tensor_all_finite": "maths", "where": "maths",
-    "while_loop": "maths", "wrap_function": "saved_model.wrapped_function", "zeros_initializer": "initializers",
-}  # fmt: skip
+    name: f"{module}{colon}{other_name}"
+    for module, entries in _NAMES_BY_MODULE.items()
+    for name, colon, other_name in (entry.partition(":") for entry in entries.split())
+}
 
 MODULE_RENAMES = {"python_io": "io", "spectral": "signal"}  # modules of version 2 by their old names
 
+# Names that are in a namespace now, by namespace.
+_MOVED = {
+    "compat": "as_bytes dimension_value",
+    "debugging": "assert_integer assert_proper_iterable assert_rank_at_least assert_same_float_dtype assert_scalar "
+    "assert_type check_numerics is_numeric_tensor",
+    "io": "FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature decode_base64 decode_compressed "
+    "decode_csv decode_raw deserialize_many_sparse encode_base64 matching_files parse_example parse_single_example "
+    "parse_single_sequence_example parse_tensor read_file serialize_tensor write_file",
+    "linalg": "cholesky cholesky_solve cross diag diag_part global_norm matrix_transpose qr svd trace",
+    "math": "accumulate_n acos angle asinh betainc bincount ceil confusion_matrix conj cumprod digamma erf erfc expm1 "
+    "floormod igamma igammac in_top_k invert_permutation is_finite is_inf is_nan is_non_decreasing "
+    "is_strictly_increasing lbeta lgamma log log1p log_sigmoid multiply_no_nan polygamma real reciprocal rint rsqrt "
+    "segment_max segment_mean segment_min segment_prod segment_sum squared_difference top_k unsorted_segment_max "
+    "unsorted_segment_mean unsorted_segment_min unsorted_segment_prod unsorted_segment_sqrt_n unsorted_segment_sum "
+    "zeta",
+    "nn": "depth_to_space space_to_depth",
+    "quantization": "fake_quant_with_min_max_args fake_quant_with_min_max_vars "
+    "fake_quant_with_min_max_vars_per_channel",
+    "signal": "fft fft2d fft3d ifft ifft2d ifft3d",
+    "strings": "regex_replace substr",
+}  # fmt: skip
+# Names that begin with the namespace, or its singular, and "_", and are in it without this prefix now.
+_WITHOUT_PREFIX = {
+    "random": "gamma poisson shuffle uniform",
+    "sparse": "add concat fill_empty_rows mask maximum minimum reduce_sum reorder reset_shape reshape retain slice "
+    "softmax split to_indicator transpose",
+    "strings": "join strip to_hash_bucket_fast to_hash_bucket_strong to_number",
+}  # fmt: skip
 # Names of version 2 by their old names.
 RENAMES = {
-    "FixedLenFeature": "io.FixedLenFeature", "FixedLenSequenceFeature": "io.FixedLenSequenceFeature",
+    **{name: f"{namespace}.{name}" for namespace, names in _MOVED.items() for name in names.split()},
+    **{
+        f"{namespace.removesuffix('s')}_{name}": f"{namespace}.{name}"
+        for namespace, names in _WITHOUT_PREFIX.items()
+        for name in names.split()
+    },
     "NoGradient": "no_gradient", "NotDifferentiable": "no_gradient", "OpError": "errors.OpError",
-    "SparseFeature": "io.SparseFeature", "VarLenFeature": "io.VarLenFeature", "accumulate_n": "math.accumulate_n",
-    "acos": "math.acos", "angle": "math.angle", "as_bytes": "compat.as_bytes", "asinh": "math.asinh",
-    "assert_integer": "debugging.assert_integer", "assert_proper_iterable": "debugging.assert_proper_iterable",
-    "assert_rank_at_least": "debugging.assert_rank_at_least",
-    "assert_same_float_dtype": "debugging.assert_same_float_dtype", "assert_scalar": "debugging.assert_scalar",
-    "assert_type": "debugging.assert_type", "batch_gather": "gather", "batch_matmul": "matmul",
-    "betainc": "math.betainc", "bincount": "math.bincount", "ceil": "math.ceil",
-    "check_numerics": "debugging.check_numerics", "cholesky": "linalg.cholesky",
-    "cholesky_solve": "linalg.cholesky_solve", "confusion_matrix": "math.confusion_matrix", "conj": "math.conj",
-    "cross": "linalg.cross", "cumprod": "math.cumprod", "decode_base64": "io.decode_base64",
-    "decode_compressed": "io.decode_compressed", "decode_csv": "io.decode_csv", "decode_raw": "io.decode_raw",
-    "depth_to_space": "nn.depth_to_space", "deserialize_many_sparse": "io.deserialize_many_sparse",
-    "diag": "linalg.diag", "diag_part": "linalg.diag_part", "digamma": "math.digamma",
-    "dimension_value": "compat.dimension_value", "div_no_nan": "math.divide_no_nan",
-    "encode_base64": "io.encode_base64", "erf": "math.erf", "erfc": "math.erfc", "expm1": "math.expm1",
-    "fake_quant_with_min_max_args": "quantization.fake_quant_with_min_max_args",
-    "fake_quant_with_min_max_vars": "quantization.fake_quant_with_min_max_vars",
-    "fake_quant_with_min_max_vars_per_channel": "quantization.fake_quant_with_min_max_vars_per_channel",
-    "fft": "signal.fft", "fft2d": "signal.fft2d", "fft3d": "signal.fft3d", "floor_div": "math.floordiv",
-    "floormod": "math.floormod", "global_norm": "linalg.global_norm", "ifft": "signal.ifft", "ifft2d": "signal.ifft2d",
-    "ifft3d": "signal.ifft3d", "igamma": "math.igamma", "igammac": "math.igammac", "in_top_k": "math.in_top_k",
-    "inv": "math.reciprocal", "invert_permutation": "math.invert_permutation", "is_finite": "math.is_finite",
-    "is_inf": "math.is_inf", "is_nan": "math.is_nan", "is_non_decreasing": "math.is_non_decreasing",
-    "is_numeric_tensor": "debugging.is_numeric_tensor", "is_strictly_increasing": "math.is_strictly_increasing",
-    "lbeta": "math.lbeta", "lgamma": "math.lgamma", "lin_space": "linspace", "log": "math.log", "log1p": "math.log1p",
-    "log_sigmoid": "math.log_sigmoid", "matching_files": "io.matching_files", "matrix_band_part": "linalg.band_part",
-    "matrix_determinant": "linalg.det", "matrix_diag": "linalg.diag", "matrix_diag_part": "linalg.diag_part",
-    "matrix_inverse": "linalg.inv", "matrix_set_diag": "linalg.set_diag", "matrix_solve": "linalg.solve",
-    "matrix_solve_ls": "linalg.lstsq", "matrix_transpose": "linalg.matrix_transpose",
-    "matrix_triangular_solve": "linalg.triangular_solve", "mod": "math.floormod", "mul": "multiply",
-    "multiply_no_nan": "math.multiply_no_nan", "neg": "negative", "pack": "stack", "parse_example": "io.parse_example",
-    "parse_single_example": "io.parse_single_example",
-    "parse_single_sequence_example": "io.parse_single_sequence_example", "parse_tensor": "io.parse_tensor",
-    "polygamma": "math.polygamma", "qr": "linalg.qr", "random_crop": "image.random_crop",
-    "random_gamma": "random.gamma", "random_poisson": "random.poisson", "random_shuffle": "random.shuffle",
-    "random_uniform": "random.uniform", "read_file": "io.read_file", "real": "math.real",
-    "reciprocal": "math.reciprocal", "regex_replace": "strings.regex_replace", "reverse_v2": "reverse",
-    "rint": "math.rint", "rsqrt": "math.rsqrt", "segment_max": "math.segment_max", "segment_mean": "math.segment_mean",
-    "segment_min": "math.segment_min", "segment_prod": "math.segment_prod", "segment_sum": "math.segment_sum",
-    "select": "where", "self_adjoint_eig": "linalg.eigh", "self_adjoint_eigvals": "linalg.eigvalsh",
-    "serialize_tensor": "io.serialize_tensor", "set_random_seed": "random.set_seed",
-    "space_to_depth": "nn.space_to_depth", "sparse_add": "sparse.add", "sparse_concat": "sparse.concat",
-    "sparse_fill_empty_rows": "sparse.fill_empty_rows", "sparse_mask": "sparse.mask",
-    "sparse_maximum": "sparse.maximum", "sparse_minimum": "sparse.minimum", "sparse_reduce_sum": "sparse.reduce_sum",
-    "sparse_reorder": "sparse.reorder", "sparse_reset_shape": "sparse.reset_shape", "sparse_reshape": "sparse.reshape",
-    "sparse_retain": "sparse.retain", "sparse_slice": "sparse.slice", "sparse_softmax": "sparse.softmax",
-    "sparse_split": "sparse.split", "sparse_tensor_dense_matmul": "sparse.sparse_dense_matmul",
-    "sparse_tensor_to_dense": "sparse.to_dense", "sparse_to_indicator": "sparse.to_indicator",
-    "sparse_transpose": "sparse.transpose", "squared_difference": "math.squared_difference",
-    "string_join": "strings.join", "string_strip": "strings.strip",
-    "string_to_hash_bucket_fast": "strings.to_hash_bucket_fast",
-    "string_to_hash_bucket_strong": "strings.to_hash_bucket_strong", "string_to_number": "strings.to_number",
-    "sub": "subtract", "substr": "strings.substr", "svd": "linalg.svd", "tensor_scatter_add": "tensor_scatter_nd_add",
-    "tensor_scatter_sub": "tensor_scatter_nd_sub", "tensor_scatter_update": "tensor_scatter_nd_update",
-    "top_k": "math.top_k", "trace": "linalg.trace", "truncated_normal": "random.truncated_normal", "unpack": "unstack",
-    "unsorted_segment_max": "math.unsorted_segment_max", "unsorted_segment_mean": "math.unsorted_segment_mean",
-    "unsorted_segment_min": "math.unsorted_segment_min", "unsorted_segment_prod": "math.unsorted_segment_prod",
-    "unsorted_segment_sqrt_n": "math.unsorted_segment_sqrt_n", "unsorted_segment_sum": "math.unsorted_segment_sum",
-    "where_v2": "where", "write_file": "io.write_file", "zeta": "math.zeta",
+    "batch_gather": "gather", "batch_matmul": "matmul", "div_no_nan": "math.divide_no_nan",
+    "floor_div": "math.floordiv", "inv": "math.reciprocal", "lin_space": "linspace",
+    "matrix_band_part": "linalg.band_part", "matrix_determinant": "linalg.det", "matrix_diag": "linalg.diag",
+    "matrix_diag_part": "linalg.diag_part", "matrix_inverse": "linalg.inv", "matrix_set_diag": "linalg.set_diag",
+    "matrix_solve": "linalg.solve", "matrix_solve_ls": "linalg.lstsq",
+    "matrix_triangular_solve": "linalg.triangular_solve", "mod": "math.floormod", "mul": "multiply", "neg": "negative",
+    "pack": "stack", "random_crop": "image.random_crop", "reverse_v2": "reverse", "select": "where",
+    "self_adjoint_eig": "linalg.eigh", "self_adjoint_eigvals": "linalg.eigvalsh", "set_random_seed": "random.set_seed",
+    "sparse_tensor_dense_matmul": "sparse.sparse_dense_matmul", "sparse_tensor_to_dense": "sparse.to_dense",
+    "sub": "subtract", "tensor_scatter_add": "tensor_scatter_nd_add", "tensor_scatter_sub": "tensor_scatter_nd_sub",
+    "tensor_scatter_update": "tensor_scatter_nd_update", "truncated_normal": "random.truncated_normal",
+    "unpack": "unstack", "where_v2": "where",
 }  # fmt: skip
 
 # Advice for names that are gone.
