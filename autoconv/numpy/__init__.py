@@ -26,25 +26,3 @@ from autoconv.numpy import (
     transforms,
     ufuncs,
 )
-
-__all__ = [
-    "mutation",
-    "comparisons",
-    "creation",
-    "diagonals",
-    "generators",
-    "histograms",
-    "joining",
-    "linalg",
-    "nans",
-    "order_statistics",
-    "products",
-    "reductions",
-    "repetition",
-    "scans",
-    "selection",
-    "shapes",
-    "statistics",
-    "transforms",
-    "ufuncs",
-]

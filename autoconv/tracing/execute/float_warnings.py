@@ -56,20 +56,8 @@ class FloatErrors:
     """
 
     __slots__ = (
-        "_array_positions",
-        "_can_repeat",
-        "_can_undo",
-        "_filters",
-        "_flagged_calls",
-        "_frequency",
-        "_next_rerun",
-        "_save_states",
-        "_seen_flags",
-        "has_unused_errors",
-        "is_certain",
-        "may_occur",
-        "plain_calls",
-        "undoable_calls",
+        "_array_positions", "_can_repeat", "_can_undo", "_filters", "_flagged_calls", "_frequency", "_next_rerun",
+        "_save_states", "_seen_flags", "has_unused_errors", "is_certain", "may_occur", "plain_calls", "undoable_calls",
     )  # fmt: skip
 
     def __init__(
