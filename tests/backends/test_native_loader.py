@@ -123,7 +123,7 @@ def test_llvmlites_binding_compiles_the_same(monkeypatch):
     for level in (0, 1, 3):
         direct = object_file(COUNTER, level)
         with monkeypatch.context() as patch:
-            patch.setattr(machine_code, "load_library", lambda releases_gil: None)
+            patch.setattr(machine_code, "load_library", lambda is_in_helper: None)
             assert object_file(COUNTER, level) == direct
 
 
@@ -140,7 +140,7 @@ def test_modules_are_compiled_concurrently(monkeypatch):
 def test_text_that_is_no_module_is_refused(monkeypatch):
     with pytest.raises(RuntimeError, match="expected"):
         object_file("define nothing", 3)
-    monkeypatch.setattr(machine_code, "load_library", lambda releases_gil: None)
+    monkeypatch.setattr(machine_code, "load_library", lambda is_in_helper: None)
     with pytest.raises(RuntimeError, match="expected"):
         object_file("define nothing", 3)
 

@@ -10,7 +10,7 @@ from autoconv.backends.llvm.jit import machine_code
 from autoconv.backends.llvm.target.machine import this_machine
 
 _TIME_PER_CHARACTER = {0: 0.17, 1: 1.7, 2: 2.5, 3: 3.0}  # microseconds of compiling, about, by level
-PIPELINE_VERSION = 11  # Version of the result of `object_file`; part of cache keys.
+PIPELINE_VERSION = 12  # Version of the result of `object_file`; part of cache keys.
 
 
 def object_file(text: str, level: int) -> bytes:

@@ -32,7 +32,7 @@ if posix.fork():
 import sys
 sys.path.append(sys.argv[1])
 import helper_main
-helper_main.serve(lambda: __import__("machine_code").object_file_compiler(releases_gil=True))
+helper_main.serve(lambda: __import__("machine_code").object_file_compiler(is_in_helper=True))
 """
 _FATAL_MESSAGE = re.compile(r"Assertion .*|LLVM ERROR.*")
 _FIRST_EARLY_NUMBER = 1 << 31  # larger than the numbers of the modules of an exchange

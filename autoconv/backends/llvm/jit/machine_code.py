@@ -29,6 +29,7 @@ _FLAG, _INT, _SIZE = ctypes.c_bool, ctypes.c_int, ctypes.c_size_t
 _FUNCTIONS: dict[str, tuple[list[Any], Any]] = {
     "InitializeNativeTarget": ([], None),
     "InitializeNativeAsmPrinter": ([], None),
+    "SetCommandLine": ([_TEXT, _TEXT], None),
     "DisposeString": ([_POINTER], None),
     "GetDefaultTargetTriple": ([_OUT_POINTER], None),
     "GetHostCPUName": ([_OUT_POINTER], None),
@@ -64,6 +65,9 @@ _OPTION_LEVELS = {"LoopInterleaving": 3, "LoopVectorization": 3, "SLPVectorizati
 # and without vectorisation of straight-line code, which has no effect on loops. It takes a third less time; the code
 # of some short loops is slower, that of deep models is not.
 _LONG_TEXT = 50_000
+# LLVM's options for a process of its own. Strength reduction of loops takes a third of the time of a compilation; loops
+# are as fast without it, because x86 and Arm scale a counter as part of an address.
+_PROCESS_OPTIONS = ("-disable-lsr",)
 # Long functions, which release the GIL. Taking it back costs up to 5 ms each time.
 _LONG_FUNCTIONS = ("RunNewModulePassManager", "TargetMachineEmitToMemory")
 
@@ -80,20 +84,21 @@ def _cache_by_arguments(make: Callable[_Arguments, _Result]) -> Callable[_Argume
     return get
 
 
-def object_file_compiler(releases_gil: bool = False) -> Callable[[str, int], bytes]:
+def object_file_compiler(is_in_helper: bool = False) -> Callable[[str, int], bytes]:
     """Return the function that compiles a text to an object file at a level.
 
     Level 3 is for speed, 2 for speed without loop vectorisation, 1 for a short compilation, 0 for the shortest. The
     function raises BadText for text that is no valid module. Threads may call it concurrently if `supports_threads()`.
-    If `releases_gil`, it releases the GIL in every step, however short.
+    If `is_in_helper`, it releases the GIL in every step, however short, and sets LLVM's options of the process, which
+    would otherwise hold for other users of LLVM.
     """
-    library = load_library(releases_gil)
+    library = load_library(is_in_helper)
     return compile_by_binding if library is None else library.object_file
 
 
-def supports_threads(releases_gil: bool = False) -> bool:
+def supports_threads(is_in_helper: bool = False) -> bool:
     """Return whether several threads may compile at the same time."""
-    return load_library(releases_gil) is not None
+    return load_library(is_in_helper) is not None
 
 
 class BadText(RuntimeError):
@@ -119,7 +124,7 @@ def linking_machine() -> Any:
 
 
 @_cache_by_arguments
-def load_library(releases_gil: bool) -> Library | None:
+def load_library(is_in_helper: bool) -> Library | None:
     """Return llvmlite's library, or None if the installed version of llvmlite is not supported."""
     import llvmlite  # light: only for its version
 
@@ -127,7 +132,7 @@ def load_library(releases_gil: bool) -> Library | None:
         return None
     folder = os.path.join(os.path.dirname(llvmlite.__file__), "binding")
     try:
-        return Library(os.path.join(folder, _LIBRARIES.get(sys.platform, "libllvmlite.so")), releases_gil)
+        return Library(os.path.join(folder, _LIBRARIES.get(sys.platform, "libllvmlite.so")), is_in_helper)
     except (OSError, AttributeError):
         return None
 
@@ -138,15 +143,17 @@ class Library:
     Raises OSError if it cannot be loaded, and AttributeError if it lacks an expected function.
     """
 
-    def __init__(self, path: str, releases_gil: bool) -> None:
+    def __init__(self, path: str, is_in_helper: bool) -> None:
         library = ctypes.CDLL(path)
         gil_library = ctypes.PyDLL(path, handle=library._handle)
         for name, (arguments, result) in _FUNCTIONS.items():
-            function = getattr(library if releases_gil or name in _LONG_FUNCTIONS else gil_library, f"LLVMPY_{name}")
+            function = getattr(library if is_in_helper or name in _LONG_FUNCTIONS else gil_library, f"LLVMPY_{name}")
             function.argtypes, function.restype = arguments, result
             setattr(self, name, function)
         self.InitializeNativeTarget()
         self.InitializeNativeAsmPrinter()
+        for option in _PROCESS_OPTIONS if is_in_helper else ():
+            self.SetCommandLine(b"autoconv", option.encode())
         self._triple, self._processor, self._features = map(
             self._call_with_message, (self.GetDefaultTargetTriple, self.GetHostCPUName, self.GetHostCPUFeatures)
         )
