@@ -7,7 +7,7 @@ hold at the public names alone, whose wrapper checks them before the call.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,12 +18,26 @@ from autoconv.errors import (
     TensorConversionError,
     UnconvertibleError,
 )
-from autoconv.graph.dtypes import DType, as_dtype, bool_, complex128, float32, int32, int64, string
+from autoconv.graph.dtypes import DTYPES, DType, as_dtype, bool_, complex128, float32, int32, int64, string
 from autoconv.runtime.recording.regions import current_region
 
 Values = Mapping[str, Any]  # by parameter; those that a call leaves out are absent
 Check = Callable[[str, Values], None]  # it takes the name of the function and the values of the parameters
-Condition = tuple[tuple[str, ...], Check]
+
+
+class Condition(NamedTuple):
+    """A check of the values of some parameters.
+
+    in_graphs: it holds inside of `function` only
+    passing: dtypes of the tensor that is the first one of the parameters which need no check
+    """
+
+    parameters: tuple[str, ...]
+    check: Check
+    in_graphs: bool = False
+    passing: frozenset[DType] = frozenset()
+
+
 Table = dict[str, tuple[Condition, ...]]  # by the path and the name of a public function
 
 _PYTHON_DTYPES = {bool: bool_, int: int32, float: float32, complex: complex128, str: string, bytes: string}
@@ -42,7 +56,8 @@ def dtypes(
     def check(function: str, values: Values) -> None:
         check_dtype(function, _operand_dtype(list(values.values()), tensors_only), accepted, kernels, error, missing)
 
-    return tuple(parameters.split()), check
+    passing = accepted if kernels is None else accepted & kernels
+    return Condition(tuple(parameters.split()), check, passing=passing)
 
 
 def check_dtype(
@@ -75,7 +90,7 @@ def first_decides(first: str, second: str, error: type[Exception] = DtypeError) 
                 f"{other.name} tensor. Cast one of them: autoconv.cast(value, autoconv.{dtype.name})."
             )
 
-    return (first, second), check
+    return Condition((first, second), check, passing=frozenset(DTYPES.values()))
 
 
 def supported(parameters: str, accepted: frozenset[DType]) -> Condition:
@@ -86,7 +101,7 @@ def supported(parameters: str, accepted: frozenset[DType]) -> Condition:
         if dtype is not None and dtype not in accepted:
             raise DtypeError(f"Invalid dtype {dtype.name} [{function}]; supported are {_names(accepted)}")
 
-    return tuple(parameters.split()), check
+    return Condition(tuple(parameters.split()), check)
 
 
 def integers(parameters: str, accepted: frozenset[DType] = frozenset({int32})) -> Condition:
@@ -103,7 +118,7 @@ def integers(parameters: str, accepted: frozenset[DType] = frozenset({int32})) -
             if isinstance(value, (float, str)) and not isinstance(value, np.generic):
                 raise DtypeError(f"Cannot convert {value!r} to EagerTensor of dtype {min(map(_name, accepted))}")
 
-    return tuple(parameters.split()), check
+    return Condition(tuple(parameters.split()), check)
 
 
 def flags(parameters: str) -> Condition:
@@ -114,7 +129,7 @@ def flags(parameters: str) -> Condition:
             if flag is not None and not isinstance(flag, (bool, np.bool_)):
                 raise TypeError(f"Expected bool for argument '{name}' not {flag!r} [{function}]")
 
-    return tuple(parameters.split()), check
+    return Condition(tuple(parameters.split()), check)
 
 
 def numbers(parameters: str) -> Condition:
@@ -125,7 +140,7 @@ def numbers(parameters: str) -> Condition:
             if isinstance(number, (list, tuple, str)) or isinstance(getattr(number, "dtype", None), DType):
                 raise TypeError(f"Expected float for argument '{name}' not {number!r} [{function}]")
 
-    return tuple(parameters.split()), check
+    return Condition(tuple(parameters.split()), check)
 
 
 def texts(parameters: str) -> Condition:
@@ -136,7 +151,7 @@ def texts(parameters: str) -> Condition:
             if text is not None and not isinstance(text, (str, bytes)):
                 raise TypeError(f"Expected string for argument '{name}' not {text!r} [{function}]")
 
-    return tuple(parameters.split()), check
+    return Condition(tuple(parameters.split()), check)
 
 
 def ranks(
@@ -151,7 +166,7 @@ def ranks(
             if rank is not None and (rank < least or (most is not None and rank > most)):
                 raise error(f"'{name}' of {function} must have {wanted} dimensions, found {rank}")
 
-    return tuple(parameters.split()), check
+    return Condition(tuple(parameters.split()), check)
 
 
 def results(parameter: str, accepted: frozenset[DType]) -> Condition:
@@ -165,7 +180,7 @@ def results(parameter: str, accepted: frozenset[DType]) -> Condition:
                 f"{_names(accepted)} [{function}]"
             )
 
-    return (parameter,), check
+    return Condition((parameter,), check)
 
 
 def keeps_dtype(value: str, dtype: str) -> Condition:
@@ -180,7 +195,7 @@ def keeps_dtype(value: str, dtype: str) -> Condition:
                 f"autoconv.cast(value, autoconv.{wanted.name})."
             )
 
-    return (value, dtype), check
+    return Condition((value, dtype), check)
 
 
 def lists(parameter: str, *others: type) -> Condition:
@@ -193,7 +208,7 @@ def lists(parameter: str, *others: type) -> Condition:
                 f"Expected a list of tensors for '{parameter}' of {function}, not {type(value).__name__}"
             )
 
-    return (parameter,), check
+    return Condition((parameter,), check)
 
 
 def members(parameters: str, attribute: str) -> Condition:
@@ -206,7 +221,7 @@ def members(parameters: str, attribute: str) -> Condition:
                     f"'{name}' of {function} needs the attribute {attribute!r}, which {type(value).__name__!r} lacks"
                 )
 
-    return tuple(parameters.split()), check
+    return Condition(tuple(parameters.split()), check)
 
 
 def refuses(parameters: str, *classes: type, error: type[Exception] = TypeError) -> Condition:
@@ -217,7 +232,7 @@ def refuses(parameters: str, *classes: type, error: type[Exception] = TypeError)
             if isinstance(value, classes) and not isinstance(value, bool):
                 raise error(f"'{name}' of {function} cannot be a value of {type(value).__name__}, found {value!r}")
 
-    return tuple(parameters.split()), check
+    return Condition(tuple(parameters.split()), check)
 
 
 def agree(first: str, second: str, error: type[Exception] = DtypeError, tensors_only: bool = False) -> Condition:
@@ -229,7 +244,7 @@ def agree(first: str, second: str, error: type[Exception] = DtypeError, tensors_
             names = " and ".join(dtype.name for dtype in dtypes_of_operands if dtype is not None)
             raise error(f"'{first}' and '{second}' of {function} have different dtypes: {names}. Cast one of them.")
 
-    return (first, second), check
+    return Condition((first, second), check)
 
 
 def constants(parameter: str) -> Condition:
@@ -243,21 +258,12 @@ def constants(parameter: str) -> Condition:
                 f"convert_to_tensor takes tensors"
             )
 
-    return (parameter,), check
+    return Condition((parameter,), check)
 
 
 def in_graphs(*conditions: Condition) -> tuple[Condition, ...]:
     """Conditions that hold inside of `function` only, where operands are symbolic."""
-    return tuple((parameters, _in_graph(check)) for parameters, check in conditions)
-
-
-def _in_graph(check: Check) -> Check:
-    def check_in_graph(function: str, values: Values) -> None:
-        region = current_region()
-        if region is not None and not region.contract.numpy_arrays:
-            check(function, values)
-
-    return check_in_graph
+    return tuple(condition._replace(in_graphs=True) for condition in conditions)
 
 
 def images(parameter: str, most: int | None = 4) -> Condition:
@@ -274,7 +280,7 @@ def images(parameter: str, most: int | None = 4) -> Condition:
         if 0 in sizes[-3:]:
             raise ValueError(f"inner 3 dims of {parameter!r} must be > 0: {tuple(sizes)} [{function}]")
 
-    return (parameter,), check
+    return Condition((parameter,), check)
 
 
 def scalars(parameters: str, error: type[Exception] = InvalidArgumentError) -> Condition:
@@ -291,7 +297,7 @@ def at_least(parameter: str, least: int) -> Condition:
         if number is not None and np.ndim(number) == 0 and number < least:
             raise InvalidArgumentError(f"'{parameter}' of {function} must be at least {least}, found {number}")
 
-    return (parameter,), check
+    return Condition((parameter,), check)
 
 
 def strings(parameters: str) -> Condition:
@@ -305,7 +311,7 @@ def strings(parameters: str) -> Condition:
             message = f"'{name}' of {function} takes strings, found {dtype.name}: strings.as_string converts it"
             raise TensorConversionError(message) if hasattr(value, "dtype") else UnconvertibleError(message)
 
-    return tuple(parameters.split()), check
+    return Condition(tuple(parameters.split()), check)
 
 
 def alike(functions: str, *conditions: Condition) -> Table:
@@ -315,17 +321,23 @@ def alike(functions: str, *conditions: Condition) -> Table:
 
 def bind(conditions: Sequence[Condition], function: str, parameters: Sequence[str]) -> Callable[..., None]:
     """Return a function of the positional and the named arguments of a call that checks the conditions."""
-    placed = [([(parameters.index(name), name) for name in names], check) for names, check in conditions]
+    placed = [([(parameters.index(name), name) for name in each.parameters], each) for each in conditions]
+    eager = [item for item in placed if not item[1].in_graphs]
 
     def check_call(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        for places, check in placed:
+        region = current_region()
+        for places, condition in eager if region is None or region.contract.numpy_arrays else placed:
+            if condition.passing and places[0][0] < len(args):
+                dtype = getattr(args[places[0][0]], "dtype", None)
+                if isinstance(dtype, DType) and dtype in condition.passing:
+                    continue
             values = {
                 name: args[i] if i < len(args) else kwargs[name]
                 for i, name in places
                 if i < len(args) or name in kwargs
             }
             if values:
-                check(function, values)
+                condition.check(function, values)
 
     return check_call
 
