@@ -74,8 +74,13 @@ class FunctionType:
         return cls(tuple(parameters), output, tuple(captures))
 
     def __str__(self) -> str:
-        parameters_text = ", ".join(f"{parameter.name}: {parameter}" for parameter in self.parameters)
-        return f"({parameters_text}) -> {_layout_text(self.output)}"
+        texts = [f"{parameter.name}: {parameter}" for parameter in self.parameters]
+        kinds = [parameter.kind for parameter in self.parameters]
+        if "KEYWORD_ONLY" in kinds:
+            texts.insert(kinds.index("KEYWORD_ONLY"), "*")
+        if "POSITIONAL_ONLY" in kinds:
+            texts.insert(len(kinds) - kinds[::-1].index("POSITIONAL_ONLY"), "/")
+        return f"({', '.join(texts)}) -> {_layout_text(self.output)}"
 
     def block(self) -> str:
         """Return the text with a line for each parameter and capture."""
@@ -95,16 +100,15 @@ class FunctionType:
 def _kind_name(signature: Signature, name: str) -> str:
     """Return the name of the kind of a parameter.
 
-    An argument that `*args` collects has a name such as "args_0" and counts as positional-only; one that `**kwargs`
-    collects counts as keyword-only.
+    An argument that `*args` collects has a name such as "args_0". It and those before it count as positional-only; one
+    that `**kwargs` collects counts as keyword-only.
     """
     parameters = signature.python_signature.parameters
+    collecting = next((each.name for each in parameters.values() if each.kind is each.VAR_POSITIONAL), None)
     if name in parameters and parameters[name].kind not in _VARIADIC_KINDS:
-        return parameters[name].kind.name
-    for parameter in parameters.values():
-        if parameter.kind is parameter.VAR_POSITIONAL and name.startswith(f"{parameter.name}_"):
-            return "POSITIONAL_ONLY"
-    return "KEYWORD_ONLY"
+        kind = parameters[name].kind.name
+        return "POSITIONAL_ONLY" if collecting and kind == "POSITIONAL_OR_KEYWORD" else kind
+    return "POSITIONAL_ONLY" if collecting and name.startswith(f"{collecting}_") else "KEYWORD_ONLY"
 
 
 def _spec(leaf: LeafKey, name: str) -> Any:
