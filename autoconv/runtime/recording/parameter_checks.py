@@ -25,7 +25,7 @@ Values = Mapping[str, Any]  # by parameter; those that a call leaves out are abs
 Check = Callable[[str, Values], None]  # it takes the name of the function and the values of the parameters
 
 
-class Condition(NamedTuple):
+class ParameterCondition(NamedTuple):
     """A check of the values of some parameters.
 
     in_graphs: it holds inside of `function` only
@@ -38,7 +38,7 @@ class Condition(NamedTuple):
     passing: frozenset[DType] = frozenset()
 
 
-Table = dict[str, tuple[Condition, ...]]  # by the path and the name of a public function
+Table = dict[str, tuple[ParameterCondition, ...]]  # by the path and the name of a public function
 
 _PYTHON_DTYPES = {bool: bool_, int: int32, float: float32, complex: complex128, str: string, bytes: string}
 
@@ -46,7 +46,7 @@ _PYTHON_DTYPES = {bool: bool_, int: int32, float: float32, complex: complex128, 
 def dtypes(
     parameters: str, accepted: frozenset[DType], kernels: frozenset[DType] | None = None, tensors_only: bool = False,
     error: type[Exception] = DtypeError, missing: type[Exception] = MissingKernelError,
-) -> Condition:  # fmt: skip
+) -> ParameterCondition:  # fmt: skip
     """Operands of one dtype, which is among `accepted`, and among `kernels` if an op accepts more than it computes.
 
     The first tensor has the dtype, else the first array, else the first value of Python. NumPy's arrays are cast to
@@ -57,7 +57,7 @@ def dtypes(
         check_dtype(function, _operand_dtype(list(values.values()), tensors_only), accepted, kernels, error, missing)
 
     passing = accepted if kernels is None else accepted & kernels
-    return Condition(tuple(parameters.split()), check, passing=passing)
+    return ParameterCondition(tuple(parameters.split()), check, passing=passing)
 
 
 def check_dtype(
@@ -75,7 +75,7 @@ def check_dtype(
     raise missing(f"{function} has no kernel for {dtype.name}: cast the tensor to {_names(kernels)}")
 
 
-def first_decides(first: str, second: str, error: type[Exception] = DtypeError) -> Condition:
+def first_decides(first: str, second: str, error: type[Exception] = DtypeError) -> ParameterCondition:
     """The first operand is converted by itself: a tensor beside it has the dtype of the array or of the number."""
 
     def check(function: str, values: Values) -> None:
@@ -90,10 +90,10 @@ def first_decides(first: str, second: str, error: type[Exception] = DtypeError) 
                 f"{other.name} tensor. Cast one of them: autoconv.cast(value, autoconv.{dtype.name})."
             )
 
-    return Condition((first, second), check, passing=frozenset(DTYPES.values()))
+    return ParameterCondition((first, second), check, passing=frozenset(DTYPES.values()))
 
 
-def supported(parameters: str, accepted: frozenset[DType]) -> Condition:
+def supported(parameters: str, accepted: frozenset[DType]) -> ParameterCondition:
     """Operands whose dtypes Python code checks by a TypeError."""
 
     def check(function: str, values: Values) -> None:
@@ -101,10 +101,10 @@ def supported(parameters: str, accepted: frozenset[DType]) -> Condition:
         if dtype is not None and dtype not in accepted:
             raise DtypeError(f"Invalid dtype {dtype.name} [{function}]; supported are {_names(accepted)}")
 
-    return Condition(tuple(parameters.split()), check)
+    return ParameterCondition(tuple(parameters.split()), check)
 
 
-def integers(parameters: str, accepted: frozenset[DType] = frozenset({int32})) -> Condition:
+def integers(parameters: str, accepted: frozenset[DType] = frozenset({int32})) -> ParameterCondition:
     """Integers that an op takes as tensors: of the accepted dtypes, or Python's ints; arrays are cast."""
 
     def check(function: str, values: Values) -> None:
@@ -118,10 +118,10 @@ def integers(parameters: str, accepted: frozenset[DType] = frozenset({int32})) -
             if isinstance(value, (float, str)) and not isinstance(value, np.generic):
                 raise DtypeError(f"Cannot convert {value!r} to EagerTensor of dtype {min(map(_name, accepted))}")
 
-    return Condition(tuple(parameters.split()), check)
+    return ParameterCondition(tuple(parameters.split()), check)
 
 
-def flags(parameters: str) -> Condition:
+def flags(parameters: str) -> ParameterCondition:
     """Bools of Python."""
 
     def check(function: str, values: Values) -> None:
@@ -129,10 +129,10 @@ def flags(parameters: str) -> Condition:
             if flag is not None and not isinstance(flag, (bool, np.bool_)):
                 raise TypeError(f"Expected bool for argument '{name}' not {flag!r} [{function}]")
 
-    return Condition(tuple(parameters.split()), check)
+    return ParameterCondition(tuple(parameters.split()), check)
 
 
-def numbers(parameters: str) -> Condition:
+def numbers(parameters: str) -> ParameterCondition:
     """Attributes of ops that are Python's numbers, not tensors or lists."""
 
     def check(function: str, values: Values) -> None:
@@ -140,10 +140,10 @@ def numbers(parameters: str) -> Condition:
             if isinstance(number, (list, tuple, str)) or isinstance(getattr(number, "dtype", None), DType):
                 raise TypeError(f"Expected float for argument '{name}' not {number!r} [{function}]")
 
-    return Condition(tuple(parameters.split()), check)
+    return ParameterCondition(tuple(parameters.split()), check)
 
 
-def texts(parameters: str) -> Condition:
+def texts(parameters: str) -> ParameterCondition:
     """Attributes of ops that are strings."""
 
     def check(function: str, values: Values) -> None:
@@ -151,12 +151,12 @@ def texts(parameters: str) -> Condition:
             if text is not None and not isinstance(text, (str, bytes)):
                 raise TypeError(f"Expected string for argument '{name}' not {text!r} [{function}]")
 
-    return Condition(tuple(parameters.split()), check)
+    return ParameterCondition(tuple(parameters.split()), check)
 
 
 def ranks(
     parameters: str, least: int, most: int | None = None, error: type[Exception] = InvalidArgumentError
-) -> Condition:
+) -> ParameterCondition:
     """Operands of `least` to `most` dimensions; without `most`, of at least that many."""
     wanted = f"at least {least}" if most is None else str(least) if most == least else f"{least} to {most}"
 
@@ -166,10 +166,10 @@ def ranks(
             if rank is not None and (rank < least or (most is not None and rank > most)):
                 raise error(f"'{name}' of {function} must have {wanted} dimensions, found {rank}")
 
-    return Condition(tuple(parameters.split()), check)
+    return ParameterCondition(tuple(parameters.split()), check)
 
 
-def results(parameter: str, accepted: frozenset[DType]) -> Condition:
+def results(parameter: str, accepted: frozenset[DType]) -> ParameterCondition:
     """The dtype of a result, which is an attribute of an op."""
 
     def check(function: str, values: Values) -> None:
@@ -180,10 +180,10 @@ def results(parameter: str, accepted: frozenset[DType]) -> Condition:
                 f"{_names(accepted)} [{function}]"
             )
 
-    return Condition((parameter,), check)
+    return ParameterCondition((parameter,), check)
 
 
-def keeps_dtype(value: str, dtype: str) -> Condition:
+def keeps_dtype(value: str, dtype: str) -> ParameterCondition:
     """A tensor that is not cast: the dtype, if given, is its own."""
 
     def check(function: str, values: Values) -> None:
@@ -195,10 +195,10 @@ def keeps_dtype(value: str, dtype: str) -> Condition:
                 f"autoconv.cast(value, autoconv.{wanted.name})."
             )
 
-    return Condition((value, dtype), check)
+    return ParameterCondition((value, dtype), check)
 
 
-def lists(parameter: str, *others: type) -> Condition:
+def lists(parameter: str, *others: type) -> ParameterCondition:
     """A list of tensors, for which an array of NumPy or a value of one of the `others` is not taken."""
 
     def check(function: str, values: Values) -> None:
@@ -208,10 +208,10 @@ def lists(parameter: str, *others: type) -> Condition:
                 f"Expected a list of tensors for '{parameter}' of {function}, not {type(value).__name__}"
             )
 
-    return Condition((parameter,), check)
+    return ParameterCondition((parameter,), check)
 
 
-def members(parameters: str, attribute: str) -> Condition:
+def members(parameters: str, attribute: str) -> ParameterCondition:
     """Arguments that need an attribute: AttributeError for values without it, such as lists and arrays."""
 
     def check(function: str, values: Values) -> None:
@@ -221,10 +221,10 @@ def members(parameters: str, attribute: str) -> Condition:
                     f"'{name}' of {function} needs the attribute {attribute!r}, which {type(value).__name__!r} lacks"
                 )
 
-    return Condition(tuple(parameters.split()), check)
+    return ParameterCondition(tuple(parameters.split()), check)
 
 
-def refuses(parameters: str, *classes: type, error: type[Exception] = TypeError) -> Condition:
+def refuses(parameters: str, *classes: type, error: type[Exception] = TypeError) -> ParameterCondition:
     """Arguments whose class Python code checks."""
 
     def check(function: str, values: Values) -> None:
@@ -232,10 +232,10 @@ def refuses(parameters: str, *classes: type, error: type[Exception] = TypeError)
             if isinstance(value, classes) and not isinstance(value, bool):
                 raise error(f"'{name}' of {function} cannot be a value of {type(value).__name__}, found {value!r}")
 
-    return Condition(tuple(parameters.split()), check)
+    return ParameterCondition(tuple(parameters.split()), check)
 
 
-def agree(first: str, second: str, error: type[Exception] = DtypeError, tensors_only: bool = False) -> Condition:
+def agree(first: str, second: str, error: type[Exception] = DtypeError, tensors_only: bool = False) -> ParameterCondition:
     """Two operands whose dtypes are equal; with `tensors_only`, arrays take the dtype of a tensor."""
 
     def check(function: str, values: Values) -> None:
@@ -244,10 +244,10 @@ def agree(first: str, second: str, error: type[Exception] = DtypeError, tensors_
             names = " and ".join(dtype.name for dtype in dtypes_of_operands if dtype is not None)
             raise error(f"'{first}' and '{second}' of {function} have different dtypes: {names}. Cast one of them.")
 
-    return Condition((first, second), check)
+    return ParameterCondition((first, second), check)
 
 
-def constants(parameter: str) -> Condition:
+def constants(parameter: str) -> ParameterCondition:
     """A value of Python or NumPy, not a tensor that is known only at run time."""
 
     def check(function: str, values: Values) -> None:
@@ -258,15 +258,15 @@ def constants(parameter: str) -> Condition:
                 f"convert_to_tensor takes tensors"
             )
 
-    return Condition((parameter,), check)
+    return ParameterCondition((parameter,), check)
 
 
-def in_graphs(*conditions: Condition) -> tuple[Condition, ...]:
+def in_graphs(*conditions: ParameterCondition) -> tuple[ParameterCondition, ...]:
     """Conditions that hold inside of `function` only, where operands are symbolic."""
     return tuple(condition._replace(in_graphs=True) for condition in conditions)
 
 
-def images(parameter: str, most: int | None = 4) -> Condition:
+def images(parameter: str, most: int | None = 4) -> ParameterCondition:
     """Images or a batch of them, of 3 to `most` dimensions; the last three are not empty."""
 
     def check(function: str, values: Values) -> None:
@@ -280,15 +280,15 @@ def images(parameter: str, most: int | None = 4) -> Condition:
         if 0 in sizes[-3:]:
             raise ValueError(f"inner 3 dims of {parameter!r} must be > 0: {tuple(sizes)} [{function}]")
 
-    return Condition((parameter,), check)
+    return ParameterCondition((parameter,), check)
 
 
-def scalars(parameters: str, error: type[Exception] = InvalidArgumentError) -> Condition:
+def scalars(parameters: str, error: type[Exception] = InvalidArgumentError) -> ParameterCondition:
     """Operands without dimensions."""
     return ranks(parameters, 0, 0, error)
 
 
-def at_least(parameter: str, least: int) -> Condition:
+def at_least(parameter: str, least: int) -> ParameterCondition:
     """A number that is not less than the least one that an op takes."""
 
     def check(function: str, values: Values) -> None:
@@ -297,10 +297,10 @@ def at_least(parameter: str, least: int) -> Condition:
         if number is not None and np.ndim(number) == 0 and number < least:
             raise InvalidArgumentError(f"'{parameter}' of {function} must be at least {least}, found {number}")
 
-    return Condition((parameter,), check)
+    return ParameterCondition((parameter,), check)
 
 
-def strings(parameters: str) -> Condition:
+def strings(parameters: str) -> ParameterCondition:
     """Tensors of strings, which numbers are not converted to."""
 
     def check(function: str, values: Values) -> None:
@@ -311,15 +311,15 @@ def strings(parameters: str) -> Condition:
             message = f"'{name}' of {function} takes strings, found {dtype.name}: strings.as_string converts it"
             raise TensorConversionError(message) if hasattr(value, "dtype") else UnconvertibleError(message)
 
-    return Condition(tuple(parameters.split()), check)
+    return ParameterCondition(tuple(parameters.split()), check)
 
 
-def alike(functions: str, *conditions: Condition) -> Table:
+def alike(functions: str, *conditions: ParameterCondition) -> Table:
     """Return the part of a table for functions that have the same conditions."""
     return dict.fromkeys(functions.split(), conditions)
 
 
-def bind(conditions: Sequence[Condition], function: str, parameters: Sequence[str]) -> Callable[..., None]:
+def bind(conditions: Sequence[ParameterCondition], function: str, parameters: Sequence[str]) -> Callable[..., None]:
     """Return a function of the positional and the named arguments of a call that checks the conditions."""
     placed = [([(parameters.index(name), name) for name in each.parameters], each) for each in conditions]
     eager = [item for item in placed if not item[1].in_graphs]
