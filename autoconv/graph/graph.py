@@ -186,8 +186,11 @@ class Graph:
 
         Names of a block that differ only in the case of letters are the same name, as in TensorFlow.
         """
-        result, number = self._next_name(name)
-        self._names[self._name_key(name)] = number
+        name_key = self._name_key(name)
+        if name_key not in self._names:
+            self._names[name_key] = 0
+            return name
+        result, self._names[name_key] = self._next_name(name)
         self._names.setdefault(self._name_key(result), 0)
         return result
 

@@ -6,6 +6,7 @@ strides, and may share its elements with others.
 
 from __future__ import annotations
 
+import functools
 from typing import TypeGuard
 
 from autoconv.backends.llvm.ir.index_arith import ComputedSizeRegister, Size
@@ -13,7 +14,7 @@ from autoconv.backends.llvm.ir.types import is_native
 from autoconv.graph.dimensions import is_computed
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
-from autoconv.graph.types import ArrayType, Symbol, TensorType, Type
+from autoconv.graph.types import ArrayType, Dimension, Shape, Symbol, TensorType, Type
 
 
 def is_memory(type_: Type) -> TypeGuard[ArrayType]:
@@ -38,21 +39,28 @@ def is_static_array(type_: Type) -> TypeGuard[TensorType]:
     """
     return (
         isinstance(type_, TensorType)
-        and type_.shape is not None
-        and all(isinstance(size, int) for size in type_.shape)
-        and (type_.dtype.is_complex or (len(type_.shape) > 0 and is_native(type_.dtype)))
+        and _is_static(type_.shape)
+        and (type_.dtype.is_complex or (type_.shape != () and is_native(type_.dtype)))
     )
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_static(shape: Shape) -> bool:
+    return shape is not None and all(isinstance(size, int) for size in shape)
 
 
 def is_open(type_: Type) -> TypeGuard[TensorType]:
     """Return whether values are ndarrays as for `is_static_array`, but with open dimensions, bound at the call."""
     return (
         isinstance(type_, TensorType)
-        and type_.shape is not None
-        and None not in type_.shape
-        and any(isinstance(size, Symbol) for size in type_.shape)
+        and _has_open_size(type_.shape)
         and (is_native(type_.dtype) or type_.dtype.is_complex)
     )
+
+
+@functools.lru_cache(maxsize=4096)
+def _has_open_size(shape: Shape) -> bool:
+    return shape is not None and None not in shape and any(isinstance(size, Symbol) for size in shape)
 
 
 def is_dense(type_: Type) -> TypeGuard[TensorType]:
@@ -92,10 +100,12 @@ def sizes(type_: Type) -> tuple[int, ...]:
     it raises UnknownSize.
     """
     assert isinstance(type_, TensorType) and type_.shape is not None
-    result = tuple(size for size in type_.shape if isinstance(size, int))
-    if len(result) == len(type_.shape):
-        return result
-    return tuple(size_of(size) if isinstance(size, Symbol) else size for size in type_.shape if size is not None)  # type: ignore[misc]
+    return type_.shape if _is_static(type_.shape) else _open_sizes(type_.shape)  # type: ignore[return-value]
+
+
+@functools.lru_cache(maxsize=4096)
+def _open_sizes(shape: tuple[Dimension, ...]) -> tuple[int, ...]:
+    return tuple(size_of(size) if isinstance(size, Symbol) else size for size in shape if size is not None)  # type: ignore[misc]
 
 
 def elements_of(type_: Type) -> TensorType:
