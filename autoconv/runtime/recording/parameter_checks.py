@@ -235,7 +235,9 @@ def refuses(parameters: str, *classes: type, error: type[Exception] = TypeError)
     return ParameterCondition(tuple(parameters.split()), check)
 
 
-def agree(first: str, second: str, error: type[Exception] = DtypeError, tensors_only: bool = False) -> ParameterCondition:
+def agree(
+    first: str, second: str, error: type[Exception] = DtypeError, tensors_only: bool = False
+) -> ParameterCondition:
     """Two operands whose dtypes are equal; with `tensors_only`, arrays take the dtype of a tensor."""
 
     def check(function: str, values: Values) -> None:
