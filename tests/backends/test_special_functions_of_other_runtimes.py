@@ -81,7 +81,8 @@ def test_sums_of_inverse_powers(run):
     s, q = np.array([1.5, 2.0, 7.0, 1.0, 0.5, 3.0, 3.0]), np.array([0.5, 1.0, 9.0, 2.0, 2.0, -2.0, -0.5])
 
     def sums(x, s, q):
-        return ac.math.polygamma(1, x), ac.math.polygamma(3, x), ac.math.zeta(s, q)
+        one, three = ac.constant(1.0, ac.float64), ac.constant(3.0, ac.float64)
+        return ac.math.polygamma(one, x), ac.math.polygamma(three, x), ac.math.zeta(s, q)
 
     found, desired = run(sums, x, s, q), [actual.numpy() for actual in sums(x, s, q)]
     np.testing.assert_allclose(desired[2][-1], ac.math.zeta(3.0, np.float64(0.5)) - 8.0, rtol=1e-13)

@@ -15,6 +15,7 @@ import numpy as np
 
 from autoconv.backends.call_form import (
     ABSENT,
+    BY_COLUMNS,
     BY_STRIDES,
     CalledResult,
     CallForm,
@@ -113,6 +114,15 @@ def _argument_reader(form: CallForm, graph: Graph, position: int) -> Callable[[A
         return lambda argument: (
             argument if type(argument) is np.ndarray and argument.dtype == dtype and argument.shape == shape else None
         )
+    if parameter_form == BY_COLUMNS:
+
+        def read_transposed(argument: Any) -> Any:
+            if type(argument) is not np.ndarray or argument.dtype != dtype or not argument.flags.f_contiguous:
+                return None
+            array = argument.T
+            return array if array.shape == shape else None
+
+        return read_transposed
     if parameter_form in ("memory", BY_STRIDES):
         return _memory_reader(type_)
     tensor_class: Any = form.tensor_class
