@@ -120,15 +120,20 @@ class LoopState:
 
     def begin_iteration(self, terms: Sequence[Term], word: Term) -> list[Item]:
         """Return the items of a region's parameters at the beginning of an iteration, of the state's `terms`."""
-        terms_left, items = list(terms), list(self.items)
-        for i in self._value_positions:
-            items[i] = take_item(self.items[i], terms_left)
-        for cell in self.cells:
-            cell.term = terms_left.pop(0)
-        for i, tag in zip(self._choice_positions, terms_left[len(self._exchange_sources) :], strict=True):
-            items[i] = self._choice(tag)
+        items = self._take_items(list(terms))
         self._memory.writer.error_word = word
         return [*items, *self._operands[self.state_size :]]
+
+    def _take_items(self, terms: list[Term]) -> list[Item]:
+        """Take the items and the contents of the cells from the state's `terms`; return the items."""
+        items = list(self.items)
+        for i in self._value_positions:
+            items[i] = take_item(self.items[i], terms)
+        for cell in self.cells:
+            cell.term = terms.pop(0)
+        for i, tag in zip(self._choice_positions, terms[len(self._exchange_sources) :], strict=True):
+            items[i] = self._choice(tag)
+        return items
 
     def _choice(self, tag: Term) -> View:
         return View(Choice(tuple(self._options), tag)) if len(self._options) > 1 else self._options[0]
@@ -167,13 +172,7 @@ class LoopState:
     def take_results(self, terms: list[Term]) -> list[Item]:
         """Take the final state from `terms`: return the loop's results, and set the cells to their final contents."""
         del self._memory.cells[self.outer_cell_count :]
-        items = list(self.items)
-        for i in self._value_positions:
-            items[i] = take_item(self.items[i], terms)
-        for cell in self.cells:
-            cell.term = terms.pop(0)
-        for i, tag in zip(self._choice_positions, terms[len(self._exchange_sources) :], strict=True):
-            items[i] = self._choice(tag)
+        items = self._take_items(terms)
         if self._exchange_sources:
             self._restore_memory(items, terms)
         for i in self.exchanged_positions - set(self._exchange_sources):

@@ -6,7 +6,7 @@ every runtime: a writer has the few operations of `arrays.Arrays`, and `elements
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -30,6 +30,18 @@ class Operators(Protocol):
     def fail(self, condition: Term) -> None: ...
     def select(self, condition: Term, x: Any, y: Any) -> Term: ...
     def emit_unary(self, name: str, x: Term) -> Term: ...
+
+
+def _operator(method: str, name: str) -> tuple[Callable[[Any, Any], Term], Callable[[Any, Any], Term]]:
+    """Return the methods `x op y` and `y op x` of x that call a method of the writer for the operation of a name."""
+
+    def forward(self: Term, other: Any) -> Term:
+        return getattr(self.writer, method)(name, self, other)  # type: ignore[no-any-return]
+
+    def reflected(self: Term, other: Any) -> Term:
+        return getattr(self.writer, method)(name, other, self)  # type: ignore[no-any-return]
+
+    return forward, reflected
 
 
 class Term:
@@ -61,56 +73,18 @@ class Term:
         """Return where they differ."""
         return self.writer.compare("ne", self, other)
 
-    def __add__(self, other: Any) -> Term:
-        return self.writer.binary("add", self, other)
-
-    def __radd__(self, other: Any) -> Term:
-        return self.writer.binary("add", other, self)
-
-    def __sub__(self, other: Any) -> Term:
-        return self.writer.binary("subtract", self, other)
-
-    def __rsub__(self, other: Any) -> Term:
-        return self.writer.binary("subtract", other, self)
-
-    def __mul__(self, other: Any) -> Term:
-        return self.writer.binary("multiply", self, other)
-
-    def __rmul__(self, other: Any) -> Term:
-        return self.writer.binary("multiply", other, self)
-
-    def __truediv__(self, other: Any) -> Term:
-        return self.writer.binary("divide", self, other)
-
-    def __rtruediv__(self, other: Any) -> Term:
-        return self.writer.binary("divide", other, self)
-
-    def __and__(self, other: Any) -> Term:
-        return self.writer.bits("and", self, other)
-
-    def __or__(self, other: Any) -> Term:
-        return self.writer.bits("or", self, other)
-
-    def __xor__(self, other: Any) -> Term:
-        return self.writer.bits("xor", self, other)
+    __add__, __radd__ = _operator("binary", "add")
+    __sub__, __rsub__ = _operator("binary", "subtract")
+    __mul__, __rmul__ = _operator("binary", "multiply")
+    __truediv__, __rtruediv__ = _operator("binary", "divide")
+    (__and__, _), (__or__, _), (__xor__, _) = (_operator("bits", name) for name in ("and", "or", "xor"))
+    (__lt__, _), (__le__, _), (__gt__, _), (__ge__, _) = (_operator("compare", t) for t in ("lt", "le", "gt", "ge"))
 
     def __neg__(self) -> Term:
         return self.writer.emit_unary("negate", self)
 
     def __invert__(self) -> Term:
         return self.writer.emit_unary("not", self)
-
-    def __lt__(self, other: Any) -> Term:
-        return self.writer.compare("lt", self, other)
-
-    def __le__(self, other: Any) -> Term:
-        return self.writer.compare("le", self, other)
-
-    def __gt__(self, other: Any) -> Term:
-        return self.writer.compare("gt", self, other)
-
-    def __ge__(self, other: Any) -> Term:
-        return self.writer.compare("ge", self, other)
 
     def __repr__(self) -> str:
         return f"<Term {self.name}: {self.dtype.name}{list(self.shape)}>"

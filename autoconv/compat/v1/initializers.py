@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from autoconv.api.tensors import constants, shaping
 from autoconv.api.tensors.maths import sign
 from autoconv.graph.dtypes import as_dtype, float32
 from autoconv.runtime.annotations import DTypeLike
+from autoconv.runtime.support.made_functions import give_name
 from autoconv.runtime.tensors import conversion
 
 
@@ -239,42 +240,22 @@ class identity_initializer(Initializer):
         return self.gain * constants.eye(shape[0], shape[1], dtype=dtype)
 
 
-def he_normal(seed: int | None = None) -> Initializer:
-    """Return an initializer with the variance 2 / inputs, from a truncated normal distribution (He et al., 2015).
+def _make_scaled(name: str, scale: float, distribution: str, author: str = "") -> Callable[[int | None], Initializer]:
+    """Return the function that makes an initializer with the variance `scale` / inputs."""
 
-    >>> autoconv.compat.v1.initializers.he_normal()([3, 4]).shape
-    TensorShape([3, 4])
-    """
-    return variance_scaling_initializer(2.0, seed=seed)
+    def make_initializer(seed: int | None = None) -> Initializer:
+        return variance_scaling_initializer(scale, distribution=distribution, seed=seed)
 
-
-def he_uniform(seed: int | None = None) -> Initializer:
-    """Return an initializer with the variance 2 / inputs, from a uniform distribution (He et al., 2015).
-
-    >>> autoconv.compat.v1.initializers.he_uniform()([3, 4]).shape
-    TensorShape([3, 4])
-    """
-    return variance_scaling_initializer(2.0, distribution="uniform", seed=seed)
+    return give_name(make_initializer, name, (
+        f"Return an initializer with the variance {scale:g} / inputs, from a {distribution.replace('_', ' ')} "
+        f"distribution{author}.\n\n>>> autoconv.compat.v1.initializers.{name}()([3, 4]).shape\nTensorShape([3, 4])\n"
+    ))  # fmt: skip
 
 
-def lecun_normal(seed: int | None = None) -> Initializer:
-    """Return an initializer with the variance 1 / inputs, from a truncated normal distribution.
-
-    >>> autoconv.compat.v1.initializers.lecun_normal()([3, 4]).shape
-    TensorShape([3, 4])
-    """
-    return variance_scaling_initializer(seed=seed)
-
-
-def lecun_uniform(seed: int | None = None) -> Initializer:
-    """Return an initializer with the variance 1 / inputs, from a uniform distribution.
-
-    >>> autoconv.compat.v1.initializers.lecun_uniform()([3, 4]).shape
-    TensorShape([3, 4])
-    """
-    return variance_scaling_initializer(distribution="uniform", seed=seed)
-
-
+he_normal = _make_scaled("he_normal", 2.0, "truncated_normal", " (He et al., 2015)")
+he_uniform = _make_scaled("he_uniform", 2.0, "uniform", " (He et al., 2015)")
+lecun_normal = _make_scaled("lecun_normal", 1.0, "truncated_normal")
+lecun_uniform = _make_scaled("lecun_uniform", 1.0, "uniform")
 NAMES = {
     "zeros": zeros_initializer, "ones": ones_initializer, "constant": constant_initializer,
     "random_normal": random_normal_initializer, "random_uniform": random_uniform_initializer,
