@@ -16,6 +16,7 @@ EXCEPTIONS = {
     "advanced_autodiff": {},
     "extension_specs": {},
     "flat_calls": {},
+    "generative": {},
     "mistakes": {},
     "images": {},
     "texts": {},

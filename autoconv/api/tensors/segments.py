@@ -20,7 +20,7 @@ from autoconv.api.tensors.gather import (
     unsorted_segment_sum,
     where,
 )
-from autoconv.api.tensors.reductions import reduce_max, reduce_prod
+from autoconv.api.tensors.reductions import reduce_all, reduce_max, reduce_prod
 from autoconv.api.tensors.shaping import concat, expand_dims, reshape, shape
 from autoconv.graph.dtype_sets import COMPLEX, FLOATING, LARGE_INTEGERS, REAL
 from autoconv.graph.dtypes import bool_, int32
@@ -70,6 +70,7 @@ def unsorted_segment_prod(
     array([ 1, 15], dtype=int32)
     """
     rows, ids = _flatten_ids(data, segment_ids)
+    _require(apply("less", ids, cast(num_segments, ids.dtype)), "segment_ids are out of range")
     is_member = apply("equal", expand_dims(tensor_range(cast(num_segments, ids.dtype)), 1), ids)
     for _ in range(len(rows.shape) - 1):
         is_member = expand_dims(is_member, -1)
@@ -161,6 +162,7 @@ def bincount(
     out_dtype = dtype if weights is None else convert_to_tensor(weights).dtype
     weight_values = ones_like(rows, out_dtype) if weights is None or binary_output else reshape(weights, shape(rows))
     ids = cast(rows, int32)
+    _require(apply("greater_equal", ids, 0), "Input arr must be non-negative!")
     ids = where(apply("less", ids, length), ids, -1)
     if len(rows.shape) == 2:
         row_count = shape(rows)[0]
@@ -171,6 +173,11 @@ def bincount(
     else:
         sums = _sum_by_ids(weight_values, ids, length)
     return cast(apply("not_equal", sums, cast(0, sums.dtype)), out_dtype) if binary_output else sums
+
+
+def _require(condition: Tensor, message: str) -> None:
+    """Raise InvalidArgumentError with the message where an element of the condition is false, at run time in graphs."""
+    apply("assert_true", reduce_all(condition), message=(message,), failure="check")
 
 
 def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:

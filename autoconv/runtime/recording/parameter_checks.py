@@ -302,6 +302,18 @@ def at_least(parameter: str, least: int) -> ParameterCondition:
     return ParameterCondition((parameter,), check)
 
 
+def ascending(start: str, limit: str, step: str) -> ParameterCondition:
+    """Numbers of which the second one lies in the direction of the step from the first one, where all are known."""
+
+    def check(function: str, values: Values) -> None:
+        first, last = values.get(start), values.get(limit)
+        bounds = (0, first, 1) if last is None else (first, last, values.get(step, 1))
+        if all(isinstance(bound, (int, float)) for bound in bounds) and (bounds[1] - bounds[0]) * bounds[2] < 0:
+            raise InvalidArgumentError(f"Requires start <= limit when delta > 0: {bounds[0]}/{bounds[1]} [{function}]")
+
+    return ParameterCondition((start, limit, step), check)
+
+
 def strings(parameters: str) -> ParameterCondition:
     """Tensors of strings, which numbers are not converted to."""
 

@@ -31,6 +31,7 @@ from autoconv.runtime.recording.parameter_checks import (
     Table,
     agree,
     alike,
+    ascending,
     at_least,
     bind,
     constants,
@@ -215,7 +216,9 @@ _SHAPES = {
     "tensors.gather.one_hot": (integers("depth"), scalars("depth on_value off_value")),
     "nn.blocks.space_to_depth": (ranks("input", 4, 5), at_least("block_size", 2)),
     "tensors.positions.unravel_index": (ranks("dims", 1, 1),),
-    "tensors.constants.range": (dtypes("start limit delta", _RANGE, error=AssertionFailedError),),
+    "tensors.constants.range": (
+        dtypes("start limit delta", _RANGE, error=AssertionFailedError), ascending("start", "limit", "delta"),
+    ),
     "ragged.construction.range_": (dtypes("starts limits deltas", _RANGE, error=AssertionFailedError),),
     "ragged.construction.segment_ids_to_row_splits": (
         dtypes("segment_ids", INTEGERS, tensors_only=True), ranks("segment_ids", 1, 1, ValueError)
