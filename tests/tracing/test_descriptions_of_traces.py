@@ -87,3 +87,20 @@ def test_a_graph_names_its_variables():
     assert {id(v) for v in graph.variables} == {id(weight), id(count)}
     assert [id(v) for v in graph.trainable_variables] == [id(weight)]
     assert graph.as_graph_def().versions.producer == 1
+
+
+def test_types_of_functions_mark_kinds_of_parameters():
+    @tf.function
+    def collecting(x, *more, factor=2):
+        return x * factor
+
+    @tf.function
+    def by_keyword(x, /, y, *, z):
+        return x + y + z
+
+    one = tf.constant(1)
+    spec = "TensorSpec(shape=(), dtype=autoconv.int32, name=None)"
+    type_ = collecting.get_concrete_function(one, one).function_type
+    assert str(type_) == f"(x: {spec}, more_0: {spec}, /, *, factor: Literal[2]) -> {spec}"
+    type_ = by_keyword.get_concrete_function(one, 2, z=one).function_type
+    assert str(type_) == f"(x: {spec}, /, y: Literal[2], *, z: {spec}) -> {spec}"
