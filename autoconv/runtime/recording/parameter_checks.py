@@ -303,7 +303,7 @@ def at_least(parameter: str, least: int) -> ParameterCondition:
 
 
 def ascending(start: str, limit: str, step: str) -> ParameterCondition:
-    """Numbers of which the second one lies in the direction of the step from the first one, where all are known."""
+    """The bounds of a range: if they are known, the step leads from the first one towards the second one."""
 
     def check(function: str, values: Values) -> None:
         first, last = values.get(start), values.get(limit)
