@@ -307,7 +307,7 @@ def ascending(start: str, limit: str, step: str) -> ParameterCondition:
 
     def check(function: str, values: Values) -> None:
         first, last = values.get(start), values.get(limit)
-        bounds = (0, first, 1) if last is None else (first, last, values.get(step, 1))
+        bounds: tuple[Any, ...] = (0, first, 1) if last is None else (first, last, values.get(step, 1))
         if all(isinstance(bound, (int, float)) for bound in bounds) and (bounds[1] - bounds[0]) * bounds[2] < 0:
             raise InvalidArgumentError(f"Requires start <= limit when delta > 0: {bounds[0]}/{bounds[1]} [{function}]")
 
