@@ -369,3 +369,17 @@ def test_another_list_in_the_place_of_one_whose_items_are_inputs():
         return found
 
     assert outcomes(True) == outcomes(False)
+
+
+@pytest.mark.parametrize("count", [200, 1100])
+def test_many_containers_that_would_be_compared_on_every_call(count):
+    pairs = [[[float(i), 1.0] for i in range(count)] for _ in range(2)]
+
+    @autoconv.compile
+    def total(scale):
+        return sum(scale * x * y for group in pairs for x, y in group)
+
+    for call in range(3):
+        pairs[1][call][1] = 2.0
+        assert total(2.0) == sum(2.0 * x * y for group in pairs for x, y in group)
+    assert ("more than 2,000 objects would be compared" in total.explain()) == (count == 1100), total.explain()

@@ -36,6 +36,7 @@ from autoconv.tracing.key.array_keys import needs_numpy
 MAX_DEPTH = 20  # nesting of values that are compared
 _MAX_COMPARED_BYTES = 1 << 20  # bytes of an array that is compared on every call
 _MAX_ITEMS = 100_000  # items of a container that is compared on every call, which takes about a microsecond per item
+_MAX_PARTS = 2_000  # containers and objects that are compared on every call; a trace examines each several times
 IDENTITY_TYPES = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, Tensor, Variable,
     np.ufunc, type(np.sum), np.dtype, enum.Enum, types.MethodWrapperType, types.WrapperDescriptorType,
@@ -118,6 +119,8 @@ class Fingerprints:
         # A value that is reached again, in a cycle or not, is identified by its number in visiting order. So shared
         # parts are compared once, and not along every path.
         self._visited[id(value)] = "visited", len(self._visited)
+        if self.strict and len(self._visited) > _MAX_PARTS:
+            return self._fingerprint_by_identity(value, name, f"more than {_MAX_PARTS:,} objects would be compared")
         result = self._parts(value, name, depth - 1)
         if isinstance(value, (tuple, frozenset, range)):  # a program cannot tell two equal ones from one
             self._visited[id(value)] = result

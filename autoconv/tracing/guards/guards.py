@@ -335,8 +335,6 @@ class Guards:
         if self._checker is not None and self._checker():
             return ""
         self._fingerprint_checks += 1
-        makes_checker = self._fingerprint_checks in _CHECKER_ATTEMPTS
-        new_checker = generate_checker(self.checks, self._fingerprints) if makes_checker else None
         for name, read, expected, _ in self.checks:
             try:
                 fingerprint = self._fingerprints().of(read())
@@ -344,8 +342,9 @@ class Guards:
                     return f"{name}{describe_difference(expected, fingerprint)}"
             except Unguardable:
                 return name
-        if new_checker is not None:  # use the checker only if it agrees with the fingerprints
-            self._checker = new_checker if new_checker() else None
+        if self._fingerprint_checks in _CHECKER_ATTEMPTS:  # use the checker only if it agrees with the fingerprints
+            new_checker = generate_checker(self.checks, self._fingerprints)
+            self._checker = new_checker if new_checker is not None and new_checker() else None
         elif self._fingerprint_checks > _CHECKER_ATTEMPTS[-1]:
             self._checker = None  # the checker failed repeatedly: each call has other, equal objects
         return ""
