@@ -5,6 +5,8 @@ import dataclasses
 import pytest
 
 import autoconv
+from autoconv.runtime.recording.contracts import ITERATION
+from autoconv.tracing.guards.trace_restrictions import RunPlain, TracingBudget
 
 
 class Body:
@@ -107,3 +109,14 @@ def test_thousands_of_arguments_are_no_inputs_of_one_graph():
 
     assert count(*range(5000)) == (5000, 0) and "more than 4096 values" in count.explain()
     assert count(1.0, 2.0) == (2, 1.0)
+
+
+@pytest.mark.parametrize(("is_timed", "is_of_values", "limit"), [
+    (True, True, 1_000), (True, False, 10_000), (False, True, 10_000),
+])  # fmt: skip
+def test_traces_that_serve_only_the_same_values_may_unroll_fewer_iterations(is_timed, is_of_values, limit):
+    budget = TracingBudget(is_timed, is_of_values)
+    for _ in range(limit):
+        budget(ITERATION)
+    with pytest.raises(RunPlain, match=f"more than {limit:,} iterations"):
+        budget(ITERATION)

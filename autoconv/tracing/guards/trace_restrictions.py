@@ -62,6 +62,7 @@ _READING_METHODS = frozenset(
 )  # fmt: skip
 ATTEMPT, SECONDS = "attempt", "seconds"
 WORK_LIMITS = {CALL: 5_000, ITERATION: 10_000, NODE: 8_000, ATTEMPT: 40}
+_LIMITS_OF_VALUES = {CALL: 500, ITERATION: 1_000}  # for traces that serve only calls with the same values, if timed
 SECONDS_LIMIT = 3.0  # processor seconds, where calls are timed; other traces must not depend on a clock
 _CLOCK_INTERVAL = 8  # calls, iterations or nodes between two readings of the clock, which is a call of the system
 _LIMIT_MESSAGES = {
@@ -88,20 +89,22 @@ class TracingBudget:
 
     A trace runs an iteration some fifty times as slowly as Python does, and a call some five hundred times. A node
     takes longer to compile than most ops take to run. A call whose trace exceeds one of `WORK_LIMITS` runs plain. If
-    `is_timed` is true, so does one that takes longer than `SECONDS_LIMIT` to record. Calling the budget counts one
-    `unit`, a key of `WORK_LIMITS`.
+    `is_timed` is true, so does one that takes longer than `SECONDS_LIMIT` to record. `is_of_values` is true if other
+    values of the arguments, such as texts, need another trace. Calling the budget counts one `unit`, a key of
+    `WORK_LIMITS`.
     """
 
-    __slots__ = ("_end", "counts")
+    __slots__ = ("_end", "_limits", "counts")
 
-    def __init__(self, is_timed: bool) -> None:
+    def __init__(self, is_timed: bool, is_of_values: bool = False) -> None:
+        self._limits = WORK_LIMITS | (_LIMITS_OF_VALUES if is_timed and is_of_values else {})
         self.counts = dict.fromkeys(WORK_LIMITS, 0)
         self._end = time.thread_time() + SECONDS_LIMIT if is_timed else None
 
     def __call__(self, unit: str) -> None:
         count = self.counts[unit] = self.counts[unit] + 1
-        if count > WORK_LIMITS[unit]:
-            raise RunPlain(_LIMIT_MESSAGES[unit].format(WORK_LIMITS[unit]))
+        if count > self._limits[unit]:
+            raise RunPlain(_LIMIT_MESSAGES[unit].format(self._limits[unit]))
         if self._end is not None and count % _CLOCK_INTERVAL == 0 and time.thread_time() > self._end:
             raise RunPlain(_LIMIT_MESSAGES[SECONDS].format(SECONDS_LIMIT))
 

@@ -39,7 +39,7 @@ from autoconv.tracing.guards.changed_constants import containers_if_changed
 from autoconv.tracing.guards.external_writes import RestartTrace, WriteMonitor
 from autoconv.tracing.guards.outside_values import OutsideContainers, OutsideValues, values_reached_by_names
 from autoconv.tracing.guards.trace_restrictions import ATTEMPT, RunPlain, Specialise, TracingBudget
-from autoconv.tracing.key.cache_key import ObjectKey, TensorKey
+from autoconv.tracing.key.cache_key import Literal, ObjectKey, TensorKey
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.outputs.aliases import aliased_outputs, outputs_share_memory, returns_complex_parts
@@ -86,7 +86,8 @@ class CompileContract(SessionContract):
         trace.complex_array_uses = {"written"} if PARTS_ARE_VIEWS in call.facts else set()
         trace.attributes_holding_objects = {name for kind, name in call.facts if kind == "holder"}
         trace.classes_made_in_graph = frozenset(name for kind, name in call.facts if kind == "class")
-        call.tracing_budget = call.tracing_budget or TracingBudget(is_timed=SETTINGS.tiers == "measured")
+        is_of_values = bool(key.leaves) and all(isinstance(leaf, Literal) for leaf in key.leaves)
+        call.tracing_budget = call.tracing_budget or TracingBudget(SETTINGS.tiers == "measured", is_of_values)
         call.tracing_budget(ATTEMPT)
         self._budget: TracingBudget = call.tracing_budget
         self.write_monitor = WriteMonitor(trace, call, self.guards)
