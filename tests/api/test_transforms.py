@@ -186,6 +186,38 @@ def test_functions_without_a_gradient(f: Any, argument: Any, message: str) -> No
         tf.grad(f)(argument)
 
 
+@pytest.mark.parametrize(
+    "term",
+    [
+        lambda x: float(x[0]),
+        lambda x: math.sin(x[0]),
+        lambda x: np.asarray(x)[0],
+        lambda x: np.piecewise(x, [x < 0], [np.square, np.abs]).sum(),
+    ],
+)
+def test_terms_that_no_gradient_reaches_beside_others(term: Any) -> None:
+    """A part of the gradient would be missing: an error, and the whole gradient under `compile`."""
+    x = np.array([0.5, -1.5])
+
+    def total(x: Any) -> Any:
+        return np.sum(x * x) + term(x)
+
+    for transform in (tf.grad, tf.hessian, tf.jacobian, tf.vjp, lambda f: lambda x: tf.jvp(f, [x], [x])):
+        with pytest.raises(TypeError, match="total converts the argument to a Python number or a NumPy array"):
+            transform(total, x) if transform is tf.vjp else transform(total)(x)
+    steps = np.eye(2) * 1e-6
+    differences = [(total(x + step) - total(x - step)) / 2e-6 for step in steps]
+    np.testing.assert_allclose(tf.grad(tf.compile(total))(x), differences, rtol=1e-6)
+
+
+def test_values_that_a_function_only_looks_at() -> None:
+    def total(x: Any) -> Any:
+        scale = float(tf.stop_gradient(x[0])) + float(np.floor(x[1]))
+        return scale * np.sum(x)
+
+    np.testing.assert_allclose(tf.grad(total)(np.array([2.5, 3.5])), [5.5, 5.5])
+
+
 def test_misuse() -> None:
     with pytest.raises(TypeError, match="derivatives are taken of a function, found 3"):
         tf.vjp(3, 1.0)

@@ -132,10 +132,14 @@ class GradientTape:
         self.watch(tensor)
         return tensor
 
-    @property
-    def has_lost_values(self) -> bool:
-        """True if a watched value was converted to a Python number or array, through which no gradient flows."""
-        return self._recorder.has_lost_values
+    def may_lack(self, gradients: Sequence[Any]) -> bool:
+        """Return whether gradients may be incomplete.
+
+        They may be if a watched value was converted to a Python number or array, or if one of them is None and the
+        function used its value in another way than by recorded ops.
+        """
+        is_unconnected = any(gradient is None for gradient in gradients)
+        return self._recorder.exports_values or (is_unconnected and self._recorder.has_lost_values)
 
     def watched_variables(self) -> tuple[Variable, ...]:
         """Return the watched variables, in the order of their first use."""

@@ -106,6 +106,7 @@ def jacobian(f: Function, argnums: int = 0) -> Function:
         with tape:
             argument = map_structure(lambda x: _watch(tape, x), argument)
             value = callable_for(f)(*all_arguments, **kwargs)
+        _check_not_lost(f, tape)
         result = value if isinstance(value, Tensor) else convert_to_tensor(value)
         slopes = tape.jacobian(result, argument, unconnected_gradients=UnconnectedGradients.ZERO)
         templates = [result] if type(result) is ArrayTensor else []
@@ -159,6 +160,7 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
     with tape:
         wrt_arguments = map_structure(lambda x: _watch(tape, x), wrt_arguments)
         value = callable_for(f)(*all_arguments)
+    _check_not_lost(f, tape)
 
     @kind_preserving
     def back(cotangents: Any) -> tuple[Any, ...]:
@@ -192,6 +194,7 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[A
     with tape:
         wrt_arguments = map_structure(lambda x: _watch(tape, x), list(wrt_arguments))
         value = callable_for(f)(*all_arguments)
+    _check_not_lost(f, tape)
     leaves, template = flatten(value)
     primals, directions = flat_leaves(wrt_arguments), flat_leaves(directions)
     changes = [_convert_to_kind(jvp_of(tape, leaf, primals, directions, fills_zeros=True), leaf) for leaf in leaves]
@@ -293,12 +296,13 @@ def _check_scalar(f: Function, value: Any) -> Any:
     return result
 
 
-def _check_not_lost(f: Function, tape: GradientTape, gradients: object) -> None:
-    """Raise TypeError if a gradient is missing because the argument was converted to a Python number or array."""
-    if tape.has_lost_values and any(gradient is None for gradient in flat_leaves(gradients)):
+def _check_not_lost(f: Function, tape: GradientTape, gradients: object = ()) -> None:
+    """Raise TypeError if gradients lack terms because `f` converts the argument to a Python number or array."""
+    if tape.may_lack(flat_leaves(gradients)):
         raise TypeError(
             f"{_name(f)} converts the argument to a Python number or a NumPy array, through which no gradient flows: "
-            "use the functions of autoconv for those of math and numpy, or decorate it with @autoconv.compile"
+            "use the functions of autoconv for those of math and numpy, autoconv.stop_gradient(x) for values that are "
+            "only looked at, or decorate it with @autoconv.compile"
         )
 
 

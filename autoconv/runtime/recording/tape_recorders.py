@@ -15,6 +15,7 @@ from autoconv.autodiff.cotangents import is_differentiable, missing_gradient_err
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ListType, ResourceType
 from autoconv.hooks import Hook
+from autoconv.ops.gradients import no_cotangents
 from autoconv.ops.record import NoGradient, Op
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.activity import count_tape
@@ -44,8 +45,8 @@ class Recorder:
                        may be taken while recording goes on
     watches_variables  whether trainable variables are watched when they are read
     variables          the watched variables, by the identity of their storage
-    has_lost_values    whether gradients may be incomplete: a followed value was converted to a Python number or array,
-                       or no recorded op read a substitute, so that the function used it in another way
+    exports_values     whether a followed value was converted to a Python number or array, so that gradients may be
+                       incomplete
     recompute_every    None, or a number n: of a compiled function's loop, the backward pass keeps the state of each
                        n-th iteration, and recomputes the others
     """
@@ -58,7 +59,7 @@ class Recorder:
         self.recompute_every = recompute_every
         self.entries: list[Entry] = []
         self.variables: dict[int, Any] = {}
-        self._has_lost_values = False
+        self.exports_values = False
         self._followed: dict[int, Any] = {}
         self._substitutes: dict[int, tuple[Any, Any]] = {}
         self._unread_substitutes: set[int] = set()  # substitutes that no recorded op has read yet
@@ -72,11 +73,8 @@ class Recorder:
 
     @property
     def has_lost_values(self) -> bool:
-        return self._has_lost_values or bool(self._unread_substitutes)
-
-    def mark_lost_values(self) -> None:
-        """Record that a followed value is converted to a Python number or NumPy array."""
-        self._has_lost_values = True
+        """True if values are exported, or no recorded op read a substitute, which the function used in another way."""
+        return self.exports_values or bool(self._unread_substitutes)
 
     def substitute_for(self, array: TensorLike) -> Any:
         """Return the tensor followed in place of `array`, or None."""
@@ -174,7 +172,7 @@ def record_export(value: object) -> None:
     """Record that a tensor was converted to a number or an array, which recorders cannot follow."""
     for recorder in _ACTIVE.recorders:
         if recorder.follows(value):
-            recorder.mark_lost_values()
+            recorder.exports_values = True
 
 
 def watch_used_variable(variable: Any) -> None:
@@ -191,10 +189,11 @@ def record_op(
     if not any(follows(values)):
         return
     results = output if isinstance(output, tuple) else (output,)
+    followed_results = () if op.gradient is no_cotangents else results  # a program may look at constant values
     is_weak = op.name.startswith("python_")
     inputs = tuple(value if hasattr(value, "type") else wrap(value, is_weak) for value in values)
     vjp: Vjp = lambda cotangents: _compute_vjp(op, inputs, results, attributes, cotangents)
-    record_entry(Entry(op.name, inputs, results, vjp, attributes))
+    record_entry(Entry(op.name, inputs, followed_results, vjp, attributes))
 
 
 def _compute_vjp(
