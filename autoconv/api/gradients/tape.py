@@ -135,8 +135,8 @@ class GradientTape:
     def may_lack(self, gradients: Sequence[Any]) -> bool:
         """Return whether gradients may be incomplete.
 
-        They may be if a watched value was converted to a Python number or array, or if one of them is None and the
-        function used its value in another way than by recorded ops.
+        They may be if a watched value was converted to a Python number or array. If one of them is None, they also may
+        be if a watched array was used in another way than by recorded ops.
         """
         is_unconnected = any(gradient is None for gradient in gradients)
         return self._recorder.exports_values or (is_unconnected and self._recorder.has_lost_values)
