@@ -292,3 +292,14 @@ def test_derivatives_of_a_compiled_function_are_compiled_as_any_function_is() ->
         return 2 * curve(x)
 
     assert tf.compile(doubled)(2.0) == 16.0
+
+
+def test_gradients_by_values_that_were_constant_before() -> None:
+    x = tf.constant([2.5, 3.5])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        floor = tf.floor(x)
+        total = tf.reduce_sum(floor * floor * x)
+    np.testing.assert_array_equal(tape.gradient(total, floor), [10.0, 21.0])
+    np.testing.assert_array_equal(tape.gradient(total, x), [4.0, 9.0])
+    assert tape.gradient(floor, x) is None

@@ -24,18 +24,28 @@ Vjp = Callable[[Sequence[Any]], Sequence[Any]]  # vector-Jacobian product, see `
 
 
 class Entry:
-    """An op that ran. `vjp` maps the cotangents of `results` to those of `inputs`, or to None."""
+    """An op that ran. `vjp` maps the cotangents of `results` to those of `inputs`, or to None.
 
-    __slots__ = ("attributes", "inputs", "name", "results", "vjp")
+    `is_constant` is true if the results are treated as constants: no cotangent reaches the inputs.
+    """
+
+    __slots__ = ("attributes", "inputs", "is_constant", "name", "results", "vjp")
 
     def __init__(
-        self, name: str, inputs: Sequence[Any], results: Sequence[Any], vjp: Vjp, attributes: Any = None
+        self,
+        name: str,
+        inputs: Sequence[Any],
+        results: Sequence[Any],
+        vjp: Vjp,
+        attributes: Any = None,
+        is_constant: bool = False,
     ) -> None:
         self.name = name
         self.attributes = attributes or {}
         self.inputs = tuple(inputs)
         self.results = tuple(results)
         self.vjp = vjp
+        self.is_constant = is_constant
 
 
 class Recorder:
@@ -61,6 +71,7 @@ class Recorder:
         self.variables: dict[int, Any] = {}
         self.exports_values = False
         self._followed: dict[int, Any] = {}
+        self._constants: set[int] = set()  # followed values that no watched value has a gradient through
         self._substitutes: dict[int, tuple[Any, Any]] = {}
         self._unread_substitutes: set[int] = set()  # substitutes that no recorded op has read yet
         self._watched_in_graph: list[Value] = []
@@ -76,6 +87,10 @@ class Recorder:
         """True if values are exported, or no recorded op read a substitute, which the function used in another way."""
         return self.exports_values or bool(self._unread_substitutes)
 
+    def record_export(self, value: object) -> None:
+        """Record that a value was converted to a Python number or array; constants have no gradient to lose."""
+        self.exports_values |= self.follows(value) and id(value) not in self._constants
+
     def substitute_for(self, array: TensorLike) -> Any:
         """Return the tensor followed in place of `array`, or None."""
         _, tensor = self._substitutes.get(id(array), (None, None))
@@ -84,6 +99,7 @@ class Recorder:
     def watch(self, value: object) -> None:
         """Follow a tensor or storage, and what is computed from it."""
         self._followed[id(value)] = value
+        self._constants.discard(id(value))
         graph_value = getattr(value, "value_in_graph", None)
         if graph_value is not None:
             self._watched_in_graph.append(graph_value)
@@ -101,17 +117,22 @@ class Recorder:
 
     def record(self, entry: Entry) -> None:
         """Keep an entry that depends on a followed value, and follow its results."""
-        if any(id(value) in self._followed for value in entry.inputs):
+        followed_inputs = self._followed.keys() & map(id, entry.inputs)
+        if followed_inputs:
             self.entries.append(entry)
+            is_constant = entry.is_constant or followed_inputs <= self._constants
             self._unread_substitutes.difference_update(map(id, entry.inputs))
             for result in entry.results:
                 if hasattr(result, "type") and is_differentiable(result.type):
                     self._followed[id(result)] = result
+                    if is_constant:
+                        self._constants.add(id(result))
 
     def forget(self) -> None:
         """Drop the entries and followed values; watched variables stay in `variables`."""
         self.entries.clear()
         self._followed.clear()
+        self._constants.clear()
 
 
 class _ActiveRecorders(threading.local):
@@ -171,8 +192,7 @@ def record_entry(entry: Entry) -> None:
 def record_export(value: object) -> None:
     """Record that a tensor was converted to a number or an array, which recorders cannot follow."""
     for recorder in _ACTIVE.recorders:
-        if recorder.follows(value):
-            recorder.exports_values = True
+        recorder.record_export(value)
 
 
 def watch_used_variable(variable: Any) -> None:
@@ -189,11 +209,10 @@ def record_op(
     if not any(follows(values)):
         return
     results = output if isinstance(output, tuple) else (output,)
-    followed_results = () if op.gradient is no_cotangents else results  # a program may look at constant values
     is_weak = op.name.startswith("python_")
     inputs = tuple(value if hasattr(value, "type") else wrap(value, is_weak) for value in values)
     vjp: Vjp = lambda cotangents: _compute_vjp(op, inputs, results, attributes, cotangents)
-    record_entry(Entry(op.name, inputs, followed_results, vjp, attributes))
+    record_entry(Entry(op.name, inputs, results, vjp, attributes, op.gradient is no_cotangents))
 
 
 def _compute_vjp(
