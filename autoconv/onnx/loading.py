@@ -91,9 +91,12 @@ class Model:
         values = [value for name, value in results.items() if name != ERROR_OUTPUT]
         return values[0] if len(values) == 1 else tuple(values)
 
-    def _as_input(self, name: str, value: object) -> Any:
-        """Return a tensor, or another value, as an array for the input `name`."""
-        array = np.asarray(getattr(value, "_array", value))
+    def _as_input(self, name: str, value: Any) -> Any:
+        """Return a tensor, or another value, as the input `name`: an array, or a list of arrays."""
+        type_ = self._types[name]
+        if type_.startswith("seq("):
+            return [_as_model_array(item, type_[4:-1]) for item in value]
+        array = _as_model_array(value, type_)
         return np.stack([array.real, array.imag], -1) if name in self._complex_names else array
 
     def _run(self, feeds: Mapping[str, Any]) -> list[Any]:
@@ -116,6 +119,33 @@ class Model:
         if number:
             places = self._session.get_modelmeta().custom_metadata_map
             raise InvalidArgumentError(f"the model failed in {places.get(f'place_{number}', f'place {number}')}")
+
+
+_TEXT, _NUMBER_TYPES = "tensor(string)", {"tensor(float)": "float32", "tensor(double)": "float64"}
+
+
+def _as_model_array(value: Any, type_: str) -> Any:
+    """Return a value as an array: numbers and lists of Python with the model's dtype, bytes as text."""
+    array = np.asarray(getattr(value, "_array", value))
+    if type_ == _TEXT and array.dtype.kind in "OS":
+        return np.array([_as_text(item) for item in array.ravel()], object).reshape(array.shape)
+    is_plain = isinstance(value, (bool, int, float, list, tuple)) and array.dtype.kind in "biuf"
+    if is_plain and type_ not in (_TEXT, _BFLOAT16):
+        dtype = np.dtype(_NUMBER_TYPES.get(type_, type_[7:-1]))
+        with np.errstate(invalid="ignore"):
+            converted = array.astype(dtype)
+        return converted if dtype.kind == "f" or np.array_equal(converted, array) else array
+    return array
+
+
+def _as_text(item: Any) -> Any:
+    """Return bytes as text, which ONNX Runtime would take for their repr; raises InvalidArgumentError for others."""
+    if not isinstance(item, bytes):
+        return item
+    try:
+        return item.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidArgumentError(f"ONNX has no text of bytes that are not UTF-8, found {item!r}: {error}") from None
 
 
 _BFLOAT16, _BFLOAT16_NUMBER = "tensor(bfloat16)", 16  # the type in models, and its number in ONNX's protocol buffers
