@@ -22,7 +22,7 @@ from autoconv.errors import (
     ResourceExhaustedError,
     UnknownError,
 )
-from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import string
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.regions import current_region

@@ -14,7 +14,7 @@ from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.config.device_spec import DeviceSpec
 from autoconv.config.devices import LogicalDevice
 from autoconv.config.placement import complete_request, current_request, request_device
-from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Graph
 from autoconv.runtime.recording.name_scopes import name_scope

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.attribute_text import ATTRIBUTE_CLASSES, builtin_exception
+from autoconv.graph.attribute_classes import find_attribute_class
+from autoconv.graph.attribute_text import builtin_exception
 from autoconv.graph.dtypes import DTYPES, DType
 from autoconv.graph.scanner import Scanner
 from autoconv.graph.types import (
@@ -62,8 +63,9 @@ def parse_value(scanner: Scanner) -> Any:
         value = _CALL_PARSERS[word](scanner)
         scanner.expect(")")
         return value
-    if word in ATTRIBUTE_CLASSES and scanner.take("("):
-        return _parse_instance(scanner, ATTRIBUTE_CLASSES[word], start)
+    class_ = find_attribute_class(word)
+    if class_ is not None and scanner.take("("):
+        return _parse_instance(scanner, class_, start)
     if word in DTYPES and not scanner.is_at("["):
         return DTYPES[word]
     scanner.position = start

@@ -6,10 +6,11 @@ import builtins
 import re
 import struct
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
+from autoconv.graph.attribute_classes import ATTRIBUTE_CLASSES
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import (
     ArrayType,
@@ -30,15 +31,7 @@ TYPES = (
     TensorType, TupleType, ListType, MapType, ResourceType, IteratorType, IterableType, VariantType, ObjectType,
     ArrayType,
 )  # fmt: skip
-ATTRIBUTE_CLASSES: dict[str, type] = {}  # classes of attribute values that other packages define, by name
-_Class = TypeVar("_Class")
 _UNQUOTED_NAME = re.compile(r"[A-Za-z0-9_.<>/\-]+")
-
-
-def attribute_class(class_: type[_Class]) -> type[_Class]:
-    """Register a frozen dataclass whose instances are attribute values: they hash, print and parse by their fields."""
-    ATTRIBUTE_CLASSES[class_.__name__] = class_
-    return class_
 
 
 def is_of_attribute_class(value: Any) -> bool:

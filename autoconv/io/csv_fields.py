@@ -11,7 +11,7 @@ import numpy as np
 
 from autoconv.data.csv import column_default, parse_number
 from autoconv.errors import InvalidArgumentError
-from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import DType, string
 from autoconv.io.host_function import call_on_host
 from autoconv.runtime.annotations import TensorLike

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from autoconv.errors import InvalidArgumentError
-from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import DType, float32, int64
 from autoconv.train.example import message_classes
 

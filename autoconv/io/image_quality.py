@@ -9,7 +9,7 @@ from autoconv.api.image import convert_image_dtype
 from autoconv.api.random.stateful import uniform
 from autoconv.api.random.stateless import stateless_uniform
 from autoconv.errors import InvalidArgumentError
-from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import as_dtype, int32, string, uint8
 from autoconv.io.host_function import call_on_host
 from autoconv.io.image_files import DecodeImage, EncodeImage, decode_jpeg

@@ -12,7 +12,7 @@ import numpy as np
 
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph import dtypes
-from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import DType, as_dtype, string
 from autoconv.io.host_function import call_on_host
 from autoconv.runtime.annotations import DTypeLike, TensorLike

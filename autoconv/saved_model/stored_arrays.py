@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import DataLossError
-from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.graph import Graph, Node
 
 MAX_ELEMENTS_IN_TEXT = 64  # of an array: the text of 10^6 elements takes seconds to write and to read

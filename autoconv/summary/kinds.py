@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.api.image import convert_image_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.errors import InvalidArgumentError
-from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import float32, float64, string, uint8
 from autoconv.io.host_function import call_on_host
 from autoconv.io.image_files import EncodeImage

@@ -140,7 +140,7 @@ def classify_call(
             result, expected_error = leaves(plain(*expected)), None
     except Exception as error:
         result, expected_error = [], error
-    result = drop_constants(result, constants)
+    result = drop_constants(result, constants, actual)
     arrays = [
         (array, expected_array) for array, expected_array in zip(
             arguments, expected, strict=True
@@ -157,7 +157,7 @@ def classify_call(
         return f"WRONG {context}{actual!r} for {expected_error or result!r}"
     if expected_error is not None and type(expected_error).__name__ not in actual:
         return f"WRONG {context}{actual!r} for {expected_error!r}"
-    if expected_error is None and (len(actual) != len(result) or not all(map(is_equal, actual, result))):
+    if expected_error is None and not are_equal(actual, result):
         return f"WRONG {context}{actual!r} for {result!r}"
     for array, expected_array in arrays:
         if not is_equal(array, expected_array):
@@ -165,13 +165,15 @@ def classify_call(
     return "agrees" if expected_error is None else "agrees on an error"
 
 
-def drop_constants(result: list[Any], constants: list[str]) -> list[Any]:
-    """Return the result without the parts that are constants by the header."""
-    kept_parts = list(result)
+def drop_constants(result: list[Any], constants: list[str], actual: Any) -> list[Any]:
+    """Return the result without the parts that are constants by the header; of equal parts, those that `actual` lacks.
+    """
+    choices = [result]
     for text in (part for constant in constants for part in literals_of_constant(constant)):
-        positions = [i for i, x in enumerate(kept_parts) if repr(x) == text]
-        del kept_parts[slice(positions[0], positions[0] + 1) if positions else slice(0)]
-    return kept_parts
+        choices = [
+            [*parts[:i], *parts[i + 1 :]] for parts in choices for i, x in enumerate(parts) if repr(x) == text
+        ] or choices
+    return next((parts for parts in choices if are_equal(actual, parts)), choices[0])
 
 
 def literals_of_constant(constant: str) -> list[str]:
@@ -189,6 +191,10 @@ def is_equal(actual: Any, expected: Any) -> bool:
             tolerance = 1e-5 if actual.dtype == np.float32 else 1e-12
             return np.allclose(actual, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
         return actual.shape == expected.shape and np.array_equal(actual, expected)
+
+
+def are_equal(actual: Any, expected: list[Any]) -> bool:
+    return len(actual) == len(expected) and all(map(is_equal, actual, expected))
 
 
 def leaves(value: Any) -> list[Any]:

@@ -14,7 +14,7 @@ from autoconv.api.tensors.comparison import clip_by_value, logical_and
 from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import gather, where
 from autoconv.api.tensors.shaping import expand_dims, reshape, shape, stack
-from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import float32, int32
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.support.shape import TensorSpec

@@ -12,7 +12,7 @@ from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.arguments import static_int
 from autoconv.errors import InvalidArgumentError
-from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import DType, float16, float32, int32
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.support.shape import TensorSpec

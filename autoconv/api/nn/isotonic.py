@@ -13,7 +13,7 @@ from autoconv.api.tensors.casts import cast, stop_gradient
 from autoconv.api.tensors.constants import zeros_like
 from autoconv.api.tensors.reductions import reduce_sum
 from autoconv.api.tensors.shaping import expand_dims, reshape, shape, transpose
-from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import float32, float64, int32
 from autoconv.runtime.annotations import IntLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor

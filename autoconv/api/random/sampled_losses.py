@@ -25,7 +25,7 @@ from autoconv.api.tensors.gather import where
 from autoconv.api.tensors.maths import log
 from autoconv.api.tensors.reductions import reduce_any, reduce_sum
 from autoconv.api.tensors.shaping import concat, expand_dims, reshape, shape
-from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import float32, int32, int64
 from autoconv.runtime.annotations import IntLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item

@@ -11,7 +11,7 @@ import numpy as np
 
 from autoconv.api.sparse.tensor import SparseTensor
 from autoconv.api.tensors.casts import cast
-from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import DType, int64, string
 from autoconv.ops.text.fingerprint import fingerprint
 from autoconv.runtime.tensors.conversion import convert_to_tensor

@@ -11,7 +11,7 @@ import numpy as np
 from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.api.sparse.tensor import SparseTensor
 from autoconv.errors import InvalidArgumentError
-from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import int32, int64
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
