@@ -178,3 +178,22 @@ def slogdet(writer: Control, node: Node, x: Term) -> list[Any] | None:
     logarithms = writer.libm("log", writer.emit_unary("abs", diagonal))
     sign = fold(writer, signs, "prod", last_axis, keepdims=False) * factors.sign
     return [sign, fold(writer, logarithms, "sum", last_axis, keepdims=False)]
+
+
+@lowers("tridiagonal_solve")
+def tridiagonal_solve(writer: Control, node: Node, lower: Term, diagonal: Term, upper: Term, y: Term) -> Term | None:
+    """Solve the system with the whole matrix, which has the three diagonals."""
+    is_static = all(static_shape(x.shape) is not None for x in (lower, upper, y))
+    if not node.attributes.get("pivoting", True) or not is_static or not _is_supported_matrix(diagonal):
+        return None
+    size, zero = diagonal.shape[-1], writer.constant(0, y.dtype)
+    matrix_shape = (*y.shape[:-2], size, size)
+    matrix = writer.expand(zero, matrix_shape)
+    for x, offset in ((lower, -1), (diagonal, 0), (upper, 1)):
+        no_padding = [0] * (x.rank - 1)
+        rows = writer.pad(x, zero, [*no_padding, int(offset < 0)], [*no_padding, int(offset > 0)])
+        mask = writer.diagonal_mask(matrix, matrix.rank - 2, matrix.rank - 1, offset)
+        matrix = writer.select(mask, writer.expand(insert_axis(writer, rows, rows.rank), matrix_shape), matrix)
+    factors = LUFactors(writer, matrix)
+    writer.fail(factors.diagonal().same(0.0))
+    return factors.solve(y)
