@@ -149,7 +149,7 @@ MOST_ANY = {
     "compat": 38,
     "config": 0, "data": 32, "distribute": 37, "emit": 15, "experimental": 0, "graph": 5, "io": 8,
     "linear_operators": 26, "numpy": 24, "operators": 18, "ops": 42,
-    "onnx": 31, "optimise": 2, "passes": 54, "runtime": 15, "saved_model": 16,
+    "onnx": 24, "optimise": 2, "passes": 54, "runtime": 15, "saved_model": 16,
     "stablehlo": 20, "storage": 0, "summary": 21, "syntax": 23, "tensorflow": 4, "tracing": 22,
     "train": 19, "types": 0, "upgrade": 0, "xp": 23,
 }  # fmt: skip

@@ -91,11 +91,12 @@ class Model:
         values = [value for name, value in results.items() if name != ERROR_OUTPUT]
         return values[0] if len(values) == 1 else tuple(values)
 
-    def _as_input(self, name: str, value: Any) -> Any:
+    def _as_input(self, name: str, value: object) -> np.ndarray | list[np.ndarray]:
         """Return a tensor, or another value, as the input `name`: an array, or a list of arrays."""
         type_ = self._types[name]
         if type_.startswith("seq("):
-            return [_as_model_array(item, type_[4:-1]) for item in value]
+            items = value if isinstance(value, (list, tuple)) else [value]
+            return [_as_model_array(item, type_[4:-1]) for item in items]
         array = _as_model_array(value, type_)
         return np.stack([array.real, array.imag], -1) if name in self._complex_names else array
 
@@ -124,7 +125,7 @@ class Model:
 _TEXT, _NUMBER_TYPES = "tensor(string)", {"tensor(float)": "float32", "tensor(double)": "float64"}
 
 
-def _as_model_array(value: Any, type_: str) -> Any:
+def _as_model_array(value: object, type_: str) -> np.ndarray:
     """Return a value as an array: numbers and lists of Python with the model's dtype, bytes as text."""
     array = np.asarray(getattr(value, "_array", value))
     if type_ == _TEXT and array.dtype.kind in "OS":
@@ -138,7 +139,7 @@ def _as_model_array(value: Any, type_: str) -> Any:
     return array
 
 
-def _as_text(item: Any) -> Any:
+def _as_text(item: object) -> object:
     """Return bytes as text, which ONNX Runtime would take for their repr; raises InvalidArgumentError for others."""
     if not isinstance(item, bytes):
         return item
