@@ -110,3 +110,29 @@ def describe(value):
     if isinstance(value, dict):
         return [(key, describe(item)) for key, item in value.items()]
     return (type(value).__name__, value.n) if isinstance(value, (Open, Slotted)) else value
+
+
+class Record:
+    def __init__(self, **fields):
+        self.__dict__["fields"] = fields
+
+    def __getattr__(self, name):
+        try:
+            return self.__dict__["fields"][name]
+        except KeyError:
+            raise AttributeError(f"no {name}") from None
+
+
+@pytest.mark.parametrize("read", [lambda r: r.w if hasattr(r, "h") else 5, lambda r: getattr(r, "h", 7), lambda r: r.h])
+def test_handlers_that_raise_for_missing_attributes(read, monkeypatch):
+    monkeypatch.setattr(autoconv.config.SETTINGS, "tiers", "native")
+
+    def run(record):
+        try:
+            return read(record)
+        except Exception as error:
+            return repr(error)
+
+    compiled = autoconv.compile(run)
+    for fields in ({"w": 2}, {"w": 2, "h": 3}, {}, {"h": 1.5}, {"w": 1}):
+        assert compiled(Record(**fields)) == run(Record(**fields))

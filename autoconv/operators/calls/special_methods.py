@@ -13,6 +13,7 @@ from autoconv.graph.python_operators import BINARY, COMPARISONS, UNARY
 from autoconv.operators.calls.cached_properties import CachedProperty
 from autoconv.operators.calls.object_operators import apply_to_second_operand
 from autoconv.operators.control.conditionals import is_staged, not_
+from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.read_only_methods import only_reads, only_returns_iter, writes
 from autoconv.operators.values.instances import is_user_defined
@@ -110,11 +111,18 @@ def _convert_special_method(name: str, method: types.FunctionType, convert: Call
             return method(self, *args, **kwargs)
         start = region.graph.mark()
         was_called_by_python, region.trace.is_called_by_python = region.trace.is_called_by_python, True
+        has_raised = False
         try:
             result = converted_method()(self, *args, **kwargs)
+        except Suspended as signal:  # the graph raises, within a `try`: no exception tells Python
+            if name not in _METHODS_THAT_RAISE:
+                raise
+            signal.mark_caught()
+            result, has_raised = None, True
         finally:
             region.trace.is_called_by_python = was_called_by_python
-        may_raise = name in _METHODS_THAT_RAISE and any(map(is_catchable, region.graph.nodes_since(start)))
+        new_nodes = region.graph.nodes_since(start)
+        may_raise = has_raised or (name in _METHODS_THAT_RAISE and any(map(is_catchable, new_nodes)))
         if may_raise or (name in _METHODS_WITH_KNOWN_RESULTS and is_staged(result)):
             error = StagingError(
                 f"the result of {type(self).__name__}.{name} depends on a tensor, and Python itself calls it",
