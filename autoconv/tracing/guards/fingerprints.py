@@ -59,6 +59,7 @@ _DESCRIPTIVE_CLASS_ATTRIBUTES = frozenset(
 _ENUMERATION_TABLES = frozenset(
     name for name in vars(enum.Enum("_Sample", ())) if name.startswith("_") and not name.startswith("__")
 )
+_IMMUTABLE_MODULES = frozenset({"numpy", "autoconv"})
 _IDENTITY_HOOKS = ("__autoconv_function__", "__autoconv_resource__", "__autoconv_spec__")
 
 
@@ -329,9 +330,6 @@ def _may_change(name: str, value: Any) -> bool:
     return type(value).__hash__ is None and not (name.startswith("_") or is_by_identity(value))
 
 
-_IMMUTABLE_MODULES = frozenset({"numpy", "autoconv"})
-
-
 def is_by_identity(value: Any) -> bool:
     """Return whether a value is equivalent only to itself, so that its identity guards it."""
     if type(value) is object or isinstance(value, IDENTITY_TYPES):
@@ -362,9 +360,8 @@ def describe_difference(old: Any, new: Any) -> str:
         return ""  # no pair or triple, as the module describes them
     kind, old_parts, new_parts = old[0], old[1], new[1]
     is_dict = isinstance(kind, type) and issubclass(kind, dict)
-    if kind != new[0] or not (isinstance(old_parts, tuple) and isinstance(new_parts, tuple)):
-        return ""
-    if len(old_parts) != len(new_parts):
+    have_parts = isinstance(old_parts, tuple) and isinstance(new_parts, tuple)
+    if kind != new[0] or not have_parts or len(old_parts) != len(new_parts):
         return ""
     for position, (old_part, new_part) in enumerate(zip(old_parts, new_parts, strict=True)):
         if old_part == new_part:
