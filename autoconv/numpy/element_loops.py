@@ -176,3 +176,50 @@ def _limit(x: Tensor, low: int, high: int) -> Tensor:
 def _power_of_two(exponent: Tensor) -> Tensor:
     """Return a float64 from 2**-1022 to 2**1023."""
     return apply("bitcast", apply("left_shift", apply("add", exponent, tensor(1023)), tensor(52)), dtype=float64)  # type: ignore[no-any-return]
+
+
+# ---- remainders, distances and bits
+
+
+def fmod(x: Tensor, y: Tensor) -> Any:
+    """Return the remainder with the sign of `x`, by that with the sign of `y`."""
+    if x.dtype.is_floating:
+        return with_sign_of(apply("modulo", apply("abs", x), apply("abs", y)), x)
+    remainder, zero = apply("modulo", x, y), tensor(0, x.dtype.numpy)
+    have_other_signs = apply("logical_xor", apply("less", x, zero), apply("less", remainder, zero))
+    is_adjusted = apply("logical_and", have_other_signs, apply("not_equal", remainder, zero))
+    if x.dtype.is_unsigned:
+        return remainder
+    return apply("select", is_adjusted, apply("subtract", remainder, y), remainder)
+
+
+def spacing(x: Tensor) -> Any:
+    """Return the distance to the number of the next larger magnitude, negative for a negative `x`."""
+    if x.dtype not in _LAYOUTS:
+        return None
+    magnitude = apply("abs", x)
+    following = apply("nextafter", magnitude, tensor(math.inf, x.dtype.numpy))
+    distance = apply("subtract", following, magnitude)
+    return apply("select", apply("less", x, tensor(0, x.dtype.numpy)), apply("negative", distance), distance)
+
+
+def bitwise_count(x: Tensor) -> Any:
+    """Add the bits of pairs, then of groups of 4 and 8 bits; the product adds the bytes (Warren, Hacker's Delight)."""
+    if not (x.dtype.is_unsigned or x.dtype.is_bool):
+        x = cast(apply("abs", x), np.dtype(f"uint{8 * x.dtype.size}"))
+    x = cast(x, np.uint64)
+
+    def shift_and_mask(shift: int, mask: int) -> Any:
+        shifted = apply("right_shift", x, tensor(shift, np.uint64)) if shift else x
+        return apply("bitwise_and", shifted, tensor(mask, np.uint64))
+
+    x = apply("subtract", x, shift_and_mask(1, 0x5555555555555555))
+    x = apply("add", shift_and_mask(0, 0x3333333333333333), shift_and_mask(2, 0x3333333333333333))
+    x = apply("add", x, apply("right_shift", x, tensor(4, np.uint64)))
+    total = apply("multiply", shift_and_mask(0, 0x0F0F0F0F0F0F0F0F), tensor(0x0101010101010101, np.uint64))
+    return apply("right_shift", total, tensor(56, np.uint64))
+
+
+REAL_LOOPS: dict[str, Loop] = {
+    "modf": modf, "frexp": frexp, "ldexp": ldexp, "fmod": fmod, "spacing": spacing, "bitwise_count": bitwise_count,
+}

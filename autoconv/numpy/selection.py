@@ -274,7 +274,11 @@ def argsort(
 @computes("lexsort")
 def lexsort(keys: Any, axis: AxisLike = -1) -> Tensor:
     """Sort stably by each key in turn; the last one decides first."""
-    rows = [tensor(key) for key in keys] if isinstance(keys, (tuple, list)) else []
+    if isinstance(keys, (tuple, list)):
+        rows = [tensor(key) for key in keys]
+    else:
+        count = (*sizes_of(tensor(keys)), None)[0]
+        rows = [apply("get_item", tensor(keys), spec=(At(i),)) for i in range(count if isinstance(count, int) else 0)]
     shapes = {row.shape for row in rows}
     if len(shapes) != 1 or not all(map(_is_sortable_row, rows)) or axis not in (-1, 0):
         return call_numpy("lexsort", keys, axis)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype, float32, float64
-from autoconv.numpy.element_loops import COMPLEX_LOOPS, frexp, ldexp, modf, with_sign_of
+from autoconv.numpy.element_loops import COMPLEX_LOOPS, REAL_LOOPS, with_sign_of
 from autoconv.numpy.integer_comparisons import compare_exactly
 from autoconv.numpy.kernels import call_numpy, reduce_segments
 from autoconv.numpy.operands import (
@@ -336,7 +336,7 @@ LOOPS.update({
     **dict.fromkeys(("rad2deg", "degrees"), _scaling_loop(180 / np.pi)),
     "divmod": _divmod, "power": _power_loop, "positive": _identity_function, "sign": _sign, "signbit": _signbit,
     "reciprocal": _reciprocal, "matmul": _multiply_matrices, "heaviside": _heaviside, "copysign": _copysign,
-    "modf": modf, "frexp": frexp, "ldexp": ldexp,
+    **REAL_LOOPS,
     "conjugate": lambda x: apply("conjugate", x) if x.dtype.is_complex else x,
     "exp2": lambda x: apply("power", tensor(2, x.dtype), x) if x.dtype.is_floating else None,
 })  # fmt: skip

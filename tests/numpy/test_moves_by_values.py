@@ -76,3 +76,8 @@ def test_parts_of_read_only_arrays_by_positions_are_copies():
         return rows[i], rows[:, x > 1], np.take(rows, i, axis=0), rows[1:], rows.T, rows[[0, 2], 1:]
 
     check_agreement(parts, np.arange(4.0), np.array([2, 0]))
+
+
+def test_keys_of_lexsort_are_rows_of_an_array():
+    keys = np.random.default_rng(2).integers(0, 3, (3, 40))
+    assert "by kernels" not in check_agreement(lambda k: np.lexsort(k[:2]), keys).explain()

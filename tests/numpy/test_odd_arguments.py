@@ -363,3 +363,19 @@ def test_reductions_without_an_initial_value(f, shape):
             ac.compile(f)(np.ones(shape))
     else:
         np.testing.assert_array_equal(ac.compile(f)(np.ones(shape)), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, np.uint8, np.int64, np.uint64])
+def test_remainders_distances_and_bits(dtype):
+    limits = np.finfo(dtype) if np.dtype(dtype).kind == "f" else np.iinfo(dtype)
+    numbers = np.array([0, 1, 2, 3, 5, 7, 100, limits.max], dtype)
+    if np.dtype(dtype).kind != "u":
+        numbers = np.concatenate([numbers, -numbers, np.array([limits.min], dtype)])
+    if np.dtype(dtype).kind == "f":
+        numbers = np.concatenate([numbers, np.array([np.inf, -np.inf, np.nan, 2.5, limits.smallest_subnormal], dtype)])
+    function = np.spacing if np.dtype(dtype).kind == "f" else np.bitwise_count
+    with np.errstate(all="ignore"):
+        for call in (lambda x: np.fmod(x, x[:, None]), lambda x: function(x)):
+            compiled = ac.compile(call)
+            np.testing.assert_array_equal(compiled(numbers), call(numbers), strict=True)
+            assert "by kernels" not in compiled.explain()

@@ -174,6 +174,24 @@ def filterfalse(predicate: Callable[[Any], Any] | None, iterable: Iterable[Any],
             yield item
 
 
+def groupby(iterable: Iterable[Any], key: Callable[[Any], Any] | None = None) -> Iterator[tuple[Any, Iterator[Any]]]:
+    """Implement itertools.groupby; a group is given after its last item was taken, and ends when the next one begins.
+    """
+    current, group, has_group = None, [], False
+    for item in iterable:
+        value = item if key is None else key(item)
+        if has_group and value == current:
+            group.append(item)
+        else:
+            if has_group:
+                yield current, (member for member in group)
+                group.clear()
+            current, group, has_group = value, [item], True
+    if has_group:
+        yield current, (member for member in group)
+        group.clear()
+
+
 def islice(iterable: Iterable[Any], /, *bounds: Any) -> Iterator[Any]:
     """Implement itertools.islice for bounds that are ints."""
     start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
@@ -355,7 +373,7 @@ mark_library_sources(__file__)
 SOURCES: dict[Any, Callable[..., Any]] = {
     itertools.accumulate: accumulate, itertools.chain: chain, itertools.chain.from_iterable: chain_from_iterable,
     itertools.combinations: combinations, itertools.compress: compress, itertools.count: count,
-    itertools.cycle: cycle, itertools.dropwhile: dropwhile,
+    itertools.cycle: cycle, itertools.dropwhile: dropwhile, itertools.groupby: groupby,
     itertools.filterfalse: filterfalse, itertools.islice: islice, itertools.pairwise: pairwise,
     itertools.product: product, itertools.starmap: starmap, itertools.takewhile: takewhile,
     functools.reduce: reduce, dict.fromkeys: dict_fromkeys, dataclasses.replace: replace,

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.dtypes import DType, as_dtype, bool_, int64, uint8, uint64
+from autoconv.graph.dtypes import DType, bool_, int64, uint8
 from autoconv.graph.graph import Graph, Node, Value, clone
 from autoconv.graph.types import TensorType
 from autoconv.ops.builder import GraphBuilder
@@ -112,36 +112,11 @@ def _logaddexp2(b: GraphBuilder, dtype: DType, x: Value, y: Value) -> Value:
     return b.multiply(b.logaddexp(*scaled), 1.0 / math.log(2.0))  # type: ignore[no-any-return]
 
 
-def _fmod(b: GraphBuilder, dtype: DType, x: Value, y: Value) -> Value:
-    """Return a remainder with the sign of `x`; that of a division of integers by 0 is 0."""
-    x, y = (b.cast(operand, dtype=dtype) for operand in (x, y))
-    if dtype.is_floating:
-        return b.copysign(b.modulo(b.abs(x), b.abs(y)), x)  # type: ignore[no-any-return]
-    result = b.modulo(x, b.select(b.equal(y, 0), b.ones_like(y), y))
-    if dtype.is_unsigned:
-        return result  # type: ignore[no-any-return]
-    has_other_sign = b.less(b.multiply(b.sign(result), b.sign(x)), 0)
-    return b.select(has_other_sign, b.subtract(result, y), result)  # type: ignore[no-any-return]
-
-
 def _modf(b: GraphBuilder, dtype: DType, x: Value) -> tuple[Value, Value]:
     x = b.cast(x, dtype=dtype)
     whole = b.trunc(x)
     fraction = b.select(b.is_inf(x), b.zeros_like(x), b.subtract(x, whole))
     return b.copysign(fraction, x), whole
-
-
-def _bitwise_count(b: GraphBuilder, dtype: DType, x: Value) -> Value:
-    """Add the bits of pairs, then of groups of 4 and 8 bits; the product adds the bytes (Warren, Hacker's Delight)."""
-    if not (x.dtype.is_unsigned or x.dtype is bool_):
-        x = b.cast(b.abs(x), dtype=as_dtype(f"uint{8 * x.dtype.size}"))
-    x = b.cast(x, dtype=uint64)
-    pairs, groups, octets = (np.uint64(mask) for mask in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F))
-    x = b.subtract(x, b.bitwise_and(b.right_shift(x, np.uint64(1)), pairs))
-    x = b.add(b.bitwise_and(x, groups), b.bitwise_and(b.right_shift(x, np.uint64(2)), groups))
-    x = b.bitwise_and(b.add(x, b.right_shift(x, np.uint64(4))), octets)
-    total = b.right_shift(b.multiply(x, np.uint64(0x0101010101010101)), np.uint64(56))
-    return b.cast(total, dtype=dtype)  # type: ignore[no-any-return]
 
 
 def _ldexp(b: GraphBuilder, dtype: DType, x: Value, exponent: Value) -> Value:
@@ -155,19 +130,10 @@ def _ldexp(b: GraphBuilder, dtype: DType, x: Value, exponent: Value) -> Value:
     return x
 
 
-def _spacing(b: GraphBuilder, dtype: DType, x: Value) -> Value:
-    """Return the distance to the next larger magnitude; from the largest number, that to the next smaller one."""
-    magnitude = b.abs(b.cast(x, dtype=dtype))
-    above, below = (b.nextafter(magnitude, b.multiply(b.ones_like(magnitude), end)) for end in (math.inf, 0.0))
-    distance = b.select(b.is_inf(above), b.subtract(magnitude, below), b.subtract(above, magnitude))
-    distance = b.select(b.is_inf(magnitude), b.multiply(b.ones_like(magnitude), math.nan), distance)
-    return b.copysign(distance, x)  # type: ignore[no-any-return]
-
-
 _ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
     "log2": functools.partial(_logarithm, base=2.0), "log10": functools.partial(_logarithm, base=10.0),
-    "logaddexp2": _logaddexp2, "fmod": _fmod, "modf": _modf, "bitwise_count": _bitwise_count, "ldexp": _ldexp,
-    "spacing": _spacing, "i0": lambda b, dtype, x: b.bessel_i0(b.cast(x, dtype=dtype)),
+    "logaddexp2": _logaddexp2, "modf": _modf, "ldexp": _ldexp,
+    "i0": lambda b, dtype, x: b.bessel_i0(b.cast(x, dtype=dtype)),
 }  # fmt: skip
 
 # ---- reductions, of a builder, an array and an axis
