@@ -198,14 +198,14 @@ def _unique_by_table(x: Tensor, return_inverse: bool, return_counts: bool) -> An
     return tuple(results) if len(results) > 1 else results[0]
 
 
-def _is_first_of_equals(row: Tensor) -> Tensor:
-    """Return a mask of the elements of a sorted row that differ from the ones before them; nans count as equal."""
+def _is_first_of_equals(row: Tensor, are_nans_equal: bool = True) -> Tensor:
+    """Return a mask of the elements of a sorted row that differ from the ones before them."""
     if isinstance(sizes_of(row)[0], int):
         successors, predecessors = _neighbours(row)
     else:  # the mask has the row's own size, so that it fits for every number of elements
         successors, predecessors = row, apply("roll", row, shift=(1,), axis=(0,))
     result = apply("not_equal", successors, predecessors)
-    if row.dtype.is_floating:  # nans are sorted to the end
+    if row.dtype.is_floating and are_nans_equal:  # nans are sorted to the end
         result = apply("logical_and", result, apply("logical_not", apply("is_nan", predecessors)))
     if successors is not row:
         return apply("concat", np.ones(1, bool), result, axis=0)
@@ -266,7 +266,7 @@ def setxor1d(ar1: TensorLike, ar2: TensorLike, assume_unique: bool = False) -> A
     if rows is None:
         return call_numpy("setxor1d", tensor(ar1), tensor(ar2), assume_unique, by_values=True)
     row = apply("sort", apply("concat", *rows, axis=0), axis=0)
-    is_first = _is_first_of_equals(row)
+    is_first = _is_first_of_equals(row, are_nans_equal=False)
     is_last = apply("roll", is_first, shift=(-1,), axis=(0,))  # the element after it is a first one
     return apply("get_item", row, apply("logical_and", is_first, is_last), spec=(Mask(),))
 
