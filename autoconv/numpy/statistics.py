@@ -298,6 +298,8 @@ def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Tensor:
     if rank_of(x) != 1 or rank_of(y) != 1:
         raise ValueError("object too deep for desired array")
     is_turned = isinstance(sizes_of(x)[0], int) and not isinstance(sizes_of(y)[0], int)
+    if is_turned:
+        assume(tensor(sizes_of(y)[0], np.int64) >= 1, "the second one has elements")
     if mode not in (("full",) if is_turned else ("full", "same", "valid")):
         return call_numpy("convolve", x, y, mode)
     if is_turned:
@@ -314,12 +316,11 @@ def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Tensor:
     reach = sizes[1] - 1  # "same" gives the middle part of the full result
     low, high = {"full": (reach, reach), "same": (reach - reach // 2, reach // 2), "valid": (0, 0)}[mode]
     padded_x = apply("pad", x, paddings=((low, high),)) if low or high else x
-    total = None
+    total: Any = None
     for i in range(sizes[1]):
         window = apply("get_item", padded_x, spec=(Slice(sizes[1] - 1 - i, -i or None, None),))
         term = apply("multiply", window, apply("get_item", y, spec=(At(i),)))
         total = term if total is None else apply("add", total, term)
-    assert total is not None
     return total
 
 
