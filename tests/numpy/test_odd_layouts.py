@@ -158,3 +158,13 @@ def test_arrays_made_like_columns_first_lie_by_columns(create):
             assert np.array_equal(ours, theirs)
             assert ours is None or (ours.strides, ours.dtype) == (theirs.strides, theirs.dtype)
     assert "plain Python" not in compiled.explain()
+
+
+def test_copies_of_new_arrays_in_other_shapes_have_those_shapes():
+    def program(x):
+        doubled = (x * 2).reshape(2, -1).copy()
+        first, second = np.meshgrid(x[:1], x[:1] + 1, indexing="ij")
+        return doubled, (x + 1).reshape(-1, 1).astype(float), first, second
+
+    for n in (4, 6, 2):
+        check_agreement(program, lambda n=n: np.arange(float(n)))

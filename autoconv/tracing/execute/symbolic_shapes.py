@@ -204,9 +204,8 @@ class MultiShapeGraph:
         except (TypeError, ValueError):  # the lowering of an op needs known sizes
             return None
         if kernel_ops:
-            for name in symbolic_code.kernels(specialise(self._graph, self._types(shapes))):
-                if name in kernel_ops:
-                    kernel_ops.remove(name)
+            static_kernel_ops = set(symbolic_code.kernels(specialise(self._graph, self._types(shapes))))
+            kernel_ops = [name for name in kernel_ops if name not in static_kernel_ops]
         try:
             run = self._compile(graph)
         except UnknownSize:  # there is no code for this combination of ops

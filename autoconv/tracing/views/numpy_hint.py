@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import AutoconvError, DtypeError, InaccessibleTensorError, OperatorNotAllowedInGraphError, OpError
+from autoconv.errors import (
+    AutoconvError,
+    DtypeError,
+    InaccessibleTensorError,
+    OperatorNotAllowedInGraphError,
+    OpError,
+    TypeRuleError,
+)
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.support.remedies import BY_COMPILE
 from autoconv.runtime.support.structure import flat_leaves
@@ -19,7 +26,7 @@ _NOTE = f"Arrays become tensors under @autoconv.function; {BY_COMPILE}."
 def point_to_compile(error: BaseException, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Add a note that recommends `compile` to a trace's error, if it is about tensors and the call passed arrays."""
     text = str(error)
-    if isinstance(error, (OpError, IndexError)) and not isinstance(error, DtypeError):
+    if isinstance(error, (OpError, IndexError)) and not isinstance(error, (DtypeError, TypeRuleError)):
         return  # an error about values, which NumPy raises as well
     is_about_tensors = isinstance(error, _TENSOR_ERRORS) or "ensor" in text or "autoconv." in text
     if not is_about_tensors:

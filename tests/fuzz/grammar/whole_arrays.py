@@ -90,7 +90,8 @@ class Generator(sizes.Generator):
              f"({M})[:, np.argsort({w})]", f"np.pad({M}, 1)[1:-1, 2:]", f"np.stack([{M}, {N}]).max(axis=0)",
              f"np.concatenate([({M})[1:], ({N})[:1]])", f"np.tanh({M}) * {N}", f"({M}) / (1 + np.abs({N}))",
              f"np.triu({M})", f"np.cumsum({M}, axis=1)", f"np.argsort({M}, axis={r.choice('01')})", f"({M}) ** 2",
-             f"np.median({M}, axis=0) + {N}", f"np.var({M}, axis=0) + {N}", f"({M}).T.copy().T + {N}"]
+             f"np.median({M}, axis=0) + {N}", f"np.var({M}, axis=0) + {N}", f"({M}).T.copy().T + {N}",
+             f"({M} * 2).reshape(-1).copy()[::3].sum() + {N}"]
         )  # fmt: skip
 
     def number(self, depth: int) -> str:

@@ -110,13 +110,14 @@ class _ElementUpdate:
 def take_writable(region: LoweringContext, value: Value, is_last_use: bool) -> Object:
     """Return an owned reference to a writable array: the value's own if nothing else needs it, else a copy.
 
-    Nothing else needs it if `is_last_use` is true and, at run time, there is no other reference.
+    Nothing else needs it if `is_last_use` is true and, at run time, there is no other reference. An array that was
+    allocated with another shape than the value's is copied.
     """
     out = region.out
     base_object = region.object(value)
     copied_label, done_label = out.label("copied"), out.label("writable")
     reuse_block = ""
-    if is_last_use and base_object.slot is not None:
+    if is_last_use and base_object.slot is not None and base_object.original_type is None:
         is_sole_owner = out.new(f"call i1 @is_alone(ptr {base_object.ir})")
         reused_label = out.label("taken")
         out.branch_if(is_sole_owner, reused_label, copied_label)
