@@ -205,7 +205,7 @@ def test_an_array_takes_the_dtype_of_a_tensor():
     for run in (lambda f: f, ac.function):
         assert run(lambda x: x + np.ones(2))(x).dtype is ac.float32
         assert run(lambda x: np.array([1, 2]) * x)(x).dtype is ac.float32
-        assert run(lambda x: ac.maximum(x, np.zeros(2)))(x).dtype is ac.float32
+        assert run(lambda x: ac.maximum(np.zeros(2), x))(x).dtype is ac.float32
         assert run(lambda i: i + np.array([1, 2]))(i).dtype is ac.int32
         assert run(lambda i: i + np.array([1.5, 2.5]))(i).numpy().tolist() == [2, 4]  # TensorFlow casts it, too
         with pytest.raises((TypeError, ac.errors.InvalidArgumentError)):

@@ -124,7 +124,7 @@ def test_shapes_without_elements_broadcast() -> None:
 def test_a_shape_may_be_one_size_of_the_run() -> None:
     @ac.function(input_signature=[ac.TensorSpec([None], ac.int32)])
     def fill(x: ac.Tensor) -> tuple[ac.Tensor, ...]:
-        return ac.zeros(ac.size(x)), ac.ones(x[0]), ac.fill([x[0]], 7), ac.reshape(x[None], ac.size(x))
+        return ac.zeros(ac.size(x)), ac.ones(x[0]), ac.fill(x[0], 7), ac.reshape(x[None], ac.size(x))
 
     zeros, ones, filled, reshaped = fill(ac.constant([2, 5, 6]))
     assert zeros.numpy().tolist() == [0, 0, 0] and ones.numpy().tolist() == [1, 1]

@@ -33,7 +33,7 @@ def test_gradients_through_lists_of_tensors():
         yield lambda x: tf.reduce_sum([[x, x], [x * x, 1.0]]), 8.0
         yield lambda x: tf.reduce_sum(three * tf.constant([x * x, x])), 8.0
         yield lambda x: tf.cast(tf.reduce_sum(tf.constant([[x], [1.0]], tf.float64, shape=[1, 2]) * 2.0), x.dtype), 2.0
-        yield lambda x: tf.reduce_sum(tf.fill([3], x * x)), 18.0
+        yield lambda x: tf.reduce_sum(tf.constant(x * x, shape=[3])), 18.0
         yield lambda x: tf.reduce_sum(three * [x, x]), 3.0
         yield lambda x: tf.reduce_sum(tf.reshape([x, 1.0, x], [3, 1])), 2.0
         yield lambda x: tf.reduce_sum(tf.tensor_scatter_nd_update(three, [[1]], [x * x])), 6.0

@@ -54,7 +54,6 @@ from autoconv.runtime.recording.parameter_checks import (
 _SET_ITEMS = (INTEGERS - {uint32, uint64}) | {string}
 
 
-_FIRST_MATRIX = first_decides("matrix", "rhs")
 _FACTORS, _FACTOR_KERNELS = IEEE_FLOATING | COMPLEX, SINGLE_OR_DOUBLE | COMPLEX  # of decompositions of matrices
 _DECOMPOSITIONS = {
     **alike(
@@ -71,18 +70,15 @@ _DECOMPOSITIONS = {
     "matrices.linalg.pinv": (supported("a", FLOATING), dtypes("a", FLOATING, _FACTOR_KERNELS)),
     "matrices.factors.matrix_rank": (dtypes("a", FLOATING, SINGLE_OR_DOUBLE, tensors_only=True),),
     "matrices.linalg.solve": (
-        dtypes("matrix rhs", _FACTORS, _FACTOR_KERNELS), *in_graphs(_FIRST_MATRIX),
+        dtypes("matrix rhs", _FACTORS, _FACTOR_KERNELS),
     ),
     "matrices.linalg.triangular_solve": (
-        *in_graphs(_FIRST_MATRIX),
         dtypes("matrix rhs", _FACTORS | {bfloat16}, _FACTOR_KERNELS), ranks("matrix rhs", 2),
     ),
     "matrices.linalg.cholesky_solve": (
-        *in_graphs(first_decides("chol", "rhs")),
         dtypes("chol rhs", _FACTORS | {bfloat16}, _FACTOR_KERNELS),
     ),
     "matrices.factor_solutions.banded_triangular_solve": (
-        *in_graphs(first_decides("bands", "rhs")),
         dtypes("bands rhs", _FACTORS, _FACTOR_KERNELS), ranks("bands rhs", 2),
     ),
     "matrices.factor_solutions.lu_matrix_inverse": (
@@ -95,7 +91,7 @@ _MATRICES = {
     "matrices.linalg.matvec": (dtypes("a b", NUMERIC, _PRODUCTS), first_decides("a", "b")),
     "matrices.linalg.matmul": (first_decides("a", "b"),),
     "matrices.linalg.lstsq": (dtypes("matrix rhs", NUMERIC, _PRODUCTS),),
-    "matrices.linalg.cross": (dtypes("a b", REAL), *in_graphs(first_decides("a", "b"))),
+    "matrices.linalg.cross": (dtypes("a b", REAL),),
     "matrices.bands.diag": (integers("num_rows num_cols"), scalars("num_rows num_cols")),
     "matrices.bands.set_diag": (dtypes("input diagonal", ANY, ANY - {string}),),
     "matrices.diagonals.tensor_diag": (
@@ -107,21 +103,8 @@ _MATRICES = {
     ),
 }
 
-_PAIR = in_graphs(first_decides("x", "y"))
 _MATHEMATICS = {
-    **alike(
-        "tensors.comparison.equal tensors.comparison.not_equal tensors.comparison.greater tensors.comparison.less "
-        "tensors.comparison.greater_equal tensors.comparison.less_equal tensors.comparison.maximum "
-        "tensors.comparison.minimum tensors.arithmetic.subtract tensors.arithmetic.multiply tensors.arithmetic.pow "
-        "tensors.arithmetic.floormod tensors.arithmetic.squared_difference "
-        "tensors.maths.xdivy tensors.maths.xlogy tensors.maths.xlog1py "
-        "bitwise.bitwise_and bitwise.bitwise_or bitwise.bitwise_xor bitwise.left_shift bitwise.right_shift",
-        *_PAIR,
-    ),
     "tensors.arithmetic.truediv": (first_decides("x", "y"),),
-    "tensors.trigonometry.atan2": in_graphs(first_decides("y", "x")),
-    "tensors.special.zeta": in_graphs(first_decides("x", "q")),
-    "tensors.maths.polygamma": in_graphs(first_decides("a", "x")),
     "tensors.positions.scalar_mul": (members("x", "dtype"),),
     **alike(
         "tensors.special.bessel_i0 tensors.special.bessel_i1 tensors.special.bessel_i0e tensors.special.bessel_i1e "
@@ -136,17 +119,15 @@ _MATHEMATICS = {
     ),
     **alike(
         "tensors.special.igamma tensors.special.igammac",
-        dtypes("a x", FLOATING, SINGLE_OR_DOUBLE), *in_graphs(first_decides("a", "x")),
+        dtypes("a x", FLOATING, SINGLE_OR_DOUBLE),
     ),
     "tensors.special.betainc": (dtypes("a b x", SINGLE_OR_DOUBLE),),
     "tensors.maths.reciprocal": (dtypes("x", FLOATING | SIGNED | COMPLEX, FLOATING | COMPLEX),),
     "tensors.maths.round": (dtypes("x", NUMERIC, FLOATING | INTEGERS),),
-    "tensors.arithmetic.floordiv": (*_PAIR, dtypes("x y", NUMERIC, REAL)),
-    "tensors.positions.realdiv": (*_PAIR, dtypes("x y", NUMERIC, FLOATING | COMPLEX)),
-    "tensors.positions.truncatediv": (*_PAIR, dtypes("x y", NUMERIC, REAL)),
-    "tensors.positions.truncatemod": (
-        *_PAIR, dtypes("x y", FLOATING | LARGE_INTEGERS, SINGLE_OR_DOUBLE | LARGE_INTEGERS)
-    ),
+    "tensors.arithmetic.floordiv": (dtypes("x y", NUMERIC, REAL),),
+    "tensors.positions.realdiv": (dtypes("x y", NUMERIC, FLOATING | COMPLEX),),
+    "tensors.positions.truncatediv": (dtypes("x y", NUMERIC, REAL),),
+    "tensors.positions.truncatemod": (dtypes("x y", FLOATING | LARGE_INTEGERS, SINGLE_OR_DOUBLE | LARGE_INTEGERS),),
     "tensors.positions.cumulative_logsumexp": (flags("exclusive reverse"), scalars("axis")),
     "tensors.arithmetic.add": (first_decides("x", "y"),),
     "tensors.arithmetic.multiply_no_nan": (
@@ -207,7 +188,6 @@ _SHAPES = {
     "strings.join": (lists("inputs"),),
     "tensors.constants.eye": (refuses("num_rows num_columns", np.ndarray, list),),
     "sparse.conversion.eye": (refuses("num_rows num_columns", np.ndarray, list, float, np.floating),),
-    "tensors.constants.fill": in_graphs(ranks("dims", 1, 1)),
     "tensors.constants.linspace": (integers("num", INTEGERS),),
     "tensors.gather.where": (dtypes("condition", ANY, ANY - {float16}, missing=UnsupportedCastError),),
     "tensors.shaping.tile": (dtypes("input", ANY, ANY - {uint16}, missing=UnsupportedCastError),),
@@ -226,8 +206,8 @@ _SHAPES = {
     "ragged.construction.boolean_mask": (
         dtypes("mask", frozenset({bool_}), tensors_only=True, error=TensorConversionError),
     ),
-    "tensors.conversion.constant": (*in_graphs(constants("value")), keeps_dtype("value", "dtype")),
-    "ragged.construction.constant": (*in_graphs(constants("pylist")), keeps_dtype("pylist", "dtype")),
+    "tensors.conversion.constant": (keeps_dtype("value", "dtype"),),
+    "ragged.construction.constant": (keeps_dtype("pylist", "dtype"),),
     "ragged.construction.stack": (refuses("axis", np.generic, np.ndarray),),
     "tensors.indexing.slice": (ranks("begin size", 1, 1),),
     "tensors.shaping.concat": (dtypes("axis", frozenset({int32}), tensors_only=True, error=TensorConversionError),),
