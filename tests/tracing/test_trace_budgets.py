@@ -137,7 +137,7 @@ def test_many_calls_with_known_arguments_make_calls_plain():
         return min(changed, distance(a, b[:-1]) + 1, distance(a[:-1], b) + 1)
 
     assert [distance(*pair) for pair in (("kitten", "sitting"), ("flaw", "lawn"))] == [3, 2]
-    assert "tracing runs more than 5,000 calls of functions" in distance.explain()
+    assert "tracing runs more than 500 calls of functions" in distance.explain()
 
 
 def test_a_trace_that_takes_long_to_record_is_abandoned(monkeypatch):
