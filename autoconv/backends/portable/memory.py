@@ -232,8 +232,9 @@ class Memory:
     def array_size(self, node: Node, view: View) -> Term:
         term = self.load(view)
         if isinstance(term, Window):
-            if node.attributes["axis"] % term.term.rank == term.axis:
-                return self.writer.cast(term.length, node.results[0].dtype)
+            axis = node.attributes["axis"] % term.term.rank - term.term.rank
+            if axis in term.lengths:
+                return self.writer.cast(term.lengths[axis], node.results[0].dtype)
             term = term.term
         return self.writer.size_term(term, node.attributes["axis"] % term.rank, node.results[0].dtype)
 

@@ -26,7 +26,7 @@ def get_item(writer: Rules, node: Node, x: Term, *operands: Term) -> Term | Wind
 
 
 def subscript(writer: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term | Window | None:
-    """Return x[spec]; None for slices of open size, except for a single one of step 1, and for most masks.
+    """Return x[spec]; None for slices of open size, except for those of step 1, and for most masks.
 
     A mask is supported as the first entry, with slices after it, if the runtime has arrays of open size.
     """
@@ -43,7 +43,7 @@ def subscript(writer: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> T
     has_gathers = any(isinstance(aligned.entry, Gather) for aligned in entries)
     positions: list[Any] = []  # for each dimension of the result so far: None, or the positions along it
     axis, dropped_axes = 0, []
-    open_slice: tuple[int, tuple[Any, ...]] | None = None  # axis and bounds of the slice whose size is open
+    open_slices: dict[int, tuple[Any, Any]] = {}  # by axis: bounds of the slices of step 1 whose size is open
     for entry, entry_operands, _, width in entries:
         match entry:
             case NewAxis():
@@ -56,10 +56,12 @@ def subscript(writer: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> T
             case Slice():
                 sliced_x = _slice_axis(writer, x, axis, entry, entry_operands)
                 if sliced_x is None:
-                    if open_slice is not None or has_gathers:
+                    start, stop, step = _slice_bounds(entry, entry_operands)
+                    if step not in (None, 1) or has_gathers:
                         return None
-                    open_slice, sliced_x = (axis, _slice_bounds(entry, entry_operands)), x
-                x = sliced_x
+                    open_slices[axis] = start, stop
+                else:
+                    x = sliced_x
                 positions.append(None)
                 axis += 1
             case _:  # At or Gather
@@ -71,8 +73,8 @@ def subscript(writer: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> T
                     dropped_axes.append(axis)
                     positions.append(None)
                 axis += 1
-    if open_slice is not None:
-        return _take_window(writer, x, *open_slice, dropped_axes)
+    if open_slices:
+        return take_window(writer, x, open_slices, dropped_axes)
     if not has_gathers:
         return drop_axes(writer, x, dropped_axes) if dropped_axes else x
     return _gather_at(writer, x, positions)
@@ -145,21 +147,6 @@ def _bound_after(writer: Rules, bound: Any) -> Any:
     if not isinstance(bound, Term):
         return bound if bound is None else _PAST_LAST if bound == -1 else bound + 1
     return writer.select(bound.same(-1), _PAST_LAST, bound + 1)
-
-
-def _take_window(
-    writer: Rules, x: Term, axis: int, bounds: tuple[Any, ...], dropped_axes: Sequence[int]
-) -> Window | None:
-    """Return a slice of step 1 whose size is open, without the dropped dimensions."""
-    start, stop, step = bounds
-    result = take_window(writer, x, axis, start, stop) if step in (None, 1) else None
-    if result is None or not dropped_axes:
-        return result
-    return Window(
-        drop_axes(writer, result.term, dropped_axes),
-        axis - sum(dropped < axis for dropped in dropped_axes),
-        result.length,
-    )
 
 
 def _slice_bounds(entry: Slice, operands: Sequence[Term]) -> tuple[Any, ...]:
