@@ -1,4 +1,4 @@
-"""Views of arrays as values: read a view of an array, and write one back."""
+"""Views in differentiated code, where a tensor holds an array's contents: read a view of it, and write one back."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class ViewStep(NamedTuple):
     op: str
     attributes: Mapping[str, Any]
     operands: tuple[Value, ...]
-    array_type: ArrayType
+    base_type: ArrayType  # of the array that is viewed
 
 
 def read_view(b: GraphBuilder, x: Value, step: ViewStep) -> Value:
     """Return the part of an array that a step views."""
-    name, attributes, operands, type_ = step
+    name, attributes, operands, base_type = step
     if name == "array_view":
         return b.get_item(x, *operands, spec=attributes["spec"])  # type: ignore[no-any-return]
     if name == "array_transpose":
@@ -36,12 +36,12 @@ def read_view(b: GraphBuilder, x: Value, step: ViewStep) -> Value:
         return getattr(b, attributes["which"])(x)  # type: ignore[no-any-return]
     if name == "array_windows":
         return b.sliding_windows(x, **attributes)  # type: ignore[no-any-return]
-    return b.get_item(b.reshape(x, shape=(-1,)), _flat_positions(b, attributes, type_), spec=(Gather(),))  # type: ignore[no-any-return]
+    return b.get_item(b.reshape(x, shape=(-1,)), _flat_positions(b, attributes, base_type), spec=(Gather(),))  # type: ignore[no-any-return]
 
 
 def write_view(b: GraphBuilder, outer: Value, inner: Value, step: ViewStep) -> Value:
     """Return `outer` with `inner` stored in the part that the step views."""
-    name, attributes, operands, type_ = step
+    name, attributes, operands, base_type = step
     if name == "array_view":
         return b.set_item(outer, inner, *operands, spec=attributes["spec"])  # type: ignore[no-any-return]
     if name == "array_transpose":
@@ -51,29 +51,30 @@ def write_view(b: GraphBuilder, outer: Value, inner: Value, step: ViewStep) -> V
         return b.complex(*real_and_imaginary)  # type: ignore[no-any-return]
     if name in ("array_diagonal", "array_windows") or attributes.get("read_only"):
         return outer  # a read-only view
-    positions = _flat_positions(b, attributes, type_)
+    positions = _flat_positions(b, attributes, base_type)
     flat_outer = b.set_item(b.reshape(outer, shape=(-1,)), inner, positions, spec=(Gather(),))
-    return b.reshape(flat_outer, shape=type_.shape)  # type: ignore[no-any-return]
+    return b.reshape(flat_outer, shape=base_type.shape)  # type: ignore[no-any-return]
 
 
-def _flat_positions(b: GraphBuilder, attributes: Mapping[str, Any], type_: ArrayType) -> Value:
+def _flat_positions(b: GraphBuilder, attributes: Mapping[str, Any], base_type: ArrayType) -> Value:
     """Return the flat index in the array of each element of a strided view."""
-    if None in type_.shape or None in type_.strides:
-        raise_no_gradient("an array is viewed in another shape, and its sizes are known only at run time")
-    dimensions: list[Any] = list(zip(type_.shape, type_.strides, strict=True))
+    if None in base_type.shape or None in base_type.strides:
+        raise_no_gradient("an array is viewed in another shape and its sizes are known only at run time")
+    dimensions: list[Any] = list(zip(base_type.shape, base_type.strides, strict=True))
     lowest_offset = sum(min(0, (size - 1) * stride) for size, stride in dimensions if size)
     offsets = np.zeros([size for size, _ in dimensions], np.int64)
     for axis, (size, stride) in enumerate(dimensions):
         offsets += (np.arange(size) * stride).reshape([-1 if i == axis else 1 for i in range(len(dimensions))])
     # An address is a number of elements after the lowest one; -1 marks an address without an element.
-    position_at_address = np.full((int(offsets.max(initial=0)) - lowest_offset) // type_.dtype.size + 1, -1, np.int64)
-    position_at_address[(offsets.reshape(-1) - lowest_offset) // type_.dtype.size] = np.arange(offsets.size)
+    address_count = (int(offsets.max(initial=0)) - lowest_offset) // base_type.dtype.size + 1
+    position_at_address = np.full(address_count, -1, np.int64)
+    position_at_address[(offsets.reshape(-1) - lowest_offset) // base_type.dtype.size] = np.arange(offsets.size)
     addresses = np.full(attributes["shape"], attributes["offset"] - lowest_offset, np.int64)
     for axis, (size, stride) in enumerate(zip(attributes["shape"], attributes["strides"], strict=True)):
         addresses += (np.arange(size) * stride).reshape([-1 if i == axis else 1 for i in range(addresses.ndim)])
-    return b.constant(value=position_at_address[addresses // type_.dtype.size], weak=False)  # type: ignore[no-any-return]
+    return b.constant(value=position_at_address[addresses // base_type.dtype.size], weak=False)  # type: ignore[no-any-return]
 
 
 def raise_no_gradient(reason: str) -> NoReturn:
-    """Raise StagingError for memory without a form as values."""
-    raise StagingError(f"{reason}, which has no gradient")
+    """Raise StagingError for a use of arrays that cannot be expressed by tensors."""
+    raise StagingError(f"no gradient is defined where {reason}")

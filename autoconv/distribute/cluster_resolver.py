@@ -27,7 +27,7 @@ class ClusterResolver:
         raise NotImplementedError
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """Return the address of a task, by default of this process's; "" where none is given."""
+        """Return the address of a task, by default of this process's; "" if the task's type or number is unknown."""
         task_type = self.task_type if task_type is None else task_type
         task_id = self.task_id if task_id is None else task_id
         if task_type is None or task_id is None:

@@ -29,7 +29,7 @@ OPERATORS = "ag__"
 
 
 class _ConvertedCode(NamedTuple):
-    """Converted code, and the outer names that it only mutates."""
+    """Converted code, and the outer names whose list or dict it changes without reading it."""
 
     code: types.CodeType
     mutated_names: frozenset[str]
@@ -94,7 +94,10 @@ def converted_text(function: types.FunctionType) -> str:
 
 
 def mutated_names(function: types.FunctionType) -> frozenset[str]:
-    """Return the outer names that a converted function only mutates (see `autoconv.analysis.write_only_names`)."""
+    """Return the outer names whose list or dict a converted function changes without reading it.
+
+    `autoconv.analysis.write_only_names` finds them.
+    """
     code = function.__code__
     conversions = _CONVERSIONS.get(code, {})
     conversion = conversions.get((code.co_filename, False)) or conversions.get((code.co_filename, True))

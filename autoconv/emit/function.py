@@ -31,19 +31,20 @@ _RELOAD_REMEDY = "the function as it was, or start the program (or reload the mo
 
 
 def convert_code(function: types.FunctionType, to_consumer: bool = False) -> tuple[types.CodeType, frozenset[str]]:
-    """Return the converted code of a function, and the outer names that it only mutates.
+    """Return the converted code of a function, and the outer names whose list or dict it changes without reading it.
 
-    For those names see `analysis.write_only_names`. With `to_consumer`, a generator function becomes one that passes
-    its values to a consumer.
+    `analysis.write_only_names` finds these names. With `to_consumer`, a generator function becomes one that passes its
+    values to a consumer.
     """
-    definition, class_name, filename, region_names, lambda_extents, mutated_names = rewrite_definition(
+    definition, class_name, filename, generated_names, lambda_extents, mutated_names = rewrite_definition(
         function, to_consumer
     )
     definition.name = _CONVERTED_NAME  # inside the function, its own name keeps its meaning
     factory_content: Any = definition
     function_expression: ast.expr = ast.Name(definition.name, ast.Load())
     if class_name:
-        class_name = f"_______{class_name}"  # mangles private names as the user's class does, and binds another name
+        # Leading underscores do not affect the mangling of private names, and keep the class from shadowing the user's.
+        class_name = f"_______{class_name}"
         factory_content = ast.ClassDef(class_name, [], [], [definition], [])
         if "type_params" in ast.ClassDef._fields:
             factory_content.type_params = []
@@ -63,7 +64,7 @@ def convert_code(function: types.FunctionType, to_consumer: bool = False) -> tup
     code = _find_code(module_code, definition.name)
     compiled_qualname = code.co_qualname
     code = code.replace(co_name=function.__name__, co_qualname=function.__qualname__)
-    return rename_regions(code, region_names, lambda_extents, compiled_qualname), mutated_names
+    return rename_regions(code, generated_names, lambda_extents, compiled_qualname), mutated_names
 
 
 def _collapse_operator_positions(tree: ast.AST) -> None:
@@ -101,9 +102,9 @@ class RewrittenDefinition(NamedTuple):
     definition: ast.FunctionDef
     class_name: str  # of the enclosing class
     filename: str
-    region_names: list[str]
+    generated_names: list[str]  # of the functions that passes made, such as regions
     lambda_extents: set[Extent]  # of the user's lambdas
-    mutated_names: frozenset[str]  # the outer names that are only mutated
+    mutated_names: frozenset[str]  # the outer names whose list or dict is changed without being read
 
 
 def rewrite_definition(function: types.FunctionType, to_consumer: bool = False) -> RewrittenDefinition:
@@ -133,7 +134,7 @@ def rewrite_definition(function: types.FunctionType, to_consumer: bool = False) 
     with deep_recursion():
         module: Any = to_gast(ast.Module([definition], []))
         context = Context(filename, lines, Namer(module))
-        if to_consumer:  # the converted outer function may pass an Undefined for an unassigned name
+        if to_consumer:  # free variables may be Undefined at entry, so passes must check them before use
             context.outer_names = frozenset(function.__code__.co_freevars) - {"__class__", build.OPERATORS}
         if to_consumer and not push_generator(module.body[0], context):
             place = Place(filename, function.__code__.co_firstlineno)
@@ -143,13 +144,13 @@ def rewrite_definition(function: types.FunctionType, to_consumer: bool = False) 
             if "type_params" in gast.ClassDef._fields:
                 class_definition.type_params = []
             module.body = [build.place(class_definition, module.body[0])]
-        context.at_run_time = True  # this code runs under trace: the untraced copy is omitted
+        context.at_run_time = True  # omits the plain copies that `eager_fast_path` adds for calls outside a trace
         tree = to_ast(run_passes(module, context))
     result: Any = tree.body[0]
     if class_name:
         result = result.body[0]
-    region_names = context.namer.generated_names
-    return RewrittenDefinition(result, class_name, filename, region_names, lambda_extents, mutated_names)
+    generated_names = context.namer.generated_names
+    return RewrittenDefinition(result, class_name, filename, generated_names, lambda_extents, mutated_names)
 
 
 def _extent_of(node: ast.expr) -> Extent:
@@ -181,7 +182,8 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
     try:
         tree = _parse_statements_at(source, filename, code.co_firstlineno)
     except SourceError as error:
-        if isinstance(error.__context__, MemoryError):  # no deep nesting: Python has compiled the same text
+        # Memory is really short: text that Python has compiled before cannot be nested too deeply.
+        if isinstance(error.__context__, MemoryError):
             raise MemoryError from None
         raise ConversionError(
             f"the source of {function.__qualname__!r} is not Python any more ({error.message}); the file was changed "
@@ -224,7 +226,7 @@ def _parse_statements_at(source: str, filename: str, line: int) -> ast.Module:
     try:
         if "\r" not in source:  # a carriage return ends a line too
             return parse_ast("\n" * (first_line - 1) + "\n".join(lines), filename)
-    except SourceError:  # the statement starts on the line before, behind a backslash
+    except SourceError:  # the first line continues the one before, which ends in a backslash
         pass
     return parse_ast(source, filename)
 

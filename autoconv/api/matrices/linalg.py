@@ -29,7 +29,8 @@ def matmul(
 ) -> Tensor:  # fmt: skip
     """The product of matrices (rank 2 or more; batches broadcast), each transposed first if requested.
 
-    With `output_type` the result has that dtype; products are added in it if it represents all values of the operands.
+    With `output_type` the result has that dtype: sums accumulate in it if it represents all values of the operands,
+    else the result is cast.
     Raises ValueError while tracing, InvalidArgumentError at run time, for inner dimensions that differ.
 
     >>> autoconv.matmul([[1.0, 2.0], [3.0, 4.0]], [[1.0], [1.0]]).numpy()
@@ -38,7 +39,7 @@ def matmul(
     """
     check_flags("matmul", transpose_a=transpose_a, transpose_b=transpose_b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
     if output_type is None:
-        check_dtype("matmul", NUMERIC, a, b, kernels=FLOATING | INDICES | COMPLEX)
+        check_dtype("matmul", NUMERIC, a, b, kernel_dtypes=FLOATING | INDICES | COMPLEX)
     if isinstance(a, (list, tuple)) and isinstance(b, np.ndarray):
         a = convert_to_tensor(a)  # the first operand decides the dtype
         b = convert_to_tensor(b, dtype_hint=a.dtype)

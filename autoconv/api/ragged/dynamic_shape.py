@@ -132,7 +132,10 @@ class DynamicRaggedShape(CompositeTensor):
         return [*sizes, *np.asarray(inner_sizes).tolist()[1 if self._partitions else 0 :]]
 
     def num_slices_in_dimension(self, axis: int) -> Tensor:
-        """Return the product of the sizes of the dimensions up to `axis`; a ragged one counts its rows together."""
+        """Return the number of slices down to `axis`: the product of the sizes of the dimensions up to it.
+
+        Down to a ragged dimension it is the sum of that dimension's row lengths.
+        """
         if axis < 0:
             if self.rank is None:
                 raise ValueError("a negative axis needs a shape of known rank")
@@ -156,7 +159,7 @@ class DynamicRaggedShape(CompositeTensor):
     def __getitem__(self, index: IntLike | slice) -> Any:
         """Return the length of a uniform dimension, or the shape of consecutive dimensions.
 
-        Raises ValueError for a ragged dimension, and for a slice with one that leaves out the first dimension.
+        Raises ValueError for a ragged dimension, and for a slice that includes a ragged dimension but not the first.
         """
         if isinstance(index, slice):
             return self._slice(index)

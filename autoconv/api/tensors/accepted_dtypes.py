@@ -16,9 +16,12 @@ from autoconv.runtime.recording import parameter_checks
 
 
 def check_dtype(
-    function: str, accepted: frozenset[DType], *values: object, kernels: frozenset[DType] | None = None
+    function: str, accepted: frozenset[DType], *values: object, kernel_dtypes: frozenset[DType] | None = None
 ) -> None:
     """Raise DtypeError for a tensor or array of a dtype that is not accepted; `function` is its name in errors.
+
+    `kernel_dtypes` are the dtypes for which TensorFlow has a kernel, if it accepts more than it computes: another dtype
+    raises MissingKernelError.
 
     Python's numbers are not checked, since they take a dtype that fits; nor are arrays beside a tensor, whose dtype
     they are cast to.
@@ -31,7 +34,7 @@ def check_dtype(
         if isinstance(dtype, np.dtype):
             dtype = as_dtype(dtype)
         if isinstance(dtype, DType) and not getattr(value, "weak", False):
-            parameter_checks.check_dtype(function, dtype, accepted, kernels)
+            parameter_checks.check_dtype(function, dtype, accepted, kernel_dtypes)
 
 
 def with_default_dtype(value: Any, default: DType, unchanged: frozenset[DType] = frozenset()) -> Any:

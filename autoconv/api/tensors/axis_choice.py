@@ -31,8 +31,8 @@ def any_axis(
     """Decorate a function to accept axes known only at run time, if its first operand has a known rank.
 
     The graph then has an arm with the function's result for each possible axis, or for each set of axes of a vector.
-    `new_axes` is the number of dimensions that the function inserts, which axes count as well. `ordered` is true if
-    the order of the axes matters, as in a transposition.
+    `new_axes` is the number of dimensions that the function inserts: axes are counted in the result, with these
+    dimensions. `ordered` is true if the order of the axes matters, as in a transposition.
     """
 
     def decorate(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
@@ -55,7 +55,7 @@ def any_axis(
 
             return _switch_over_axes(unknown_axis.axis, choices, call_with_axes)
 
-        # Handlers of composite tensors are registered for the decorated function itself.
+        # `api_dispatch` unwraps functions to register and find handlers of composite tensors: it must stop here.
         with_any_axis.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
         del with_any_axis.__wrapped__  # type: ignore[attr-defined]
         return with_any_axis
@@ -87,14 +87,14 @@ MAX_ARMS = 120  # the permutations of five dimensions
 def _switch_over_axes(
     axis: SymbolicTensor, choices: list[Axes], call_with_axes: Callable[[Axes], Result]
 ) -> Result:
-    """Return the function's result for the axes at run time: a graph with the results for all choices selects it."""
+    """Record a conditional with an arm for each choice, selected by the axes at run time; return its result."""
     rank = 1 + max(itertools.chain.from_iterable(choices), default=0)
     run_time_axes = apply("reshape", apply("cast", axis, dtype=int64), shape=(-1,))
     positive_axes = apply(
         "select", apply("less", run_time_axes, np.int64(0)), apply("add", run_time_axes, np.int64(rank)), run_time_axes
     )
-    ordered = len({frozenset(axes) for axes in choices}) < len(choices)
-    index = _choice_index(positive_axes, choices, rank, ordered)
+    needs_order = len({frozenset(axes) for axes in choices}) < len(choices)
+    index = _choice_index(positive_axes, choices, rank, needs_order)
     arms = [functools.partial(_call_for_axes, call_with_axes, axes) for axes in choices]
     results: tuple[Result, ...] = stage_arms(
         index, [*arms, _raise_no_such_axis], [], ("the result",)  # type: ignore[arg-type]
@@ -102,7 +102,7 @@ def _switch_over_axes(
     return results[0]
 
 
-def _choice_index(positive_axes: Tensor, choices: list[Axes], rank: int, ordered: bool) -> Tensor:
+def _choice_index(positive_axes: Tensor, choices: list[Axes], rank: int, needs_order: bool) -> Tensor:
     """Return the index of the run-time axes in `choices`, or len(choices) if they are not in it.
 
     The axes are the digits of a number in base `rank`, or, if their order does not matter, the bits of a number. A
@@ -113,18 +113,18 @@ def _choice_index(positive_axes: Tensor, choices: list[Axes], rank: int, ordered
     )
     axes_in_range = apply("select", is_in_range, positive_axes, np.int64(0))
     weights = np.asarray(rank, np.int64) ** np.arange(len(choices[0]))
-    table = np.full(rank ** len(choices[0]) if ordered else 2**rank, len(choices), np.int64)
+    table = np.full(rank ** len(choices[0]) if needs_order else 2**rank, len(choices), np.int64)
     counts = np.zeros(len(table), np.int64)
     for position, axes in enumerate(choices):
-        number = int(np.dot(axes, weights)) if ordered else sum(1 << axis for axis in axes)
+        number = int(np.dot(axes, weights)) if needs_order else sum(1 << axis for axis in axes)
         table[number], counts[number] = position, len(axes)
-    digits = apply("multiply", axes_in_range, weights) if ordered else apply("power", np.int64(2), axes_in_range)
+    digits = apply("multiply", axes_in_range, weights) if needs_order else apply("power", np.int64(2), axes_in_range)
     number_at_run_time = apply("reduce_sum", digits, axis=(0,), keepdims=False)
     all_in_range = apply("reduce_all", is_in_range, axis=(0,), keepdims=False)
-    is_number = apply("logical_and", all_in_range, apply("less", number_at_run_time, np.int64(len(table))))
-    row = apply("select", is_number, number_at_run_time, np.int64(0))
+    is_in_table = apply("logical_and", all_in_range, apply("less", number_at_run_time, np.int64(len(table))))
+    row = apply("select", is_in_table, number_at_run_time, np.int64(0))
     choice, count = (apply("gather", values, row, axis=0, batch_dims=0) for values in (table, counts))
-    is_valid = apply("logical_and", is_number, apply("equal", count, apply("size", positive_axes, dtype=int64)))
+    is_valid = apply("logical_and", is_in_table, apply("equal", count, apply("size", positive_axes, dtype=int64)))
     return apply("select", is_valid, choice, np.int64(len(choices)))
 
 

@@ -388,7 +388,7 @@ def sequence_mask(lengths: TensorLike, maxlen: Any = None, dtype: DTypeLike = bo
     """
     counts = convert_to_tensor(lengths)
     if maxlen is None:
-        check_dtype("sequence_mask", REAL - {uint8}, counts, kernels=FLOATING | LARGE_INTEGERS)
+        check_dtype("sequence_mask", REAL - {uint8}, counts, kernel_dtypes=FLOATING | LARGE_INTEGERS)
         maxlen = apply("maximum", apply("reduce_max", counts, axis=None, keepdims=False), 0)
     stop = convert_to_tensor(maxlen)
     if stop.dtype is not counts.dtype:

@@ -44,35 +44,36 @@ _PYTHON_DTYPES = {bool: bool_, int: int32, float: float32, complex: complex128, 
 
 
 def dtypes(
-    parameters: str, accepted: frozenset[DType], kernels: frozenset[DType] | None = None, tensors_only: bool = False,
-    error: type[Exception] = DtypeError, missing: type[Exception] = MissingKernelError,
+    parameters: str, accepted: frozenset[DType], kernel_dtypes: frozenset[DType] | None = None,
+    tensors_only: bool = False, error: type[Exception] = DtypeError, missing: type[Exception] = MissingKernelError,
 ) -> ParameterCondition:  # fmt: skip
-    """Operands of one dtype, which is among `accepted`, and among `kernels` if an op accepts more than it computes.
+    """Operands of one dtype, among `accepted`, and among `kernel_dtypes` if an op accepts more than it computes.
 
     The first tensor has the dtype, else the first array, else the first value of Python. NumPy's arrays are cast to
     the dtype of a parameter that has a default one: then the condition is one on `tensors_only`.
     """
 
     def check(function: str, values: Values) -> None:
-        check_dtype(function, _operand_dtype(list(values.values()), tensors_only), accepted, kernels, error, missing)
+        dtype = _operand_dtype(list(values.values()), tensors_only)
+        check_dtype(function, dtype, accepted, kernel_dtypes, error, missing)
 
-    passing = accepted if kernels is None else accepted & kernels
+    passing = accepted if kernel_dtypes is None else accepted & kernel_dtypes
     return ParameterCondition(tuple(parameters.split()), check, passing=passing)
 
 
 def check_dtype(
-    function: str, dtype: DType | None, accepted: frozenset[DType], kernels: frozenset[DType] | None = None,
+    function: str, dtype: DType | None, accepted: frozenset[DType], kernel_dtypes: frozenset[DType] | None = None,
     error: type[Exception] = DtypeError, missing: type[Exception] = MissingKernelError,
 ) -> None:  # fmt: skip
     """Raise `error` for a dtype that an op does not accept, `missing` for one that it does not compute."""
-    if dtype is None or (dtype in accepted and (kernels is None or dtype in kernels)):
+    if dtype is None or (dtype in accepted and (kernel_dtypes is None or dtype in kernel_dtypes)):
         return
     if dtype not in accepted:
         raise error(
             f"Value for attr 'T' of {dtype.name} is not in the list of allowed values: {_names(accepted)} [{function}]"
         )
-    assert kernels is not None
-    raise missing(f"{function} has no kernel for {dtype.name}: cast the tensor to {_names(kernels)}")
+    assert kernel_dtypes is not None
+    raise missing(f"{function} has no kernel for {dtype.name}: cast the tensor to {_names(kernel_dtypes)}")
 
 
 def first_decides(first: str, second: str, error: type[Exception] = DtypeError) -> ParameterCondition:

@@ -285,7 +285,7 @@ _namespace: Callable[[], Any]
 
 
 # Attributes of the array API standard, implemented by the NumPy function of the same meaning.
-BY_NUMPY: dict[str, Callable[[Any], Any]] = {
+NUMPY_FUNCTION_BY_ATTRIBUTE: dict[str, Callable[[Any], Any]] = {
     "T": np.transpose, "mT": lambda x: np.swapaxes(x, -1, -2), "size": np.size,
 }  # fmt: skip
 

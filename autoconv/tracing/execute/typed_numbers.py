@@ -22,6 +22,6 @@ def computes_typed_numbers(node: Node) -> bool:
 
 
 def _is_typed(value: Value) -> bool:
-    """Return whether the value has a dtype of its own, unlike Python's numbers."""
+    """Return whether the value has a dtype of its own, unlike Python's numbers; booleans do not count."""
     type_ = value.type
     return not (isinstance(type_, TensorType) and ((type_.weak and type_.shape == ()) or type_.dtype.is_bool))

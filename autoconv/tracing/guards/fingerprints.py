@@ -1,6 +1,6 @@
 """Fingerprints of values from outside a trace: equal as long as a value is equivalent for the trace.
 
-A fingerprint is one of these tuples:
+Most fingerprints are one of these tuples:
 - (class, value) for a number or text, and (class, fingerprints of the items) for a container;
 - such a pair followed by "and" and a pair of own attributes and class attributes, if the class is the user's;
 - (id, pairs of a name and a fingerprint, class attributes) for an object or a module;
@@ -78,8 +78,8 @@ class Fingerprints:
     not compared. If `strict` is true, Unguardable is raised for values that cannot be guarded; otherwise they are
     compared by identity, and their names are added to `unguarded`. Visited arrays are added to `arrays` by id, the
     classes whose attributes are compared to `compared_classes`, and the classes of visited objects to
-    `object_classes`. If `reads` is given, only attributes that it names count; otherwise `module_attributes` are the
-    attributes read of modules.
+    `object_classes`. If `reads` is given, only attributes that it names count; otherwise `module_attributes` are
+    the names of module attributes that are compared.
     """
 
     input_keys: frozenset[Any] = frozenset()
@@ -117,7 +117,7 @@ class Fingerprints:
             return self._fingerprint_by_identity(value, name, "it is nested too deeply")
         if id(value) in self._visited:
             return self._visited[id(value)]
-        # A value that is reached again, in a cycle or not, is identified by its number in visiting order. So shared
+        # A value that is reached again, in a cycle or not, is identified by its position in visiting order. So shared
         # parts are compared once, and not along every path.
         self._visited[id(value)] = "visited", len(self._visited)
         if self.strict and len(self._visited) > _MAX_PARTS:
@@ -128,7 +128,7 @@ class Fingerprints:
         return result
 
     def _once(self, value: Any, make: Callable[[Any, str, int], Any], name: str, depth: int) -> Any:
-        """Return the fingerprint that `make` returns; where attributes lead back to the value, its number stands."""
+        """Return the fingerprint by `make`, with the position in visiting order where the value itself occurs in it."""
         if id(value) not in self._visited:
             self._visited[id(value)] = "visited", len(self._visited)
             self._visited[id(value)] = make(value, name, max(depth - 1, 0))
@@ -191,7 +191,7 @@ class Fingerprints:
             for i, item in enumerate(iterate_as_builtin(value))
         )
         if self.input_keys and any((id(value), i) in self.input_keys for i in range(len(parts))):
-            parts += id(value), _live_reference(value)  # not an equal one, as inputs are read from it
+            parts += id(value), _live_reference(value)  # guard the identity: inputs are read from this very sequence
         if cls in (list, tuple):
             return cls, parts
         return cls, parts, "and", self._attributes_and_class(value, name, depth)
@@ -227,7 +227,7 @@ class Fingerprints:
             return self._fingerprint_by_identity(value, name, with_article(type(value)))
         identity = (id(value), _live_reference(value)) if array is value else ()
         if is_large_array or array.dtype.hasobject:
-            self.unguarded.append(f"{name} (a result that Python itself computes from an array this large)")
+            self.unguarded.append(f"{name} (its contents are not compared: it is large or holds objects)")
             return np.ndarray, identity, array.dtype.str, array.shape
         return np.ndarray, identity, array.dtype.str, array.shape, array.tobytes()
 
@@ -326,7 +326,7 @@ def guarded_module_attributes(module: types.ModuleType, names: frozenset[str]) -
 
 
 def _may_change(name: str, value: Any) -> bool:
-    """Return whether a module attribute is public and mutable: of an unhashable class, and not equal only to itself."""
+    """Return whether a module attribute is public and mutable: its class is unhashable, and no identity guards it."""
     return type(value).__hash__ is None and not (name.startswith("_") or is_by_identity(value))
 
 

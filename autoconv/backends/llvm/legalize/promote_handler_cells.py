@@ -1,4 +1,4 @@
-"""Promote handler cells: numbers that the body of a `try` stores for its handlers move from a dict to registers.
+"""Promote handler values, which the body of a `try` stores for its handlers, from a dict to handler cells.
 
     before   %frame = object_build(class_name='dict')
              try(%frame, %x, …) { body: object_apply(%frame, 0, object_box(%x), function='setitem') …
@@ -164,8 +164,8 @@ class _HandlerDict:
     def _is_promotable(self, uses: _Uses) -> bool:
         """Return whether all stored numbers have one of the types that are read, which fit registers.
 
-        The default of a load may have another type. It is then never the result: each value that a handler may find
-        is stored before.
+        The default of a load may have another type. Such a default is never returned: a store precedes every load of
+        that key.
         """
         types, classes = uses.types, uses.classes
         if not uses.readers:
@@ -174,7 +174,7 @@ class _HandlerDict:
         if (len(types) > 1 and not classes) or not all(is_scalar(type_) or may_be_arrays for type_ in types):
             return False
         return _TESTED_CLASSES.issuperset(classes) and all(
-            (type_ := self._type_of(node, types)) is not None and (not classes or _has_own_class(node, type_))
+            (type_ := self._type_of(node, types)) is not None and (not classes or _has_known_class(node, type_))
             for node in uses.stores
         )
 
@@ -271,11 +271,11 @@ def _class_of(type_: Type | None) -> type:
     return _CLASSES[type_.dtype] if isinstance(type_, TensorType) and type_.weak else np.generic
 
 
-def _has_own_class(node: Node, type_: Type) -> bool:
-    """Return whether a stored number of this type has the class that `_class_of` gives.
+def _has_known_class(node: Node, type_: Type) -> bool:
+    """Return whether a stored number of this type is certain to have the class that `_class_of` gives.
 
-    Return False for a type that is not weak, unless the number is boxed as an array: it may be a tensor of `function`,
-    or in an exported graph a number of Python.
+    A number whose type is not weak has a known class only if it is boxed as an array. Otherwise the number may be a
+    tensor of `function`, or in an exported graph a number of Python.
     """
     box = node.inputs[2].node
     is_weak = isinstance(type_, TensorType) and type_.weak

@@ -1,4 +1,4 @@
-"""Ops that compute sizes at run time, and views of such sizes; they are not in the registry of ops.
+"""Ops that compute sizes at run time, and views whose shapes contain such sizes; they are not in the registry of ops.
 
     sizes_bound       the tensor, C-contiguous; its sizes become the values of the symbols in its type
     sizes_forgotten   the tensor with unknown dimensions, for values that leave the scope of the symbols
@@ -7,7 +7,7 @@
     range_size        the number of integers in a range
     reshape_sizes     the sizes that a reshape leaves open; raises where the numbers of elements differ
     number_sizes      numbers of the program that are sizes; negative ones raise
-    common_sizes      the sizes to which operands broadcast, a factor for each operand size: 0 to broadcast it, else 1
+    common_sizes      the broadcast sizes, and for each operand size a factor: 0 if it is stretched, else 1
     some_elements     raises where a reduction without a neutral element has no elements
     stretched         a tensor broadcast along sizes that may be 1: indices are multiplied by factors of common_sizes
     resized           the same tensor, with equal sizes under other symbols
@@ -35,7 +35,10 @@ _READS_SHAPES = Traits(shape_only=tuple(range(_MAX_INPUTS)))
 def _size_op(
     name: str, kernel: Callable[..., Any], traits: Traits = _NO_TRAITS, effects: Effects = Effects.PURE
 ) -> Op:  # fmt: skip
-    """Return an op whose result type is given where a node is added; an op without results defines or checks sizes."""
+    """Return an op whose result type is given where a node is added.
+
+    An op without results binds symbols that the types of later nodes mention, or only checks sizes.
+    """
     graphdef = "".join(map(str.capitalize, name.split("_")))
     return Op(
         name=name, graphdef=graphdef, result=lambda *_, **__: (), kernel=kernel, effects=effects, traits=traits,
@@ -73,14 +76,15 @@ def _check_reshape(x: np.ndarray, *numbers: Any, wanted: tuple[Any, ...], **_: A
     return ()
 
 
-def _no_results(*_: Any, **__: Any) -> tuple[()]:
+def _no_kernel(*_: Any, **__: Any) -> tuple[()]:
+    """Stand in for the kernel of an op that native code always lowers itself."""
     return ()
 
 
 SIZES_BOUND = _size_op("sizes_bound", lambda x, **_: np.ascontiguousarray(x), Traits(may_alias=True))
 SIZES_FORGOTTEN = _size_op("sizes_forgotten", lambda x: x, Traits(may_alias=True))
-SIZE_SUM = _size_op("size_sum", _no_results)
-SLICE_SIZES = _size_op("slice_sizes", _no_results)
+SIZE_SUM = _size_op("size_sum", _no_kernel)
+SLICE_SIZES = _size_op("slice_sizes", _no_kernel)
 RANGE_SIZE = _size_op("range_size", _check_by_kernel, effects=Effects.RAISE)
 RESHAPE_SIZES = _size_op("reshape_sizes", _check_reshape, Traits(shape_only=(0,)), Effects.RAISE)
 NUMBER_SIZES = _size_op("number_sizes", _check_fill, effects=Effects.RAISE)
@@ -89,4 +93,4 @@ SOME_ELEMENTS = _size_op("some_elements", _check_by_kernel, _READS_SHAPES, Effec
 STRETCHED = _size_op("stretched", lambda x, **_: x, Traits(may_alias=True))
 RESIZED = _size_op("resized", lambda x, **_: x, Traits(may_alias=True, same_order=True))
 RESHAPED = _size_op("reshaped", lambda x, **_: x, Traits(may_alias=True, same_order=True))
-COUNTED_RANGE = _size_op("counted_range", _no_results, Traits(generates=True))
+COUNTED_RANGE = _size_op("counted_range", _no_kernel, Traits(generates=True))
