@@ -52,4 +52,4 @@ def write_into(
 
 def note_change(x: TensorLike) -> None:
     """Register an in-place change of an array, which makes the trace take it by reference."""
-    current_contract().before_write(x, "an array is changed in place")
+    current_contract().require_original(x, "an array is changed in place")

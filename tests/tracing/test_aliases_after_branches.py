@@ -1,5 +1,6 @@
 """Under `compile`, names of one container or object, on some or all paths, still refer to one after the branch."""
 
+import dataclasses
 import itertools
 import linecache
 
@@ -137,3 +138,45 @@ def test_objects_that_are_returned_twice_are_one(function):
     for n in (2, -1, 0):
         assert outcome(compiled, n) == outcome(function, n)
     assert "plain Python" not in compiled.explain()
+
+
+HOLDERS = {
+    "list": ("[{}]", "[0]"), "dict": ("{{'k': {}}}", "['k']"), "tuple": ("({}, n)", "[0]"), "object": ("Box({})", ".n"),
+    "nested": ("[{{1: Box(({}, 2))}}]", "[0][1].n[0]"),
+}  # fmt: skip
+CHOICES = {
+    "if": "if n > 0: holder = {held}\nelse: holder = {new}",
+    "expression": "holder = {held} if n > 0 else {new}",
+    "and_or": "holder = (n > 0 and {held}) or {new}",
+    "cond": "holder = autoconv.cond(n > 0, lambda: {held}, lambda: {new})",
+    "try": "try:\n    if n <= 0: raise ValueError\n    holder = {held}\nexcept ValueError: holder = {new}",
+    "for": "holder = {new}\nfor _ in range(n): holder = {held}",
+}
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_a_container_in_a_new_holder_of_one_path_stays_one(holder, choice):
+    expression, access = HOLDERS[holder]
+    choose = CHOICES[choice].format(held=expression.format("items"), new=expression.format("[n]"))
+    lines = ["items = [n, 5]", *choose.split("\n"), "items.append(7)", f"holder{access}[0] = 8"]
+    source = "\n    ".join(["def program(n):", *lines, f"return items, len(holder{access})"])
+    filename = f"<held {holder} {choice}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    namespace = {"Box": Box, "autoconv": autoconv}
+    exec(compile(source, filename, "exec"), namespace)
+    compiled = autoconv.compile(namespace["program"])
+    for n in (2, -1, 1):
+        assert compiled(n) == (([8, 5, 7], 3) if n > 0 else ([n, 5, 7], 1))
+
+
+def test_a_result_of_cond_is_named_once_in_reasons():
+    held = dataclasses.make_dataclass("Held", ["number"])(1)
+
+    def chosen(n):
+        pair = autoconv.cond(n > 0, lambda: (held,), lambda: (1,))
+        return pair[0] is held
+
+    compiled = autoconv.compile(chosen)
+    assert compiled(1) and not compiled(-1)
+    assert "whether the result of cond and another name are one" in compiled.explain()

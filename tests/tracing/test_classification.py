@@ -49,7 +49,7 @@ class _RecordingContract(CompileContract):
         if not trace_restrictions._has_no_effects(function):
             raise _Refused
 
-    def before_write(self, owner, what, spots=()):
+    def require_original(self, owner, what, spots=()):
         """Do nothing: there is no call whose arguments could become inputs."""
 
     def spend(self, unit):

@@ -113,7 +113,7 @@ def _deep_copy(value: Any) -> Any:
             raise _UnknownPartError
         for array in arrays:
             if type(array) is SymbolicTensor:  # the trace begins again with arrays in memory, whose overlaps are known
-                region.contract.before_write(array, "arrays are copied with what holds them")
+                region.contract.require_original(array, "arrays are copied with what holds them")
     return result
 
 

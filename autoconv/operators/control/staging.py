@@ -13,8 +13,8 @@ from autoconv.operators.regions.container_promotion import (
     is_alias_of_outer,
     move_into_graph,
     move_parts_of_exceptions,
-    move_parts_of_tuples,
     move_shared,
+    move_shared_parts,
     refuse_changed_copies,
     refuse_unrecorded_changes,
 )
@@ -115,7 +115,7 @@ def _emit_arm_outputs(
         for position, arm in enumerate(recorded_arms)
     ]
     has_moved.append(move_parts_of_exceptions(parent, recorded_arms))
-    if any(has_moved) or move_parts_of_tuples(parent, dict(zip(names, columns, strict=False))):
+    if any(has_moved) or move_shared_parts(parent, dict(zip(names, columns, strict=False))):
         return None
     frozen_before = set(parent.trace.frozen_objects)
     titles = [*names, *(location.name for location in locations)]

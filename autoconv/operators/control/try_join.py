@@ -17,8 +17,8 @@ from autoconv.operators.regions.container_promotion import (
     is_moved,
     move_into_graph,
     move_parts_of_exceptions,
-    move_parts_of_tuples,
     move_shared,
+    move_shared_parts,
     refuse_changed_copies,
 )
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Never
@@ -142,7 +142,7 @@ def _move_containers(recorder: Any, arms: Any, columns: Any, names: Any, locatio
     refuse_changed_copies(recorder.parent, locations)
     moved_flags.append(move_parts_of_exceptions(recorder.parent, [recorder.body, *arms]))
     columns_by_name = dict(zip(names, columns[: len(recorder.cells)], strict=False))
-    moved_flags.append(move_parts_of_tuples(recorder.parent, columns_by_name))
+    moved_flags.append(move_shared_parts(recorder.parent, columns_by_name))
     has_moved = any(moved_flags) or move_into_graph(recorder.parent, columns, layouts, locations, len(recorder.cells))
     for location in locations if recorder.parent.contract.promises_identity else ():
         # No end of a body that always raises records its change of a list, which the handlers observe.

@@ -162,7 +162,7 @@ def _as_zero_dimensional(function: Any, result: Any, args: Any, contract: Contra
     if isinstance(result, tuple) and hasattr(result, "_make"):
         return result._make(_as_zero_dimensional(function, part, args, contract, options) for part in result)
     has_no_dimensions = isinstance(result, Tensor) and not result.type.weak and result.type.shape == ()
-    return contract.without_dimensions(result) if has_no_dimensions else result
+    return contract.as_zero_dimensional_array(result) if has_no_dimensions else result
 
 
 def gives_array(function: Callable[..., Any], args: tuple[Any, ...], options: Any = None) -> bool:

@@ -1,7 +1,8 @@
-"""Move containers that several regions see into the graph, or refuse them."""
+"""Move into the graph the containers that several regions share, or refuse them."""
 
 from __future__ import annotations
 
+import keyword
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,8 +34,9 @@ from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, graph
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region, recording
 from autoconv.runtime.support.articles import with_article
+from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.spans import current_place
-from autoconv.runtime.support.structure import mutable_parts
+from autoconv.runtime.support.structure import ATOMS, is_structure, mutable_parts, structure_parts
 
 
 def move_into_graph(
@@ -44,7 +46,7 @@ def move_into_graph(
     locations: Sequence[Location],
     result_count: int,
 ) -> bool:
-    """Move tracked containers into the graph if their structure, not only the values of items, depends on a tensor.
+    """Move into the graph the traced containers whose structure, not only the values of items, depends on a tensor.
 
     A column has the values of one result, or of one location, in each region: first the results, `result_count` of
     them, then the `locations`. Returns whether there were any such containers: the regions have to be recorded again.
@@ -53,12 +55,12 @@ def move_into_graph(
         return False
     moving_containers = []
     for column, layout in zip(columns, layouts, strict=True):
-        if is_object_layout(layout):  # the result outlives the region, and each region would create another object
-            containers = [part for value in column for part in _containers(value)]
-            moving_containers += [part for part in containers if parent.is_inside(_creating_region(part, parent))]
+        if is_object_layout(layout):  # existing containers in such a result keep their identity only in the graph
+            containers = [part for value in column for part in _containers_and_instances(value)]
+            moving_containers += [part for part in containers if _exists_before_regions(part, parent)]
     for location, column, layout in zip(locations, columns[result_count:], layouts[result_count:], strict=True):
         is_container = type(location.owner) in TRACED_TO_PLAIN
-        if location.kind == "instance" or (is_container and not _keeps_shape(column, layout)):
+        if location.kind == "instance" or (is_container and not _keeps_structure(column, layout)):
             moving_containers.append(location.owner)
     has_moved = False
     for container in moving_containers:
@@ -68,20 +70,21 @@ def move_into_graph(
     return has_moved
 
 
-def _containers(value: object) -> Iterator[Any]:
-    """Yield the tracked containers in a value that is about to become a graph object."""
+def _containers_and_instances(value: object) -> Iterator[Any]:
+    """Yield the traced containers, and instances created in this trace, in a value that will become a graph object."""
     if type(value) is Variant:
         for arm in value.values:
-            yield from _containers(arm)
+            yield from _containers_and_instances(arm)
     elif type(value) in TRACED_TO_PLAIN or is_created_here(value):
         yield value
     elif type(value) is tuple:
         for part in value:
-            yield from _containers(part)
+            yield from _containers_and_instances(part)
 
 
-def _creating_region(value: Any, region: Region) -> Region | None:
-    return value._home if type(value) in TRACED_TO_PLAIN else creating_region_of(value, region)
+def _exists_before_regions(value: Any, parent: Region) -> bool:
+    """Return whether a container or instance was created outside the regions that are recorded inside `parent`."""
+    return parent.is_inside(value._home if type(value) in TRACED_TO_PLAIN else creating_region_of(value, parent))
 
 
 def is_moved(value: object) -> bool:
@@ -94,8 +97,9 @@ def move_shared(
 ) -> bool:
     """Move containers that several of the values hold into the graph, where they keep their identity.
 
-    Returns whether any existed before the arm, which then has to be recorded again. With `is_for_next_region`, the
-    values of the arm go only to the region after it, and a container from before the arm stays as it is.
+    Returns whether any existed before the arm, which then has to be recorded again. Without `arm`, all count as
+    existing before. With `is_for_next_region`, the values of the arm go only to the region after it, and a container
+    from before the arm stays as it is.
     """
     if not parent.contract.promises_identity:
         return False
@@ -120,17 +124,19 @@ def is_alias_of_outer(column: Sequence[Any], parent: Region | None) -> bool:
     outer_containers = [value for value in column if type(value) in TRACED_TO_PLAIN and parent.is_inside(value._home)]
     if not outer_containers:
         return False
-    # Under `compile`, a container known at trace time with symbolic items would be rebuilt as a copy.
+    # Under `compile`, a container known at trace time with symbolic items would be rebuilt as a copy; then the alias
+    # matters even if the name is absent on the other paths.
     container = outer_containers[0]
     is_copied = container._home.contract.promises_identity and heap_of(container) is None and holds_symbols(container)
     other_values = [value for value in column if value is not container and value is not NEVER]
-    return any(is_copied or not is_absent(value) for value in other_values)
+    return bool(other_values) if is_copied else not all(map(is_absent, other_values))
 
 
-def move_parts_of_tuples(parent: Region, columns: Mapping[str, Sequence[Any]]) -> bool:
-    """Move existing containers inside a tuple that an arm binds to a name into the graph, to keep their identity.
+def move_shared_parts(parent: Region, columns: Mapping[str, Sequence[Any]]) -> bool:
+    """Move into the graph the existing containers in tuples, new containers and new instances that arms bind to names.
 
-    Returns whether there were any.
+    They keep their identity there: `r = [c] if x > 0 else [[0]]` makes `r[0]` an alias of `c`. Returns whether there
+    were any.
     """
     if not parent.contract.promises_identity:
         return False
@@ -139,17 +145,42 @@ def move_parts_of_tuples(parent: Region, columns: Mapping[str, Sequence[Any]]) -
         values = [value for value in column if value is not NEVER]
         if name.startswith("retval_") or all(value is values[0] for value in values):
             continue
-        for part in [part for value in values if isinstance(value, tuple) for part in mutable_parts(value)]:
-            if type(part) in TRACED_TO_PLAIN and heap_of(part) is None and parent.is_inside(part._home):
+        for part in [part for value in values for part in _existing_parts(value, parent)]:
+            if heap_of(part) is None:
                 materialise(part)
                 has_moved = True
     return has_moved
 
 
-def move_parts_of_exceptions(parent: Region, arms: Iterable[RecordedBody]) -> bool:
-    """Move tracked containers and objects into the graph that are part of an exception with which an arm ends.
+def _existing_parts(value: object, parent: Region) -> Iterator[Any]:
+    """Yield the existing traced containers that a tuple, a new container or a new instance holds.
 
-    The arm has no other output that would carry their changes. Returns whether there were any.
+    Existing ones are those from before the regions inside `parent`.
+    """
+    if not (isinstance(value, tuple) or type(value) in TRACED_TO_PLAIN or is_created_here(value)):
+        return
+    visited_ids: set[int] = set()
+    worklist = [value]
+    while worklist:
+        part = worklist.pop()
+        if type(part) in ATOMS or id(part) in visited_ids:
+            continue
+        visited_ids.add(id(part))
+        is_instance = is_created_here(part)
+        if (is_instance or type(part) in TRACED_TO_PLAIN) and _exists_before_regions(part, parent):
+            if is_instance or part is value:
+                continue
+            yield part
+        if is_instance:
+            worklist += attributes_of(part).values()
+        elif is_structure(part):
+            worklist += structure_parts(part)
+
+
+def move_parts_of_exceptions(parent: Region, arms: Iterable[RecordedBody]) -> bool:
+    """Move into the graph the containers and instances whose contents became graph objects in an arm that raises.
+
+    Such an arm has no other output that would carry their changes. Returns whether there were any.
     """
     if not parent.contract.promises_identity:
         return False
@@ -195,7 +226,7 @@ def refuse_changed_copies(region: Region, locations: Iterable[Location], copied_
             raise StagingError(message, current_place())
 
 
-def _keeps_shape(column: Sequence[Any], layout: Layout) -> bool:
+def _keeps_structure(column: Sequence[Any], layout: Layout) -> bool:
     """Return whether contents have the same keys and kinds of items on all paths, so that they stay known."""
     if any(value is not NEVER and not isinstance(value, tuple) for value in column):
         return False
@@ -213,22 +244,35 @@ def _is_of_known_values(layout: Layout) -> bool:
 
 
 def check_alias(region: Region, body: Callable[..., Any], value: object, layout: Layout, name: str) -> None:
-    """Bail out to plain Python under `compile` where an arm makes a name an alias of a container."""
+    """Abandon the trace under `compile` if the arm's result `value` shares parts with another name.
+
+    A result that is a traced container itself is not checked. A returned value must not contain arguments, and
+    containers that it copies are frozen.
+    """
     if type(value) in TRACED_TO_PLAIN:
         return
     if name.startswith("retval_"):  # a returned container has no other alias unless it is changed afterwards
         for part in mutable_parts(value):
             if type(part) in TRACED_TO_PLAIN and part._is_argument:  # the result must be the argument itself
-                region.contract.before_write(part, "whether an argument is returned depends on a tensor")
+                region.contract.require_original(part, "whether an argument is returned depends on a tensor")
         copies = copied_objects(value, layout)
         region.trace.frozen_objects.update({id(part): part for part in copies if type(part) in TRACED_TO_PLAIN})
         return
     part_ids = {id(part) for part in mutable_parts(value)}
     other_parts = (part for other in _free_variable_values(body, name) for part in mutable_parts(other))
     if part_ids and any(id(part) in part_ids for part in other_parts):
-        name_text = repr(name) if name.isidentifier() else f"the result of a {name}"
-        message = f"whether {name_text} and another name are one list, dict or object depends on a number or array"
-        region.contract.before_write(region, message)
+        names = f"{_result_text(name)} and another name"
+        message = f"whether {names} are one list, dict or object depends on a number or array"
+        region.contract.require_original(region, message)
+
+
+def _result_text(name: str) -> str:
+    """Return how messages refer to the result `name` of an arm: a variable, a kind of expression, or a description."""
+    if name.startswith("the result"):
+        return name
+    if keyword.iskeyword(name):  # `and` or `or`
+        return f"the result of {name!r}"
+    return repr(name) if name.isidentifier() else f"the result of a {name}"
 
 
 def _free_variable_values(body: Any, name: str, depth: int = 3) -> Iterator[Any]:
@@ -247,7 +291,8 @@ def _free_variable_values(body: Any, name: str, depth: int = 3) -> Iterator[Any]
 
 
 def _function_of(value: Any) -> FunctionType | None:
-    """Return the function that a call of the value runs: itself, or the code of a loop's body."""
+    """Return the function that a call of the value runs: itself, or that of a loop body, also given as a bound method.
+    """
     if type(value) is MethodType:
         value = value.__self__
     if hasattr(type(value), "__autoconv_loop_body__"):

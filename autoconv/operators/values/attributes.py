@@ -42,7 +42,7 @@ def set_attr(owner: object, attribute: str, value: object) -> None:
         set_array_attribute(owner, attribute, value)
         return
     if isinstance(owner, SymbolicTensor) and region.trace.uses_arrays and hasattr(np.ndarray, attribute):
-        region.contract.before_write(owner, f"the attribute {attribute!r} of an array is assigned")
+        region.contract.require_original(owner, f"the attribute {attribute!r} of an array is assigned")
     refuse_hook(owner, "__setattr__")
     register_inherited_write(region.trace, owner, attribute)
     if has_user_descriptor(owner, attribute):
@@ -107,4 +107,4 @@ def record_attribute_change(owner: object, attribute: str) -> None:
         region.journal.record(attribute_location(owner, attribute, creating_region))
     if region.contract.effects_each_call:
         message = f"the attribute {attribute!r} of {with_article(type(owner))} is written"
-        region.contract.before_write(owner, message, [attribute_location(owner, attribute)])
+        region.contract.require_original(owner, message, [attribute_location(owner, attribute)])

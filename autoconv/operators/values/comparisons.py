@@ -310,7 +310,7 @@ def _is_same_number(x: Any, y: Any, region: Region | None) -> Any:
 
 def _refuse_identity(region: Region, number: object) -> None:
     """Under `compile`, abandon the trace: a number of the graph has no identity, and would be boxed as a new object."""
-    region.contract.before_write(number, "a number is compared by identity")
+    region.contract.require_original(number, "a number is compared by identity")
 
 
 # Other operands of `is` with a variant that are compared with each of its arms, as objects with attributes are.

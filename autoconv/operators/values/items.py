@@ -280,7 +280,7 @@ def _refuse_in_place(x: object, message: str) -> None:
     """Bail out to plain Python under `compile`: an array is mutated for all its aliases, which a tensor cannot be."""
     region = current_region()
     if region is not None and region.contract.numpy_arrays:
-        region.contract.before_write(x, message)
+        region.contract.require_original(x, message)
 
 
 def set_item_of(owner: object, attribute: str, path: tuple[Any, ...], value: object) -> None:
@@ -322,7 +322,7 @@ def context(manager: object) -> Any:
         creator = getattr(manager, "func", type(manager))  # managers of contextlib hold the function that made them
         is_numpy_context = creator in _NUMPY_CONTEXTS or str(getattr(creator, "__module__", "")).startswith("autoconv")
         if not is_numpy_context:
-            region.contract.before_write(manager, "a context manager is entered")
+            region.contract.require_original(manager, "a context manager is entered")
     return manager
 
 
@@ -342,14 +342,14 @@ def record_container_write(x: object) -> None:
         return
     if region.journal is not None and isinstance(x, (list, dict, set)):
         region.journal.record(container_location(x))
-    region.contract.before_write(x, f"{with_article(type(x))} is changed")
+    region.contract.require_original(x, f"{with_article(type(x))} is changed")
 
 
 def record_array_change(x: Any) -> None:
     """Register an in-place change of an array by `x += y`; one from before the trace has to change on every call."""
     region = current_region()
     if region is not None and region.contract.is_outside(x):
-        region.contract.before_write(x, "an array is changed in place")
+        region.contract.require_original(x, "an array is changed in place")
 
 
 _IMMUTABLE_TYPES = (type(None), bool, int, float, complex, str, bytes, tuple, frozenset, range)
@@ -379,7 +379,7 @@ def outer_names(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
     record_cells((getter, setter, names))
     if region.contract.effects_each_call:
         locations = cell_locations(getter, names, region.trace.cells)
-        region.contract.before_write(getter, f"the outer name {names[0]!r} is written", locations)
+        region.contract.require_original(getter, f"the outer name {names[0]!r} is written", locations)
 
 
 def local_cells(read: Any) -> None:

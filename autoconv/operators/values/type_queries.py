@@ -41,7 +41,7 @@ def represents_array(x: SymbolicTensor) -> bool:
     if x.type.shape == () and region.trace.memory:
         return False  # memory arrays represent arrays without dimensions
     if x.type.shape == ():
-        region.contract.before_write(x, "the code tests whether a value is a NumPy scalar or an array")
+        region.contract.require_original(x, "the code tests whether a value is a NumPy scalar or an array")
     return True
 
 

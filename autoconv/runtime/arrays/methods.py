@@ -52,8 +52,8 @@ def attribute_of(x: SymbolicTensor, name: str) -> Any:
         return NotImplemented
     if x.type.shape == () and not hasattr(np.generic, name) and is_scalar(x, name):
         return NotImplemented
-    if name in ARRAY_MUTATORS or (name in _OF_MEMORY and not is_scalar(x, name)):
-        region.contract.before_write(x, f"the method {name!r} changes or shares an array")
+    if name in ARRAY_MUTATORS or (name in _MEMORY_EXPOSING_ATTRIBUTES and not is_scalar(x, name)):
+        region.contract.require_original(x, f"the method {name!r} changes or shares an array")
     if name not in _ATTRIBUTES and name not in _METHODS:
         refuse_method(name, "is not supported in a graph")
     return _ATTRIBUTES[name](x) if name in _ATTRIBUTES else ArrayMethod(x, name)
@@ -83,7 +83,7 @@ def is_scalar(x: SymbolicTensor, name: str) -> bool:
         return False
     region = current_region()
     if region is not None and region.trace.memory:
-        return True  # 0-d arrays are represented as memory, so this is a scalar
+        return True  # in such a trace a 0-d array is a SymbolicArray, so this is a scalar
     if not _has_scalar_result(x.value_in_graph.node):
         refuse_method(name, "gives a NumPy scalar for a scalar, and an array for an array without dimensions")
     return True
@@ -120,7 +120,8 @@ def _typed_reduction_method(name: str) -> Callable[..., Any]:
     def run(
         x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **unsupported: Any
     ) -> Any:  # fmt: skip
-        refuse_options(name, out=out, **dict.fromkeys(unsupported, True))  # None is not the default of `initial`
+        # None is refused as well: it is not the default of `initial`.
+        refuse_options(name, out=out, **dict.fromkeys(unsupported, True))
         numpy_dtype = dtype_argument(name, dtype)
         return _reduce(name, x, axis, keepdims, **({} if numpy_dtype is None else {"dtype": numpy_dtype}))
 
@@ -151,7 +152,7 @@ def _scan_method(name: str) -> Callable[..., Any]:
 def _round(x: SymbolicTensor, decimals: Any = 0, out: OutLike | None = None) -> Any:
     """`x.round(decimals)`."""
     refuse_options("round", out=out)
-    is_scalar(x, "round")
+    is_scalar(x, "round")  # for its refusal
     return dispatch.apply("numpy_round", x, decimals=operator.index(decimals))
 
 
@@ -161,7 +162,7 @@ def _clip(
 ) -> Any:  # fmt: skip
     """`x.clip(min, max)`; bounds beyond the range of the dtype are left out."""
     refuse_options("clip", out=out, **unsupported)
-    is_scalar(x, "clip")
+    is_scalar(x, "clip")  # for its refusal
     if x.dtype.is_bool or x.dtype.is_complex:
         refuse_method("clip", f"is called on {x.dtype.name} elements")
     if x.dtype.is_integer and x.dtype is not int64 and any(map(_is_symbolic_number, (min, max))):
@@ -212,7 +213,7 @@ def _reshape(x: SymbolicTensor, *shape: Any, order: str = "C", copy: Any = None,
     sizes = new_shape(x, tuple(map(operator.index, shape)))
     if not sizes:
         is_same = is_scalar(x, "reshape")
-        return x if is_same else current_contract().without_dimensions(dispatch.apply("reshape", x, shape=()))
+        return x if is_same else current_contract().as_zero_dimensional_array(dispatch.apply("reshape", x, shape=()))
     return dispatch.apply("reshape", x, shape=sizes)
 
 
@@ -241,7 +242,7 @@ def _squeeze(x: SymbolicTensor, axis: object = None) -> Any:
     require_known_shape(x, "squeeze")
     axes = axis_argument("squeeze", axis)
     result = dispatch.apply("squeeze", x, axis=(axes,) if isinstance(axes, int) else axes)
-    return result if result.type.shape != () else current_contract().without_dimensions(result)
+    return result if result.type.shape != () else current_contract().as_zero_dimensional_array(result)
 
 
 # ---- copies
@@ -274,7 +275,7 @@ def _astype(x: SymbolicTensor, dtype: DTypeLike, **unsupported: Any) -> Any:
     target_dtype = dtype_argument("astype", dtype)
     if target_dtype is None or (x.dtype.is_complex and not target_dtype.is_complex):
         refuse_method("astype", f"makes {dtype} of {x.dtype.name}")
-    is_scalar(x, "astype")
+    is_scalar(x, "astype")  # for its refusal
     return _record_copy(x, "astype", target_dtype)
 
 
@@ -310,7 +311,7 @@ def _tolist(x: SymbolicTensor) -> Any:
         if x.dtype.is_floating or (x.dtype.is_integer and x.dtype.size < 8):  # exact in the dtype of Python's numbers
             x = dispatch.apply("cast", x, dtype=python_number_dtype("tolist", x))
         return as_object(dispatch.apply("numpy_tolist", x))
-    python_number_dtype("tolist", x)
+    python_number_dtype("tolist", x)  # refuses dtypes without a Python number
     return _nest_items(x, shape or ())
 
 
@@ -335,7 +336,7 @@ def _dot(x: SymbolicTensor, b: Any, out: OutLike | None = None) -> Any:
     if any(rank is None or rank > 2 for rank in ranks):
         return _call_function("dot", x, b)
     if all(ranks) and other is not None:
-        dispatch.apply("numpy_shapes", x, other, rule=DOT)
+        dispatch.apply("numpy_shapes", x, other, rule=DOT)  # raises NumPy's error for shapes that do not match
     return binary_dispatch.binary("matmul" if all(ranks) else "multiply", x, b)
 
 
@@ -375,7 +376,7 @@ _ATTRIBUTES: dict[str, Callable[[SymbolicTensor], Any]] = {
     "size": lambda x: binary_dispatch.count_of(x), "itemsize": lambda x: x.type.dtype.size,
     "nbytes": lambda x: binary_dispatch.count_of(x) * x.type.dtype.size,
 }  # fmt: skip
-_OF_MEMORY = frozenset({"flat", "strides", "view"})
+_MEMORY_EXPOSING_ATTRIBUTES = frozenset({"flat", "strides", "view"})
 _METHODS: dict[str, Callable[..., Any]] = {
     **{name: _typed_reduction_method(name) for name in ("sum", "prod")},
     **{name: _reduction_method(name) for name in ("min", "max", "any", "all", "argmin", "argmax")},
@@ -394,5 +395,5 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "trace": _method_by_function("trace", "offset", "axis1", "axis2", "dtype", "out"),
     "searchsorted": _method_by_function("searchsorted", "v", "side", "sorter"), "view": _view,
 }  # fmt: skip
-# Ops whose 0-d results are NumPy scalars; elementwise ops give scalars for scalars and for arrays alike.
+# Ops, besides elementwise ones, whose results without dimensions are NumPy scalars even for 0-d operands.
 _SCALAR_OPS = frozenset(f"numpy_{name}" for name in _METHODS) | {"reduce_sum", "reduce_max", "reduce_min", "matmul"}

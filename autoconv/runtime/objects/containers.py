@@ -272,7 +272,7 @@ def materialise(container: Any) -> SymbolicObject:
     region = current_region()
     if region is not None and id(container) in region.trace.argument_containers:
         refuse_in_replaced_range(region.trace, container)
-        region.contract.before_write(container, "an argument becomes part of a value known only at run time")
+        region.contract.require_original(container, "an argument becomes part of a value known only at run time")
     is_region_recorded = region is not None and region.journal is None and region.parent is not None
     if is_region_recorded and _is_from_enclosing_region(container):
         raise UnmovedError(container)
@@ -364,7 +364,7 @@ def record_container_change(container: object) -> None:
     journal = region.journal if region is not None else None
     is_argument = region is not None and getattr(container, "_is_argument", False)
     if region is not None and is_argument and id(container) not in region.trace.argument_containers:
-        region.contract.before_write(container, "an argument is changed")
+        region.contract.require_original(container, "an argument is changed")
     if region is not None and id(container) in region.trace.frozen_objects:
         class_name = plain_class(container).__name__
         raise StagingError(

@@ -35,7 +35,7 @@ def refuse_rebuilt(value: object, use: str) -> None:
     if region is None or not is_rebuilt(value):
         return
     reason = f"{with_article(type(value))} {use}"
-    region.contract.before_write(value, reason)
+    region.contract.require_original(value, reason)
     raise StagingError(reason, current_place(), "the tensors that it holds, by themselves")
 
 
@@ -50,7 +50,9 @@ def refuse_identity(x: object, y: object) -> None:
             continue
         # Two rebuilt objects, not tuples, are two of the caller's as well.
         if id(second) not in rebuilt_arguments or isinstance(first, tuple):
-            region.contract.before_write(first, f"{with_article(type(first))} of the arguments is compared by identity")
+            region.contract.require_original(
+                first, f"{with_article(type(first))} of the arguments is compared by identity"
+            )
 
 
 def find_rebuilt(values: Iterable[Any]) -> Iterator[Any]:

@@ -328,7 +328,7 @@ def _box_tensor(value: object, region: Region) -> SymbolicObject:
         boxing = "array"
     elif region.contract.numpy_arrays:
         reason = "an array becomes part of a list, dict or name known only at run time"
-        region.contract.before_write(tensor, reason)  # retraces with the arrays as objects, or leaves the trace
+        region.contract.require_original(tensor, reason)  # retraces with the arrays as objects, or leaves the trace
         raise StagingError(reason, current_place())
     else:
         raise StagingError(

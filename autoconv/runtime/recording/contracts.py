@@ -60,10 +60,10 @@ class Contract:
     def before_call(self, function: object) -> None:
         """Raise for a function that is not converted and must not run while tracing."""
 
-    def before_write(self, owner: object, reason: str, locations: Sequence[Location] = ()) -> None:
-        """Turn an object that will be written into an input of the trace, or abandon the trace with the reason.
+    def require_original(self, owner: object, reason: str, locations: Sequence[Location] = ()) -> None:
+        """Make an object that is written an input of the trace, or abandon the trace with the reason.
 
-        Also called for uses that need the object itself, such as a comparison by identity.
+        Other uses need the original as well, such as a comparison by identity or a conversion to text.
         """
 
     def is_outside(self, array: np.ndarray) -> bool:
@@ -88,7 +88,7 @@ class Contract:
         """Return an attribute that tensors lack; NotImplemented if there is no such name."""
         return NotImplemented
 
-    def without_dimensions(self, tensor: TensorLike) -> Any:
+    def as_zero_dimensional_array(self, tensor: TensorLike) -> Any:
         """Return a tensor as an array without dimensions, if the contract distinguishes these from NumPy's scalars."""
         return tensor
 

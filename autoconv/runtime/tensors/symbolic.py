@@ -23,7 +23,7 @@ from autoconv.runtime.support.remedies import BY_COMPILE
 from autoconv.runtime.support.shape import TensorShape, as_shape
 from autoconv.runtime.tensors.operation import EVALUATE, TensorOperation
 from autoconv.runtime.tensors.tensor import (
-    BY_NUMPY,
+    NUMPY_FUNCTION_BY_ATTRIBUTE,
     VARIABLE_METHOD_PREFIXES,
     Tensor,
     array_attribute,
@@ -124,12 +124,15 @@ class SymbolicTensor(Tensor):
         self._value.type = self.type.with_shape(merged_shape)
 
     def _update_in_place(self, other: object) -> Any:
-        """Handle `x += y`: under `compile` an array changes in place, for all references; else a name is rebound."""
+        """Abandon the trace where `x += y` would change an array in place; else return NotImplemented.
+
+        Python then binds the name to `x + y`.
+        """
         region = current_region()
         is_number = self.weak or (region is not None and region.trace.memory and self.type.shape == ())
         may_be_array = region is not None and region.trace.uses_arrays and not is_number
         if region is not None and may_be_array and not is_differentiated(self._value, region):
-            region.contract.before_write(self, "an array is changed in place")
+            region.contract.require_original(self, "an array is changed in place")
         return NotImplemented
 
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __ipow__ = _update_in_place
@@ -143,12 +146,12 @@ class SymbolicTensor(Tensor):
         result = super().__getitem__(index)
         has_ellipsis = index is Ellipsis or (type(index) is tuple and any(part is Ellipsis for part in index))
         if has_ellipsis and result.type.shape == () and region is not None and region.trace.uses_arrays:
-            return region.contract.without_dimensions(result)  # NumPy gives a view here, not a scalar
+            return region.contract.as_zero_dimensional_array(result)  # NumPy gives a view here, not a scalar
         return result
 
     def _refuse_text(self) -> None:
         """Abandon the trace under `compile`: the text of a number or array depends on its value, which is unknown."""
-        current_contract().before_write(self, "a value is converted to text")
+        current_contract().require_original(self, "a value is converted to text")
 
     def _check_scope(self) -> None:
         """Raise InaccessibleTensorError, with the line that made the tensor, if its trace is over."""
@@ -168,7 +171,7 @@ class SymbolicTensor(Tensor):
         self._refuse("Using a symbolic `autoconv.Tensor` as a Python `bool`")
 
     def __iter__(self) -> Iterator[Tensor]:
-        """Unpack a tensor of static length into its rows, in converted code; for statements are staged before this."""
+        """Unpack a tensor of static length into its rows, in converted code; `for` loops are staged without it."""
         self._check_scope()
         region = current_region()
         shape = self.type.shape
@@ -235,8 +238,8 @@ class SymbolicTensor(Tensor):
             return functools.partial(EVALUATE, self)
         if name.startswith(VARIABLE_METHOD_PREFIXES):
             return variable_method_or_raise(self, name)
-        if name in BY_NUMPY and not self.weak:
-            return BY_NUMPY[name](self)
+        if name in NUMPY_FUNCTION_BY_ATTRIBUTE and not self.weak:
+            return NUMPY_FUNCTION_BY_ATTRIBUTE[name](self)
         result = array_attribute(self, name)
         if result is not NotImplemented:
             return result
@@ -245,7 +248,7 @@ class SymbolicTensor(Tensor):
             remedy = ": its value is known only at run time; compute with the tensor itself"
         elif hasattr(np.ndarray, name) and not name.startswith("__"):
             has_function = hasattr(np, name) and name not in MUTATING_METHODS
-            remedy = f": {f'use np.{name}(…)' if has_function else 'arrays are tensors here'}; {BY_COMPILE}"
+            remedy = f": {f'use np.{name}(…)' if has_function else 'only arrays of NumPy have it'}; {BY_COMPILE}"
         if name == "numpy" and not is_in_scope(self._value):
             remedy += definition_text(self._value).rstrip()
         raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'{remedy}", name=name, obj=self)

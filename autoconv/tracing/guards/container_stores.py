@@ -77,7 +77,7 @@ class ContainerStores:
         region = enclosing_region = current_region()
         while enclosing_region is not None:
             if region is not None and enclosing_region.graph.name.startswith("try_body"):
-                region.contract.before_write(container, "an argument is changed in a try")
+                region.contract.require_original(container, "an argument is changed in a try")
             enclosing_region = enclosing_region.parent
 
     def _check_length(self, container: Any, length: int) -> None:
@@ -85,7 +85,7 @@ class ContainerStores:
         if any(len(ids) - 1 != length for ids in self._contents_by_ids if ids[0] == id(container)):
             region = current_region()
             assert region is not None
-            region.contract.before_write(container, "an argument is changed")
+            region.contract.require_original(container, "an argument is changed")
 
     def _key_orders(self, container: Any) -> set[tuple[int, ...]]:
         """Return the ids of the keys, in order, that a dict had whenever its contents were compared."""

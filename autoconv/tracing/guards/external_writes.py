@@ -221,7 +221,7 @@ class WriteMonitor:
                     raise RestartTrace(memory=True)
                 raise RunPlain("an array without dimensions is passed beside tensors")
 
-    def without_dimensions(self, tensor: Any) -> Any:
+    def as_zero_dimensional_array(self, tensor: Any) -> Any:
         """Return a tensor as NumPy's array without dimensions; return it unchanged if arguments are tensors."""
         if not self.trace.memory and not self.has_tensors:
             self.check_write(tensor, "an array without dimensions is created")

@@ -206,7 +206,7 @@ def _check_alternative(result: Any, outside_ids: set[int], written_ids: set[int]
             continue
         if id(part) in outside_ids:
             description = f"{with_article(plain_class(part))} is returned that existed before the call"
-            region.contract.before_write(part, description)
+            region.contract.require_original(part, description)
         if id(part) in seen_ids and type(part) in TRACED_TO_PLAIN and id(part) not in region.trace.frozen_objects:
             materialise(part)  # both references then are to one object of the graph
         elif id(part) in seen_ids:

@@ -103,7 +103,7 @@ class CompileContract(SessionContract):
     def before_call(self, function: Any) -> None:
         trace_restrictions.require_pure(self.trace, function)
 
-    def before_write(self, owner: Any, reason: str, locations: Sequence[Location] = ()) -> None:
+    def require_original(self, owner: Any, reason: str, locations: Sequence[Location] = ()) -> None:
         self.write_monitor.check_write(owner, reason, locations)
 
     def is_outside(self, array: np.ndarray) -> bool:
@@ -134,8 +134,8 @@ class CompileContract(SessionContract):
     def attribute(self, tensor: SymbolicTensor, name: str) -> Any:
         return attribute_of(tensor, name)
 
-    def without_dimensions(self, tensor: Any) -> Any:
-        return self.write_monitor.without_dimensions(tensor)
+    def as_zero_dimensional_array(self, tensor: Any) -> Any:
+        return self.write_monitor.as_zero_dimensional_array(tensor)
 
     def restart(self, kind: str, fact: Any) -> NoReturn:
         raise RestartTrace(facts=[(kind, fact)])
