@@ -4,8 +4,9 @@
 
 A program nests `try`, `with`, loops and branches whose bodies raise or read from a dict, a list or a number, and whose
 handlers raise again, from an exception or from None, keep exceptions in a list, or read their causes and contexts. Some
-begin with a print or a change of the dict. Results, output and the dict are compared, and the classes, texts, causes
-and contexts of the exceptions that are kept or leave the program.
+begin with a print or a change of the dict. In every other program, bodies also use an object whose attributes, items
+and comparisons are methods that may raise. Results, output, the dict and the objects are compared, and the classes,
+texts, causes and contexts of the exceptions that are kept or leave the program.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import sys
 from typing import Any
 
 from differential.counting import execution_kind, load_program, run_command
+from grammar import hooks
 
 import autoconv as ac
 
@@ -60,12 +62,16 @@ class _Writer:
     def __init__(self, seed: int) -> None:
         self.draw = random.Random(seed)
         self.lines: list[str] = []
+        self.hook_share = 0.7 if seed % 2 else 0.0
         self._errors = 0
 
     def program(self) -> str:
+        self.add_line(1, "out, v = [], 0")
         self.add_line(1, self.draw.choice(["print(k)", "d['p'] = k", "pass"]))
+        if self.hook_share and self.draw.random() < 0.7:
+            self.add_line(1, "o, p = Record({'items': xs, 'n': k, 'level': 5}), Plain(k)")
         self.block(1, 0, "")
-        return "\n".join(["def program(k, d, xs, kept):", "    out, v = [], 0", *self.lines, "    return out, v", ""])
+        return "\n".join(["def program(k, d, xs, kept, o, p):", *self.lines, "    return out, v", ""])
 
     def add_line(self, depth: int, text: str) -> None:
         self.lines.append("    " * depth + text)
@@ -79,7 +85,9 @@ class _Writer:
                 self.add_line(depth, self.draw.choice(ENCLOSING_HEADERS))
                 self.block(depth + 1, nesting + 1, error)
             else:
-                self.add_line(depth, self.draw.choice(RAISING_STATEMENTS))
+                uses_hooks = self.draw.random() < self.hook_share
+                statement = self.draw.choice(hooks.STATEMENTS if uses_hooks else RAISING_STATEMENTS)
+                self.add_line(depth, statement.replace("{indent}", "    " * depth))
 
     def add_try(self, depth: int, nesting: int, error: str) -> None:
         self.add_line(depth, "try:")
@@ -127,20 +135,22 @@ def leaked_trace_values(error: BaseException | None) -> list[str]:
 def outcome(function: Any, k: int) -> Any:
     d: dict[Any, Any] = {0: 1, 2: 5, "t": "x"} if k else {0: 4}
     kept: list[BaseException] = []
+    fields = {"items": [2, 0, 1][:k], "n": k, **({"level": k, "missing": 3} if k > 1 else {})}
+    record, plain = hooks.Record(fields), hooks.Plain(k)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         try:
-            result = "returned", repr(function(k, d, [4, 2, 0], kept))
+            result = "returned", repr(function(k, d, [4, 2, 0], kept, record, plain))
         except Exception as error:
             result = "raised", describe_error(error)
             kept.append(error)
-    effects = printed.getvalue(), repr(d)
+    effects = printed.getvalue(), repr(d), repr(vars(record)), repr(vars(plain))
     return result, *effects, [describe_error(error) for error in kept], [leaked_trace_values(error) for error in kept]
 
 
 def check(source: str, number: int) -> tuple[str, str]:
     """Compare a program; return how it ran or "WRONG", and details."""
-    plain = load_program(source, f"<links program {number}>", ProgramError=ProgramError, Manager=Manager)
+    plain = load_program(source, f"<links program {number}>", ProgramError=ProgramError, Manager=Manager, **hooks.NAMES)
     compiled = ac.compile(plain)
     for k in ARGUMENTS:
         expected, actual = outcome(plain, k), outcome(compiled, k)

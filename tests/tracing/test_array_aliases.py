@@ -235,3 +235,22 @@ def test_too_many_slices_are_refused_before_their_bounds(bound):
     for function in (f, autoconv.compile(f)):
         with pytest.raises(IndexError, match="array is 0-dimensional, but 1 were indexed"):
             function(np.array(3.0), bound)
+
+
+@pytest.mark.parametrize("is_writeable", [True, False])
+def test_views_of_one_new_array_share_its_memory(is_writeable):
+    def f(x):
+        rows = (x[:, None] * x)[::2].reshape(-1)
+        new = np.ones((x.size, 2))
+        return rows, np.reshape(rows, rows.shape), new, np.atleast_3d(new)
+
+    compiled = autoconv.compile(f)
+    for n in (4, 4, 3, 1, 0):
+        x = np.arange(float(n))
+        x.flags.writeable = is_writeable
+        expected, actual = f(x), compiled(x)
+        for first, second in zip(expected, actual, strict=True):
+            assert np.array_equal(first, second)
+        assert [np.shares_memory(a, b) for a in actual for b in actual] == (
+            [np.shares_memory(a, b) for a in expected for b in expected]
+        )

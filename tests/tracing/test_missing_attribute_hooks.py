@@ -1,5 +1,7 @@
 """Objects with a `__getattr__`, or with attributes of the package's own classes: only the program reads them."""
 
+import functools
+
 import pytest
 
 import autoconv
@@ -136,3 +138,66 @@ def test_handlers_that_raise_for_missing_attributes(read, monkeypatch):
     compiled = autoconv.compile(run)
     for fields in ({"w": 2}, {"w": 2, "h": 3}, {}, {"h": 1.5}, {"w": 1}):
         assert compiled(Record(**fields)) == run(Record(**fields))
+
+
+class Level:
+    def __get__(self, instance, owner=None):
+        if instance.n > 1:
+            raise AttributeError("no level")
+        return instance.n
+
+
+class Checked:
+    level = Level()
+
+    def __init__(self, n):
+        self.n = n
+
+    @property
+    def share(self):
+        if self.n > 1:
+            raise AttributeError("no share")
+        return self.n
+
+    @property
+    def handled(self):
+        try:
+            return 6 // (self.n - 1)
+        except ZeroDivisionError:
+            raise AttributeError("not handled") from None
+
+    @functools.cached_property
+    def root(self):
+        if self.n > 1:
+            raise AttributeError("no root")
+        return self.n
+
+
+class Computed(Checked):
+    def __getattr__(self, name):
+        return 77
+
+
+@pytest.mark.parametrize("name", ["level", "share", "handled", "root"])
+@pytest.mark.parametrize("cls", [Checked, Computed])
+def test_getters_that_raise_attribute_errors_for_values_of_the_call(cls, name, monkeypatch):
+    monkeypatch.setattr(autoconv.config.SETTINGS, "tiers", "native")
+
+    def has(n):
+        return hasattr(cls(n), name)
+
+    def default(n):
+        try:
+            return getattr(cls(n), name, 7)
+        except LookupError:
+            return 8
+
+    def read(n):
+        try:
+            return getattr(cls(n), name), 1
+        except AttributeError as error:
+            return str(error)
+
+    for function in (has, default, read):
+        compiled = autoconv.compile(function)
+        assert [compiled(n) for n in range(4)] == [function(n) for n in range(4)]

@@ -6,10 +6,12 @@ import functools
 import inspect
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from autoconv.errors import StagingError
+from autoconv.graph.graph import Node, is_recursive
 from autoconv.graph.python_operators import BINARY, COMPARISONS, UNARY
+from autoconv.graph.types import TensorType
 from autoconv.operators.calls.cached_properties import CachedProperty
 from autoconv.operators.calls.object_operators import apply_to_second_operand
 from autoconv.operators.control.conditionals import is_staged, not_
@@ -26,7 +28,7 @@ from autoconv.runtime.support.spans import current_place
 
 # Methods that Python calls for an expression or a statement, or when a dataclass is created. Methods that create, copy
 # or describe other objects are left alone.
-_SYNTAX_NAMES = "pos divmod rdivmod getitem setitem delitem contains len bool round call post_init get set delete"
+_SYNTAX_NAMES = "pos divmod rdivmod getitem setitem delitem contains len bool round call post_init set delete"
 _SYNTAX_METHODS = frozenset(
     {f"__{name}__" for name in _SYNTAX_NAMES.split()}
     | {entry.method for entry in (*BINARY, *COMPARISONS, *UNARY)}
@@ -35,8 +37,8 @@ _SYNTAX_METHODS = frozenset(
 # Methods that Python calls for a builtin and whose result must be known at trace time.
 _KNOWN_RESULT_NAMES = "str repr format hash index int float complex bytes trunc floor ceil next getattr iter"
 _METHODS_WITH_KNOWN_RESULTS = frozenset(f"__{name}__" for name in _KNOWN_RESULT_NAMES.split())
-# Methods whose exceptions their callers may handle as a result.
-_METHODS_THAT_RAISE = frozenset({"__next__", "__getattr__"})
+# Methods whose exceptions of a class Python takes for a result.
+_RESULT_ERRORS: dict[str, type[Exception]] = {"__next__": StopIteration, "__getattr__": AttributeError}
 # Methods that are called when objects are created or classes defined, and methods that other modules of this package
 # replace.
 _NAMES_ELSEWHERE = "init new del init_subclass set_name prepare getattribute setattr delattr enter exit aenter aexit"
@@ -109,33 +111,58 @@ def _convert_special_method(name: str, method: types.FunctionType, convert: Call
         region = current_region()
         if region is None:
             return method(self, *args, **kwargs)
-        start = region.graph.mark()
         was_called_by_python, region.trace.is_called_by_python = region.trace.is_called_by_python, True
-        has_raised = False
         try:
-            result = converted_method()(self, *args, **kwargs)
-        except Suspended as signal:  # the graph raises, within a `try`: no exception tells Python
-            if name not in _METHODS_THAT_RAISE:
-                raise
-            signal.mark_caught()
-            result, has_raised = None, True
+            call = functools.partial(converted_method(), self, *args, **kwargs)
+            result, may_raise = _run_watched(call, _RESULT_ERRORS.get(name))
         finally:
             region.trace.is_called_by_python = was_called_by_python
-        new_nodes = region.graph.nodes_since(start)
-        may_raise = has_raised or (name in _METHODS_THAT_RAISE and any(map(is_catchable, new_nodes)))
         if may_raise or (name in _METHODS_WITH_KNOWN_RESULTS and is_staged(result)):
-            error = StagingError(
-                f"the result of {type(self).__name__}.{name} depends on a tensor, and Python itself calls it",
-                current_place(), "a method with a name of its own",
-            )  # fmt: skip
-            _register_refusal(error)
-            raise error
+            _refuse_result(self, name)
         return result._iterator if type(result) is HeldIterator else result
 
     run.__autoconv_original__ = method  # type: ignore[attr-defined]
     if inspect.isgeneratorfunction(method):
         run.__autoconv_iterates__ = converted_method  # type: ignore[attr-defined]
     return run
+
+
+def _run_watched(run: Callable[[], Any], result_error: type[Exception] | None) -> tuple[Any, bool]:
+    """Run a converted method; return its result, and True if the graph may raise an error that Python takes for one."""
+    region = current_region()
+    assert region is not None
+    start = region.graph.mark()
+    result, signal = None, None
+    try:
+        result = run()
+    except Suspended as error:  # the graph raises, within a `try`: no exception tells Python
+        signal = error
+    nodes = region.graph.nodes_since(start) if result_error is not None else ()
+    may_raise = any(_may_raise(node, result_error) for node in nodes)
+    if signal is not None:
+        if not may_raise:
+            raise signal
+        signal.mark_caught()
+    return result, may_raise
+
+
+def _may_raise(node: Node, kind: Any) -> bool:
+    """Return whether a node, or one in its regions, may raise an exception of the class; arithmetic does not."""
+    if node.op.name == "raise":
+        exception = node.attributes["exception"]
+        return issubclass(exception if isinstance(exception, type) else type(exception), kind)
+    if node.regions and not is_recursive(node):
+        return any(_may_raise(inner, kind) for region in node.regions for inner in region.nodes)
+    return is_catchable(node) and not (node.inputs and all(isinstance(x.type, TensorType) for x in node.inputs))
+
+
+def _refuse_result(instance: object, name: str) -> NoReturn:
+    error = StagingError(
+        f"the result of {type(instance).__name__}.{name} depends on a tensor, and Python itself calls it",
+        current_place(), "a method with a name of its own",
+    )  # fmt: skip
+    _register_refusal(error)
+    raise error
 
 
 def _register_refusal(error: StagingError) -> None:
@@ -158,6 +185,31 @@ def _convert_lazily(method: Callable[..., Any], convert: Callable[[Any], Any]) -
     @functools.wraps(method)
     def run(*args: Any, **kwargs: Any) -> Any:
         return (method if current_region() is None else converted_method())(*args, **kwargs)
+
+    run.__autoconv_original__ = method  # type: ignore[attr-defined]
+    return run
+
+
+def _convert_getter(method: Callable[..., Any], convert: Callable[[Any], Any], position: int = 0) -> Any:
+    """Convert a function that Python calls for an attribute of its argument at the position, at its first call.
+
+    Where a missing attribute has a value, by `__getattr__` or for `hasattr`, the graph must not raise AttributeError.
+    """
+    converted_method = functools.cache(lambda: convert(method))
+
+    @functools.wraps(method)
+    def run(*args: Any) -> Any:
+        region = current_region()
+        if region is None:
+            return method(*args)
+        instance = args[position]
+        is_function = isinstance(inspect.getattr_static(type(instance), "__getattr__", None), types.FunctionType)
+        if not is_function and not region.trace.is_missing_attribute_result:
+            return converted_method()(*args)
+        result, may_raise = _run_watched(functools.partial(converted_method(), *args), AttributeError)
+        if may_raise:
+            _refuse_result(instance, method.__name__)
+        return result
 
     run.__autoconv_original__ = method  # type: ignore[attr-defined]
     return run
@@ -234,6 +286,8 @@ def _convert_class_attribute(name: str, value: Any, convert: Callable[[Any], Any
     """Return the replacement of a class's attribute for the time of a trace, or its value."""
     if name == "__iter__" and isinstance(value, types.FunctionType) and writes(value):
         return _refuse_iteration(value, convert)
+    if isinstance(value, types.FunctionType) and name == "__get__" and is_user_defined(value):
+        return _convert_getter(value, convert, 1)
     if isinstance(value, types.FunctionType) and name in _SYNTAX_METHODS and is_user_defined(value):
         return wrap_undecided_method(name, value, _convert_lazily(value, convert), apply_to_second_operand)
     if isinstance(value, types.FunctionType) and _is_called_by_python(name) and is_user_defined(value):
@@ -242,12 +296,13 @@ def _convert_class_attribute(name: str, value: Any, convert: Callable[[Any], Any
     if name == "__getattribute__" and is_user_defined(value) and not only_reads(value):
         return _refuse_getattribute(value)
     if isinstance(value, functools.cached_property):
-        return CachedProperty(value, _convert_lazily(value.func, convert))
+        return CachedProperty(value, _convert_getter(value.func, convert))
     if isinstance(value, property):
-        accessors: tuple[Any, ...] = (value.fget, value.fset, value.fdel)
+        accessors: list[tuple[Any, Callable[..., Any]]]
+        accessors = [(value.fget, _convert_getter), (value.fset, _convert_lazily), (value.fdel, _convert_lazily)]
         getter, setter, deleter = (
-            _convert_lazily(accessor, convert) if isinstance(accessor, types.FunctionType) else accessor
-            for accessor in accessors
+            convert_accessor(accessor, convert) if isinstance(accessor, types.FunctionType) else accessor
+            for accessor, convert_accessor in accessors
         )
         return property(getter, setter, deleter, value.__doc__)
     return value

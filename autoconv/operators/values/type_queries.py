@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -129,7 +130,20 @@ def _hasattr(x: object, name: str) -> Any:
     scalar_class = _scalar_type(x)
     if scalar_class is not None:
         return builtins.hasattr(scalar_class(), name)
-    return builtins.hasattr(x, name)
+    return _read_optional(builtins.hasattr, x, name)
+
+
+def _read_optional(read: Callable[..., Any], *args: Any) -> Any:
+    """Return `read(*args)`, which takes an AttributeError for a result."""
+    region = current_region()
+    if region is None:
+        return read(*args)
+    trace = region.trace
+    was_missing_result, trace.is_missing_attribute_result = trace.is_missing_attribute_result, True
+    try:
+        return read(*args)
+    finally:
+        trace.is_missing_attribute_result = was_missing_result
 
 
 @overrides(builtins.getattr)
@@ -147,7 +161,7 @@ def _getattr(x: object, name: str, *default: Any) -> Any:
         if default:
             return default[0]
         raise AttributeError(f"{kind_of(x).__name__!r} object has no attribute {name!r}")
-    value = builtins.getattr(x, name, *default)
+    value = _read_optional(builtins.getattr, x, name, *default) if default else builtins.getattr(x, name)
     return value.value if type(value) is StagedException else value  # of `__cause__` and `__context__`
 
 

@@ -79,6 +79,7 @@ class Trace:
     classes_made_in_graph: names of the classes whose objects are all made in the graph
     is_dispatched_on_class: True if an operation was dispatched on an object's class
     is_called_by_python: True while a special method runs whose result Python itself takes
+    is_missing_attribute_result: True while an attribute is read by `hasattr`, or by `getattr` with a default
     argument_list_items: for arguments that are lists of numbers, the type of an item and the nesting depth
     regions: all regions recorded, including those recorded again
     appended_items: lists with static items, and the values appended to them
@@ -145,6 +146,7 @@ class Trace:
     classes_made_in_graph: frozenset[str] = frozenset()
     is_dispatched_on_class: bool = False
     is_called_by_python: bool = False
+    is_missing_attribute_result: bool = False
     argument_list_items: dict[Value, tuple[TensorType, int]] = field(default_factory=dict)
     regions: list[Region] = field(default_factory=list)
     appended_items: list[tuple[Any, Any]] = field(default_factory=list)

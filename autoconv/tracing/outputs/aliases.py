@@ -75,7 +75,8 @@ def _may_overlap(base: Value, views: list[Value]) -> bool:
     if shape is None or not all(isinstance(size, int) for size in shape) or math.prod(shape) > _MAX_TESTED_ELEMENTS:
         return True
     array = np.empty(shape, np.int8)
-    view_arrays = [_apply_view(view, base, array) for view in views]
+    arrays: dict[Value, np.ndarray | None] = {base: array}
+    view_arrays = [_apply_view(view, arrays) for view in views]
     return any(
         first is None or second is None or np.shares_memory(first, second)
         for first, second in itertools.combinations(view_arrays, 2)
@@ -85,22 +86,22 @@ def _may_overlap(base: Value, views: list[Value]) -> bool:
 _MAX_TESTED_ELEMENTS = 1 << 28  # elements of an array that is allocated for the test, a byte each
 
 
-def _apply_view(value: Value, base: Value, array: np.ndarray) -> np.ndarray | None:
-    """Return the part of `array` at the place that `value`, a view of `base`, has in `base`.
+def _apply_view(value: Value, arrays: dict[Value, np.ndarray | None]) -> np.ndarray | None:
+    """Return the array of `value`, made by views from an array that `arrays` has, and add it there.
 
-    Return None if an operand is known only at run time, or a kernel copies.
+    An array that a kernel copies, such as a reshaped one with steps, is the same in all views of it. Return None if an
+    operand is known only at run time.
     """
-    if value is base:
-        return array
-    node = value.node
-    assert node is not None
-    if len(node.inputs) > 1 or node.op.name in ("broadcast_to", "diag_part", "numpy_read_only"):
-        return None
-    viewed_array = _apply_view(node.inputs[0], base, array)
-    if viewed_array is None:
-        return None
-    view = node_function(node, compile_graph)(viewed_array)
-    return view[value.index] if type(view) in (tuple, list) else view
+    if value not in arrays:
+        arrays[value] = None
+        node = value.node
+        assert node is not None
+        if len(node.inputs) == 1 and node.op.name not in ("broadcast_to", "diag_part", "numpy_read_only"):
+            viewed_array = _apply_view(node.inputs[0], arrays)
+            if viewed_array is not None:
+                view = node_function(node, compile_graph)(viewed_array)
+                arrays[value] = view[value.index] if type(view) in (tuple, list) else view
+    return arrays[value]
 
 
 def _base_array(value: Value) -> Value:

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from autoconv.runtime.recording.journal import Location
 
 _STAGES_HANDLERS = ("handlers", "")
+_RETURNED_TWICE = "an array is returned twice, as views that share its memory"
 _RETURNED_OUTSIDE_ARRAY = "an array from outside, or a view of one, is returned"
 
 
@@ -277,8 +278,10 @@ class CompileContract(SessionContract):
             raise RunPlain(_RETURNED_OUTSIDE_ARRAY)
         if trace.memory and "split" in trace.complex_array_uses and returns_complex_parts(graph):
             raise RestartTrace(facts=[PARTS_ARE_VIEWS])
-        if write_monitor.may_be_memory and not trace.memory and outputs_share_memory(graph):
-            raise RestartTrace(memory=True)
+        if trace.memory or not (write_monitor.may_be_memory or self.call.arrays_as_objects):
+            return
+        if outputs_share_memory(graph):
+            raise RestartTrace(memory=True) if write_monitor.may_be_memory else RunPlain(_RETURNED_TWICE)
 
     def outside_values(self) -> OutsideValues:
         """Return the outside arrays that the trace read, with which arguments must not overlap if the graph writes."""
