@@ -35,7 +35,7 @@ class _Values:
     __autoconv_binary__: Callable[[str, Sequence[Any]], Any]  # of arrays in memory: applies an operator, by its op
     __autoconv_box__: Callable[[], Any]  # returns the form of a value as an object of the graph
     __autoconv_made_in__: Callable[[Any], bool]  # of what becomes an object as its region ends: True for that region
-    __autoconv_plain__: type  # of tracked containers: Python's class for which they stand
+    __autoconv_plain__: type  # of traced containers: Python's class for which they stand
     __autoconv_heap__: Any  # of instances of the program: the object of the graph that has their attributes
     __autoconv_maybe_missing__: bool  # of descriptors in the place of attributes that may be missing at run time
     __autoconv_identity__: bool  # of objects such as summary writers: traces depend on the identity alone

@@ -154,7 +154,7 @@ def _convert_method(method: types.MethodType, contract: Contract, region: Any) -
 
 
 def _wrap_sort(method: types.MethodType) -> Callable[..., Any]:
-    """Return the method `sort` of a tracked list; it converts the key function."""
+    """Return the method `sort` of a traced list; it converts the key function."""
 
     def sort(*args: Any, **options: Any) -> Any:
         key = options.get("key")

@@ -84,7 +84,7 @@ def _as_growing_list(iterable: Any) -> Any:
 
 
 def new(container: Any) -> Any:
-    """Return a list, tuple, dict or set that a display created, tracked during a trace."""
+    """Return a list, tuple, dict or set that a display created, a traced one during a trace."""
     region = current_region()
     if region is None:
         return container

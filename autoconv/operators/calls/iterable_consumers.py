@@ -245,7 +245,7 @@ def extend(items: Any, iterable: object) -> None:
 
 
 def wrap_extend(method: Any) -> Callable[..., Any]:
-    """Wrap the method `extend` of a tracked list.
+    """Wrap the method `extend` of a traced list.
 
     Items of iterators and elements of vectors are appended one by one, so that the list may hold its numbers unboxed. A
     list of symbolic length is appended as a whole, even to itself.

@@ -86,7 +86,7 @@ class _UnknownPartError(Exception):
 
 
 def _require_items(value: Any) -> list[Any]:
-    """Return the items of a tracked list, or the pairs of a dict; raise _UnknownPartError if they are not known."""
+    """Return the items of a traced list, or the pairs of a dict; raise _UnknownPartError if they are not known."""
     items = _known_items(DictView(value, "items") if type(value) is TracedDict else value)
     if items is None:
         raise _UnknownPartError

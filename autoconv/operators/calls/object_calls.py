@@ -87,7 +87,7 @@ _OWNER_CLASSES = (str, bytes, dict, set, frozenset, list, tuple)  # Python's own
 
 
 def _method_call(function: Callable[..., Any], otherwise: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call or record a method of one of Python's own objects; return NotImplemented if a tracked container owns it."""
+    """Call or record a method of one of Python's own objects; return NotImplemented if a traced container owns it."""
     owner: Any = function.__self__  # type: ignore[attr-defined]
     name = function.__name__
     if isinstance(owner, (str, bytes, list)) and len(args) == 1 and is_deferred(args[0]):

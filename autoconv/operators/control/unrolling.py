@@ -93,7 +93,7 @@ def unroll(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) -> t
 
 
 def _container_behind(iterable: object) -> tuple[Any, str]:
-    """Return the tracked container behind an iterable, or None, and the name of the view or function between them."""
+    """Return the traced container behind an iterable, or None, and the name of the view or function between them."""
     if type(iterable) in TRACED_TO_PLAIN:
         return iterable, ""
     if type(iterable) is DictView:
@@ -143,7 +143,7 @@ def _iteration_limit(iterable: object) -> int:
 
 
 def _make_iterator(iterable: Any) -> Any:
-    """Return Python's iterator over the items; for a tracked container, one that observes its changes."""
+    """Return Python's iterator over the items; for a traced container, one that observes its changes."""
     if type(iterable) is TracedList:
         return list.__iter__(iterable)
     owner, view_name = _container_behind(iterable)

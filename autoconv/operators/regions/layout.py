@@ -202,7 +202,7 @@ def is_same_object(first: Any, second: Any) -> bool:
 
 
 def is_container(layout: Layout) -> TypeGuard[Static]:
-    """Return whether the layout is a tracked list, dict or set with its identity."""
+    """Return whether the layout is a traced list, dict or set with its identity."""
     return isinstance(layout, Static) and type(layout.value) in TRACED_TO_PLAIN
 
 

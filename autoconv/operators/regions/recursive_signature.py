@@ -91,7 +91,7 @@ def invoke(function: FunctionType, target: Any, values: Sequence[Any]) -> Any:
 def argument_layout(value: object, region: Region, is_result: bool = False) -> Layout:
     """Return the layout of an argument or a result of a recursive function.
 
-    Under `compile`, lists and other tracked containers are graph objects. A user-defined object keeps its identity,
+    Under `compile`, lists and other traced containers are graph objects. A user-defined object keeps its identity,
     except for one that the function itself creates and returns.
     """
     if type(value) in TRACED_TO_PLAIN and region.contract.objects_in_graph:

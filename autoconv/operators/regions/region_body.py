@@ -109,12 +109,12 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
 
 
 def _copy_if_changed(value: object, changed_ids: set[int]) -> Any:
-    """Copy an untracked list or dict that the body wrote to, before the rollback.
+    """Copy an untraced list or dict that the body wrote to, before the rollback.
 
     A structure of tensors is state by its contents, not by its identity.
     """
-    is_untracked = isinstance(value, (list, dict)) and type(value) not in TRACED_TO_PLAIN
-    return copy.copy(value) if id(value) in changed_ids and is_untracked and is_structure(value) else value
+    is_untraced = isinstance(value, (list, dict)) and type(value) not in TRACED_TO_PLAIN
+    return copy.copy(value) if id(value) in changed_ids and is_untraced and is_structure(value) else value
 
 
 @contextmanager

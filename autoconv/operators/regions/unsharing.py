@@ -36,8 +36,8 @@ def copied_objects(value: object, layout: Layout, region: Region | None = None) 
                 yield from copied_objects(part, take_static_apart(part_layout, region), region)
         return
     is_container = type(value) in TRACED_TO_PLAIN
-    is_tracked = is_container or is_created_here(value)
-    if isinstance(layout, Arms) and is_tracked and Static(value) in layout.arms:
+    is_traced = is_container or is_created_here(value)
+    if isinstance(layout, Arms) and is_traced and Static(value) in layout.arms:
         return
     # A container that is already in the graph is not rebuilt.
     if (is_container and heap_of(value) is None and items_of(value) is None) or is_created_here(value):

@@ -170,8 +170,8 @@ def take_static_apart(layout: Layout, region: Region | None = None) -> Layout:
 
 def _keeps_identity(value: object, region: Region | None) -> bool:
     """Return whether a structure is a dataclass object of the program, or a container under `compile`."""
-    is_tracked_container = region is not None and region.contract.promises_identity and isinstance(value, (list, dict))
-    return is_tracked_container or _is_object_of_program(value, region)
+    is_traced_container = region is not None and region.contract.promises_identity and isinstance(value, (list, dict))
+    return is_traced_container or _is_object_of_program(value, region)
 
 
 def _is_object_of_program(value: object, region: Region | None) -> bool:

@@ -393,5 +393,5 @@ def local_cells(read: Any) -> None:
 
 
 def new(container: object) -> Any:
-    """Return a list, dict or set that was just created, tracked during a trace."""
+    """Return a list, dict or set that was just created, a traced one during a trace."""
     return container if current_region() is None else trace_container(container)

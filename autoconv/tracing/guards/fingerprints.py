@@ -151,7 +151,7 @@ class Fingerprints:
     def _container(self, value: Any, name: str, depth: int) -> Any:
         """Return the fingerprint of a container or object: its parts, preceded by its id if identity matters."""
         cls = type(value)
-        cls = getattr(cls, "__autoconv_plain__", cls)  # a tracked container becomes a plain one
+        cls = getattr(cls, "__autoconv_plain__", cls)  # a traced container becomes a plain one
         if self.strict and isinstance(value, (list, tuple, dict, set, frozenset)):
             count = base_of(value).__len__(value)  # type: ignore[attr-defined]
             if count > _MAX_ITEMS:
