@@ -1,12 +1,14 @@
-"""Reductions that ignore nans."""
+"""Reductions that ignore nans, and the replacement of nans and infinities."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from autoconv.numpy.element_loops import apply_by_parts
 from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
     MISSING,
@@ -18,6 +20,7 @@ from autoconv.numpy.operands import (
     check,
     computes,
     is_compiled,
+    is_weak,
     rank_of,
     refuse,
     refuse_options,
@@ -198,3 +201,29 @@ def _nan_scan(name: str, neutral_number: int) -> Callable[..., Any]:
 
 computes("nancumsum")(_nan_scan("cumsum", 0))
 computes("nancumprod")(_nan_scan("cumprod", 1))
+
+
+@computes("nan_to_num")
+def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """Replace nans and infinities: in a new array, or with `copy` false in `x` itself, which is returned."""
+    elements = tensor(x)
+    if not copy and (is_weak(x) or isinstance(x, (list, tuple)) or not rank_of(elements)):
+        refuse("changes what is no array, or has no dimensions")
+    if not all(bound is None or is_weak(bound) or tensor(bound).type.shape == () for bound in (nan, posinf, neginf)):
+        refuse("replaces elements by those of an array")
+    if elements.dtype.is_complex and not all(isinstance(b, float) for b in (nan, posinf, neginf) if b is not None):
+        refuse("replaces parts of complex numbers by values other than floats")
+    if not (elements.dtype.is_floating or elements.dtype.is_complex):
+        return elements if copy else x
+    replace = functools.partial(_replace_by_finite, nan=nan, posinf=posinf, neginf=neginf)
+    finite = apply_by_parts(replace, elements) if elements.dtype.is_complex else replace(elements)
+    return finite if copy else write_into(x, finite)
+
+
+def _replace_by_finite(x: Tensor, nan: Any, posinf: Any, neginf: Any) -> Tensor:
+    dtype: Any = x.dtype.numpy
+    limits = np.finfo(dtype)
+    high, low = limits.max if posinf is None else posinf, limits.min if neginf is None else neginf
+    result = apply("select", apply("is_nan", x), tensor(nan, dtype), x)
+    result = apply("select", apply("equal", x, tensor(np.inf, dtype)), tensor(high, dtype), result)
+    return apply("select", apply("equal", x, tensor(-np.inf, dtype)), tensor(low, dtype), result)

@@ -354,7 +354,8 @@ NEIGHBOURS = (Slice(1, None, None), Slice(None, -1, None))  # the successors and
 def ix_(*args: Any) -> tuple[Tensor, ...]:
     """Give each vector of positions a dimension of its own."""
     parts = list(map(tensor, args))
-    if not all(rank_of(part) == 1 and part.dtype.is_integer for part in parts):
+    are_arrays = all(part.dtype.is_integer or part is x for part, x in zip(parts, args, strict=True))
+    if not are_arrays or any(rank_of(part) != 1 or part.dtype.is_bool for part in parts):
         result = call_numpy("ix_", *args)
         return result if isinstance(result, tuple) else (result,)
     shapes = [tuple(-1 if axis == i else 1 for axis in range(len(parts))) for i in range(len(parts))]

@@ -51,25 +51,6 @@ def weak_or_tensor(x: TensorLike) -> Any:
     return x if is_weak(x) else tensor(x)
 
 
-@computes("nan_to_num")
-def nan_to_num(x: TensorLike, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
-    x_tensor = tensor(x)
-    if not all(bound is None or is_weak(bound) or tensor(bound).type.shape == () for bound in (nan, posinf, neginf)):
-        refuse("replaces elements by those of an array")
-    are_floats = all(bound is None or isinstance(bound, float) for bound in (nan, posinf, neginf))
-    if x_tensor.dtype.is_complex and not are_floats:
-        refuse("replaces parts of complex numbers by values other than floats")
-    if x_tensor.dtype.is_complex:
-        return apply_by_parts(lambda part: nan_to_num(part, copy, nan, posinf, neginf), x_tensor)
-    if not x_tensor.dtype.is_floating:
-        return x_tensor
-    limits, dtype = np.finfo(x_tensor.dtype.numpy), x_tensor.dtype.numpy  # type: ignore[arg-type]
-    high, low = limits.max if posinf is None else posinf, limits.min if neginf is None else neginf
-    result = apply("select", apply("is_nan", x_tensor), tensor(nan, dtype), x_tensor)
-    result = apply("select", apply("equal", x_tensor, tensor(np.inf, dtype)), tensor(high, dtype), result)
-    return apply("select", apply("equal", x_tensor, tensor(-np.inf, dtype)), tensor(low, dtype), result)
-
-
 def _infinity_predicate(infinity: float) -> Any:
     """Return NumPy's `isposinf` or `isneginf`, by the infinity."""
     def compute(x: TensorLike, out: OutLike | None = None) -> Any:

@@ -142,3 +142,16 @@ def test_assigned_numbers_are_constants_of_the_graph():
         compiled = ac.compile(marked)
         np.testing.assert_equal(compiled(x.copy()), marked(x.copy()))
         assert len(compiled.get_concrete_function(x.copy()).optimised.parameters) == 1
+
+
+def test_nan_to_num_of_the_argument_itself():
+    def f(x, n, z):
+        first = np.nan_to_num(x[1:], copy=False, nan=7.0)
+        cleaned = x * 2
+        np.nan_to_num(cleaned, False, 0.5, posinf=1e3)
+        return first, cleaned, np.nan_to_num(z, copy=False), np.array([np.nan_to_num(n, copy=False) is n])
+
+    x = np.array([np.nan, np.nan, np.inf, -0.0])
+    check(f, x, np.array([1, 2]), x[::-1] + 1j * x)
+    check(lambda x: [np.nan_to_num(x, copy=False)], x)
+    check(lambda x: [np.nan_to_num(x, True, 3.0)], x)

@@ -194,3 +194,31 @@ def test_choose_takes_integers_only():
     assert compiled(np.array([0, 1]), np.ones(2)).tolist() == [1, -1]
     with pytest.raises(TypeError, match="Cannot cast array data"):
         compiled(np.array([0.0, 1.0]), np.ones(2))
+
+
+EINSUMS_AND_IX = {
+    "ij->ji": lambda a: np.einsum("ij->ji", a),
+    "ii->i": lambda a: np.einsum("ii->i", a),
+    "implicit": lambda a: np.einsum("ba", a),
+    "an option": lambda a: np.einsum("ij->ji", a, optimize=True),
+    "a sum": lambda a: np.einsum("ij->i", a),
+    "ix_ of floats": lambda a: np.ix_(a[0], a[1])[1],
+}
+
+
+@pytest.mark.parametrize("is_written", [False, True])
+@pytest.mark.parametrize("take", EINSUMS_AND_IX.values(), ids=EINSUMS_AND_IX)
+def test_einsum_of_one_array_is_a_view_whatever_the_size(take, is_written):
+    def function(a):
+        view = take(a)
+        if is_written:
+            view[:1] = 9
+        return view
+
+    compiled = autoconv.compile(function)
+    for size in (2, 3, 4, 5, 2):
+        plain_array, compiled_array = (np.arange(float(size**2)).reshape(size, size) for _ in range(2))
+        expected, found = function(plain_array), compiled(compiled_array)
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(compiled_array, plain_array)
+        assert np.shares_memory(found, compiled_array) == np.shares_memory(expected, plain_array)

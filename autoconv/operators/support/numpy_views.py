@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from autoconv.errors import StagingError
+from autoconv.ops.linalg.products import keeps_labels
 from autoconv.runtime.annotations import IntLike, ShapeLike
 from autoconv.runtime.arrays.array_creation import record_strided_views, strided_array
 from autoconv.runtime.arrays.members import array_member, diagonal_of, view_of, windows_of
@@ -102,12 +103,6 @@ def _make_diagonal(array: SymbolicArray, k: IntLike) -> Any:
     return call_implementation(np.diag, load_elements(array), k)
 
 
-def _without_nan(array: SymbolicArray, copy: Any, **options: Any) -> Any:
-    if not copy:
-        _refuse_view(np.nan_to_num)  # mutates its argument
-    return call_implementation(np.nan_to_num, load_elements(array), **options)
-
-
 def _identity_if(function: Callable[..., Any], times: int) -> Callable[..., Any]:
     """Wrap a function that returns its argument itself if its second argument, a number of repetitions, is `times`."""
 
@@ -121,20 +116,15 @@ def _identity_if(function: Callable[..., Any], times: int) -> Callable[..., Any]
 
 def _einsum(*operands: Any, **options: Any) -> Any:
     """Return a view where one array is only transposed or its diagonal taken."""
-    if len(operands) == 2 and isinstance(operands[0], str) and not options:
+    if len(operands) == 2 and isinstance(operands[0], str) and keeps_labels(operands[0]):
         array = operands[1]
-        views = record_strided_views(array, lambda x: np.einsum(operands[0], x))
-        if views is not NotImplemented:
-            return views[0]
-        if None in (*array.type.shape, *array.type.strides) and _keeps_letters(operands[0]):
-            return view_of(array, lambda x: np.einsum(operands[0], x))
+        if options:
+            _refuse_view(np.einsum)
+        labels = operands[0].partition("->")[0].replace(" ", "")
+        if len(set(labels.replace(".", ""))) < len(labels.replace(".", "")):
+            _known_sizes(np.einsum, array, (), None, {})  # the view is a diagonal, whose strides are those of the sizes
+        return view_of(array, lambda x: np.einsum(operands[0], x))
     return wrap_new_arrays(call_implementation(np.einsum, *map(load_elements, operands), **options))
-
-
-def _keeps_letters(equation: str) -> bool:
-    """Return whether an equation of `einsum` sums over no letter: for one array, the result is then a view."""
-    input_letters, _, output_letters = equation.replace(" ", "").partition("->")
-    return "->" in equation and set(input_letters) == set(output_letters)
 
 
 def _meshgrid(*arrays: Any, copy: bool = True, **options: Any) -> Any:
@@ -221,7 +211,6 @@ VIEWS: dict[Any, Callable[..., Any]] = {
         for function in _functions_by_name("astype")
     },
     np.diag: lambda array, k=0: diagonal_of(array, k) if array.ndim == 2 else wrap_new_arrays(_make_diagonal(array, k)),
-    np.nan_to_num: lambda array, copy=True, **options: wrap_new_arrays(_without_nan(array, copy, **options)),
     np.trim_zeros: lambda *args, **options: call_implementation(np.trim_zeros, *args, **options),
     np.ravel: lambda array, order="C": array_member(array, "ravel")(order),
     np.diff: _identity_if(np.diff, 0), np.linalg.matrix_power: _identity_if(np.linalg.matrix_power, 1),

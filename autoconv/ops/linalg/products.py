@@ -210,6 +210,12 @@ def parse_equation(equation: str, count: int) -> tuple[list[str], str]:
     return operand_labels, result
 
 
+def keeps_labels(equation: str) -> bool:
+    """Return whether an einsum of one operand sums over no label: NumPy then returns a view of the operand."""
+    (labels,), result = parse_equation(equation, 1)
+    return set(labels) == set(result)
+
+
 def _einsum_type(*inputs: TensorType, equation: str) -> TensorType:
     """Return the type of the result, whose sizes are those of the labels in the equation."""
     check_dtypes("einsum", *inputs)

@@ -18,6 +18,7 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import state_size, without_identities
 from autoconv.graph.types import TensorType
 from autoconv.ops.index_spec import is_basic
+from autoconv.ops.linalg.products import keeps_labels
 
 
 def aliased_outputs(graph: Graph, arrays: Collection[Value]) -> set[int]:
@@ -96,7 +97,7 @@ def _apply_view(value: Value, arrays: dict[Value, np.ndarray | None]) -> np.ndar
         arrays[value] = None
         node = value.node
         assert node is not None
-        if len(node.inputs) == 1 and node.op.name not in ("broadcast_to", "diag_part", "numpy_read_only"):
+        if len(node.inputs) == 1 and node.op.name not in ("broadcast_to", "diag_part", "einsum", "numpy_read_only"):
             viewed_array = _apply_view(node.inputs[0], arrays)
             if viewed_array is not None:
                 view = node_function(node, compile_graph)(viewed_array)
@@ -115,13 +116,20 @@ def _aliased_results(node: Node, aliases: set[Value]) -> set[int]:
     """Return the positions of a node's results that may be one of `aliases`, or a view of one."""
     if node.op.name == "get_item" and not is_basic(node.attributes["spec"]):
         return set()  # advanced indexing copies
-    if node.op.traits.view or node.op.name in ("broadcast_to", "diag_part") or _takes_complex_part(node):
+    if node.op.traits.view or node.op.name in ("broadcast_to", "diag_part") or _is_view_of_operand(node):
         return set(range(len(node.results))) if node.inputs[0] in aliases else set()
     if node.op.traits.selects:
         return _aliased_region_results(node, node.inputs[1:], aliases, 0)
     if node.op.traits.repeats:
         return _aliased_region_results(node, node.inputs, aliases, state_size(node))
     return set(range(len(node.results))) if node.op.traits.control and aliases & set(node.inputs) else set()
+
+
+def _is_view_of_operand(node: Node) -> bool:
+    """Return whether NumPy returns a view where the node's kernel makes new values."""
+    if node.op.name == "einsum":
+        return len(node.inputs) == 1 and keeps_labels(node.attributes["equation"])
+    return _takes_complex_part(node)
 
 
 def _takes_complex_part(node: Node) -> bool:
