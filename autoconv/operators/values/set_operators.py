@@ -1,24 +1,27 @@
-"""`|`, `&`, `^` and `-` with a frozenset on the left.
+"""`|`, `&`, `^` and `-` with a left operand that reads other sets directly.
 
-A frozenset reads any other set directly and would see one that has moved into the graph as empty. All other types
-call the methods of the right operand.
+Such are frozensets, instances of the program's own subclasses of `set`, and views of dicts: their methods would see a
+set that has moved into the graph as empty. The class of a set in the graph is a subclass of `set`. So with a `set` on
+the left, Python calls the method of the right operand first.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeGuard
 
 from autoconv.operators.control.variants import distribute
 from autoconv.operators.regions.layout import Variant
-from autoconv.runtime.objects.containers import heap_of
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, heap_of
+from autoconv.runtime.objects.dict_views import SET_LIKE_VIEWS
 from autoconv.runtime.objects.symbolic_objects import apply_object
 from autoconv.runtime.recording.regions import current_region
 
 PYTHON_FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "bitor": operator.or_, "bitand": operator.and_, "bitxor": operator.xor, "sub": operator.sub,
 }  # fmt: skip
+_METHODS = {"bitor": "__or__", "bitand": "__and__", "bitxor": "__xor__", "sub": "__sub__"}
 _GRAPH_NAMES = {"bitor": "or", "bitand": "and", "bitxor": "xor", "sub": "sub"}
 
 
@@ -28,17 +31,37 @@ def _set_operator(name: str) -> Callable[[Any, Any], Any]:
     def apply(x: object, y: object) -> Any:
         if current_region() is None:
             return python_function(x, y)
-        if _may_be_frozenset(x) and Variant in (type(x), type(y)):
+        if _may_read_directly(x) and Variant in (type(x), type(y)):
             return distribute(apply, x, y)
-        if isinstance(x, frozenset) and heap_of(y) is not None:
+        if heap_of(y) is None:
+            return python_function(x, y)
+        if isinstance(x, frozenset):
             return apply_object(_GRAPH_NAMES[name], x, y)
-        return python_function(x, y)
+        return python_function(set(x) if isinstance(y, set) and _acts_as_set(x, name) else x, y)
 
     return apply
 
 
-def _may_be_frozenset(x: object) -> bool:
-    return isinstance(x, frozenset) or (type(x) is Variant and any(isinstance(arm, frozenset) for arm in x.values))
+def _may_read_directly(x: object) -> bool:
+    """Return whether a left operand, or an alternative of it, reads other sets directly."""
+    if type(x) is Variant:
+        return any(map(_may_read_directly, x.values))
+    return isinstance(x, frozenset) or type(x) in SET_LIKE_VIEWS or _is_of_set_subclass(x)
+
+
+def _is_of_set_subclass(x: object) -> bool:
+    return isinstance(x, set) and type(x) is not set and type(x) not in TRACED_TO_PLAIN
+
+
+def _acts_as_set(x: object, name: str) -> TypeGuard[Iterable[object]]:
+    """Return whether the operator has the result of a `set` with the elements of `x`.
+
+    `&` of a view of a dict differs: of two equal elements, it takes the one of the right operand.
+    """
+    if type(x) in SET_LIKE_VIEWS:
+        return name != "bitand"
+    method = _METHODS[name]
+    return _is_of_set_subclass(x) and getattr(type(x), method) is getattr(set, method)
 
 
 bitor, bitand, bitxor, sub = map(_set_operator, ("bitor", "bitand", "bitxor", "sub"))

@@ -21,10 +21,11 @@ from autoconv.runtime.objects.containers import (
     heap_of,
     items_of,
     materialise,
+    plain_class,
     record_container_change,
     traced_result,
 )
-from autoconv.runtime.objects.dict_views import VIEWS, DictView
+from autoconv.runtime.objects.dict_views import SET_LIKE_VIEWS, VIEWS, DictView
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, build_object, record_object
 from autoconv.runtime.recording.regions import current_region
@@ -106,10 +107,19 @@ def _record_method(container: Any, name: str, args: tuple[Any, ...], kwargs: dic
         raise StagingError(f"a {class_name} known only at run time is {_REFUSED_METHODS[name]} by Python")
     if name in _OPERATOR_BY_METHOD:
         result = apply_object(_OPERATOR_BY_METHOD[name], heap, *args)
-        return container if name in _IN_PLACE_METHODS else result
+        is_changed = name in _IN_PLACE_METHODS and not (plain_class(container) is set and _is_dict_view(args[0]))
+        return container if is_changed else result  # a set and the view of a dict make a new set
     if name in _OPERATOR_BY_REFLECTED_METHOD:
         return apply_object(_OPERATOR_BY_REFLECTED_METHOD[name], *args, heap)
     return record_object("object_method", [heap, *args, *kwargs.values()], name=name, keywords=tuple(kwargs))
+
+
+def _is_dict_view(value: Any) -> bool:
+    """Return whether a value is the view of a dict's keys or items, or the graph's object for one."""
+    if type(value) is not SymbolicObject:
+        return isinstance(value, SET_LIKE_VIEWS)
+    node = value.value_in_graph.node
+    return node is not None and node.op.name == "object_method" and node.attributes["name"] in ("keys", "items")
 
 
 def _is_added_by_other(other: object, container: object) -> bool:

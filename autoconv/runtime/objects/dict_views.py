@@ -14,6 +14,7 @@ from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_obje
 
 _CLASS_BY_VIEW = {"keys": type({}.keys()), "values": type({}.values()), "items": type({}.items())}
 VIEWS = frozenset(_CLASS_BY_VIEW)
+SET_LIKE_VIEWS = (_CLASS_BY_VIEW["keys"], _CLASS_BY_VIEW["items"])  # Python's classes of views with set operators
 
 
 class DictView:
