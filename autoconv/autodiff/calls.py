@@ -59,7 +59,7 @@ def reverse_custom(level: Level, node: Node, varied: set[Value], backprop: Calla
     That graph maps the results' cotangents and its captures to cotangents of the arguments at the positions `reached`.
     """
     (gradient,) = node.regions
-    argument_count, reached = node.attributes["arguments"], node.attributes["reached"]
+    argument_count, reached = node.attributes["argument_count"], node.attributes["reached"]
     cotangent_inputs = [cotangent_or_zeros(level, result, result.type) for result in node.results]
     captured_values = [level.resolve(value) for value in node.inputs[argument_count + len(node.results) :]]
     backward_call = level.backward.add(

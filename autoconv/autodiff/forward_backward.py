@@ -48,7 +48,7 @@ class Level:
         self.builder = ReverseBuilder(self, backward)
         self.cotangents: Cotangents = {}
         self._resolved_values: dict[Value, Value] = {}
-        self._outlines: dict[Value, Value] = {}
+        self._shape_placeholders: dict[Value, Value] = {}
 
     def share_state(self, level: Level) -> None:
         """Take over the state that all levels of one differentiation share."""
@@ -70,13 +70,13 @@ class Level:
         return result
 
     def resolve_shape(self, value: Value) -> Value:
-        """Resolve a value whose elements are not read: only an outline, an array without elements, is stored."""
+        """Resolve a value whose elements are not read: only a placeholder of its shape is stored."""
         if self.is_available(value) or isinstance(value.type, ResourceType):
             return self.resolve(value)
-        result = self._outlines.get(value)
+        result = self._shape_placeholders.get(value)
         if result is None:
-            node = self.forward.add(OPS["outline"], [value])
-            result = self._outlines[value] = self.resolve(node.results[0])
+            node = self.forward.add(OPS["shape_placeholder"], [value])
+            result = self._shape_placeholders[value] = self.resolve(node.results[0])
         return result
 
     def resolve_result(self, op: Op, value: Value, attributes: Mapping[str, Any]) -> Value:

@@ -123,7 +123,7 @@ def error_causes(node: Node) -> Causes:
     return rule(node) if rule is not None else ()
 
 
-CAUSES: RuleTable[Callable[[Node], Causes]] = RuleTable("what ops over numbers raise")
+CAUSES: RuleTable[Callable[[Node], Causes]] = RuleTable("rule for the errors of ops over numbers")
 
 
 @CAUSES.of("python_divide", "python_floor_divide", "python_modulo")

@@ -30,7 +30,7 @@ class OpenSizes(Protocol):
     """The open dimensions that code for any size takes."""
 
     def accepts_values(self, values: Mapping[str, int]) -> bool:
-        """Return whether the code is valid for these values of the symbols that are no expressions."""
+        """Return whether the code is valid for these values of the plain symbols, which determine the others."""
 
 
 class CompiledGraph(Protocol):
@@ -64,7 +64,7 @@ class SymbolicCode(Protocol):
     """The part of a backend that compiles a graph for any size: `compile` then takes graphs with open dimensions."""
 
     def sizes(self, graph: Graph, nonnegative_sizes: Sequence[Symbol]) -> OpenSizes:
-        """Return the open dimensions of a graph, and `nonnegative_sizes`, which must be at least 0.
+        """Return the open dimensions of a graph, with the condition that `nonnegative_sizes` are at least 0.
 
         Raise ValueError if the parameters do not determine one of them.
         """
@@ -84,8 +84,8 @@ class Dispatch:
     """The data for native dispatch between the entries of an object, see `llvm/runtime/call_dispatch.py`.
 
     owner           the class of the objects
-    slot            offset in bytes, in the objects, of a tuple: a call counter, a gate, a plain function, the names of
-                    parameters, and the entries
+    slot            offset in bytes, in the objects, of a tuple: a call counter, a gate (four numbers that can stop
+                    native dispatch of a call), a plain function, the names of parameters, and the entries
     methods         offset in bytes of a mapping from instances to their methods
     handle_miss     runs calls that no entry accepts
     handle_failure  handles an entry's exceptions
@@ -93,7 +93,8 @@ class Dispatch:
     detour          native dispatch is off while it is not 0
     busy            the number of graphs being recorded
     error_variable  holds NumPy's error state, by default `default_errors`
-    has_actions     true if error states are capsules that hold the actions
+    has_actions     true if NumPy's error state is a capsule with the action for each kind of error (ignore, warn,
+                    raise ...)
     """
 
     owner: type

@@ -28,8 +28,9 @@ _NO_ATTRIBUTES: Mapping[str, Any] = {}
 class Span:
     """A range of the user's source; lines and columns count from 1, 0 is unknown.
 
-    `caller` is the span of the call of the function, where the caller was traced too. `has_plain_errors`: errors are
-    those of plain Python or NumPy. `is_observed`: a handler or an object shows what ran before an error.
+    `caller` is the span of the call of the function, where the caller was traced too. With `has_plain_errors`, nodes
+    raise the classes of Python and NumPy (ValueError), not TensorFlow's (InvalidArgumentError). With `is_observed`, the
+    program can see which nodes ran before an error, by a handler or a mutated object; so they stay in order.
     """
 
     file: str
@@ -138,8 +139,8 @@ class Graph:
     controls: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     # Preconditions for symbolic shapes of parameters: these sizes must not be negative. Each call checks them.
     nonnegative_sizes: tuple[Symbol, ...] = ()
-    # The program's own object for the graph, if the program records into it in a `with` block.
-    block: Any = field(default=None, repr=False)
+    # The program's own object for the graph, if the program records into it in a `with` statement.
+    program_graph: Any = field(default=None, repr=False)
     # The default device of added nodes; while a pass replaces a node, the device of that node.
     device: str = field(default="", repr=False)
     _names: dict[str, int] = field(default_factory=dict, repr=False)
@@ -184,7 +185,8 @@ class Graph:
     def unique_name(self, name: str) -> str:
         """Return `name`, or `name_1`, `name_2` … if the graph has it already, and reserve it.
 
-        Names of a block that differ only in the case of letters are the same name, as in TensorFlow.
+        In a graph that the program entered by `with`, names that differ only in the case of letters are the same name,
+        as in TensorFlow.
         """
         name_key = self._name_key(name)
         if name_key not in self._names:
@@ -209,7 +211,7 @@ class Graph:
         return f"{name}_{number}", number
 
     def _name_key(self, name: str) -> str:
-        return name if self.block is None else name.lower()
+        return name if self.program_graph is None else name.lower()
 
     @property
     def effects(self) -> Effects:

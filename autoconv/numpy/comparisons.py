@@ -9,7 +9,6 @@ import numpy as np
 from autoconv.graph.dtypes import as_dtype
 from autoconv.numpy.kernels import call_numpy, register_kernels
 from autoconv.numpy.operands import (
-    assume,
     cast,
     computes,
     have_equal_shapes,
@@ -17,6 +16,7 @@ from autoconv.numpy.operands import (
     promotion_operand,
     refuse,
     require_known_shape,
+    rerun_plain_unless,
     size_of,
     sizes_of,
     tensor,
@@ -107,7 +107,7 @@ def isin(
         matches = call_ufunc(np.equal, apply("expand_dims", x, axis=-1), candidates)
         result = apply("numpy_any", matches, axis=-1)
     elif _are_sortable(x, candidates):
-        assume(tensor(count, np.int64) > 0, "there are elements to look up")
+        rerun_plain_unless(tensor(count, np.int64) > 0, "there are elements to look up")
         dtype = np.result_type(x.dtype.numpy, candidates.dtype.numpy)
         values, row = cast(x, dtype), apply("sort", cast(candidates, dtype), axis=0)
         flat_values = apply("reshape", values, shape=(-1,))
@@ -149,7 +149,7 @@ def unique(
     if not has_flags or not is_supported:
         return call_numpy("unique", x, *requested_results, axis, by_values=True, **options)
     if not isinstance(count, int):
-        assume(tensor(count, np.int64) > 0, "there are elements")
+        rerun_plain_unless(tensor(count, np.int64) > 0, "there are elements")
     results = _unique_by_order(x, count, *requested_results)
     return tuple(results) if any(requested_results) else results[0]
 

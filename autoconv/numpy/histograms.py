@@ -14,7 +14,6 @@ from autoconv.graph.dtypes import float64
 from autoconv.numpy.creation import linspace
 from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
-    assume,
     cast,
     computes,
     has_known_shape,
@@ -24,6 +23,7 @@ from autoconv.numpy.operands import (
     rank_of,
     refuse,
     require_known_shape,
+    rerun_plain_unless,
     sizes_of,
     tensor,
 )
@@ -88,7 +88,8 @@ def _given_edges(bins: Any, x: Tensor) -> Tensor | None:
         return None
     edges = cast(edges, np.result_type(x.dtype.numpy, edges.dtype.numpy))
     upper_edges, lower_edges = _edges_by_bin(edges)
-    assume(apply("reduce_all", apply("less_equal", lower_edges, upper_edges), axis=None), "the edges of bins increase")
+    is_sorted = apply("reduce_all", apply("less_equal", lower_edges, upper_edges), axis=None)
+    rerun_plain_unless(is_sorted, "the edges of bins increase")
     return edges
 
 
@@ -185,7 +186,7 @@ def _edges_of_axis(x: Tensor, choice: Any) -> Any:
         return _given_edges(choice, x)
     if choice < 1:
         return None
-    assume(tensor(sizes_of(x)[0], np.int64) > 0, "an array without elements has no least one")
+    rerun_plain_unless(tensor(sizes_of(x)[0], np.int64) > 0, "an array without elements has no least one")
     first, last = _outer_edges(x, cast(x, np.float64))
     return linspace(*_with_margin(first, last), int(choice) + 1)
 
@@ -210,12 +211,12 @@ def _count_in_equal_bins(
 ) -> tuple[Any, Any]:
     """Return the counts of elements, or the sums of their weights, or the density, and the edges of the bins."""
     if bounds is None:
-        assume(tensor(sizes_of(x)[0], np.int64) > 0, "an array without elements has no least one")
+        rerun_plain_unless(tensor(sizes_of(x)[0], np.int64) > 0, "an array without elements has no least one")
     values = cast(x, np.float64)
     first, last = _outer_edges(x, values) if bounds is None else (tensor(float(bound), np.float64) for bound in bounds)
     first, last = _with_margin(first, last)
     step = apply("divide", apply("subtract", last, first), tensor(float(bin_count), np.float64))
-    assume(apply("greater", step, tensor(0.0, np.float64)), "a histogram has bins that have a width")
+    rerun_plain_unless(apply("greater", step, tensor(0.0, np.float64)), "a histogram has bins that have a width")
     fraction = apply("divide", apply("subtract", values, first), apply("subtract", last, first))
     float_positions = apply("multiply", fraction, tensor(float(bin_count), np.float64))
     if bounds is not None:
@@ -251,7 +252,7 @@ def _outer_edges(x: Tensor, values: Tensor) -> tuple[Any, Any]:
     bounds = apply("less", apply("negative", limit), first), apply("less", last, limit)
     width = apply("subtract", last, first)
     is_finite = apply("logical_and", apply("logical_and", *bounds), apply("is_finite", width))
-    assume(is_finite, "a histogram has bins between finite numbers")
+    rerun_plain_unless(is_finite, "a histogram has bins between finite numbers")
     return first, last
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from autoconv.graph.types import are_shapes_compatible
 from autoconv.numpy.creation import count_up
 from autoconv.numpy.operands import (
-    assume,
     axis_of,
     cast,
     computes,
@@ -21,6 +20,7 @@ from autoconv.numpy.operands import (
     rank_of,
     refuse,
     require_known_shape,
+    rerun_plain_unless,
     sizes_of,
     tensor,
 )
@@ -209,7 +209,7 @@ def delete(arr: TensorLike, obj: object, axis: AxisLike | None = None) -> Tensor
         kept_positions: Any = np.delete(np.arange(require_known_shape(x)[axis_index]), positions)
     else:
         position = integer(positions)
-        _assume_position(position, 0, count)
+        _rerun_plain_unless_inside(position, 0, count)
         kept_positions = count_up(count - 1)
         is_behind = kept_positions >= (position if position >= 0 else count + position)
         kept_positions = apply("add", kept_positions, cast(is_behind, np.int64))
@@ -229,7 +229,7 @@ def insert(arr: TensorLike, obj: object, values: TensorLike, axis: AxisLike | No
         refuse("is given several positions, or one known only at run time")
     position, count = integer(static_position), sizes_of(x)[axis_index]
     if not isinstance(count, int):
-        _assume_position(position, 1, count)
+        _rerun_plain_unless_inside(position, 1, count)
     elif not -count <= position <= count:
         raise IndexError(f"index {position} is out of bounds for axis {axis_index} with size {count}")
     position += count if position < 0 and isinstance(count, int) else 0
@@ -248,6 +248,7 @@ def insert(arr: TensorLike, obj: object, values: TensorLike, axis: AxisLike | No
     return concatenate((leading_part, new_elements, trailing_part), axis_index)
 
 
-def _assume_position(position: int, excess: int, count: Any) -> None:
-    """Record the assumption that a position is one of `count` elements, or at most `excess` behind them."""
-    assume(tensor(count, np.int64) >= (position + 1 - excess if position >= 0 else -position), "a position is inside")
+def _rerun_plain_unless_inside(position: int, excess: int, count: Any) -> None:
+    """Record a check that a position is one of `count` elements, or at most `excess` behind them."""
+    smallest_count = position + 1 - excess if position >= 0 else -position
+    rerun_plain_unless(tensor(count, np.int64) >= smallest_count, "a position is inside")

@@ -11,7 +11,6 @@ import numpy as np
 from autoconv.graph.dtypes import as_dtype
 from autoconv.numpy.kernels import call_numpy, register_kernels
 from autoconv.numpy.operands import (
-    assume,
     axes_of,
     cast,
     computes,
@@ -21,6 +20,7 @@ from autoconv.numpy.operands import (
     refuse,
     refuse_options,
     require_known_shape,
+    rerun_plain_unless,
     tensor,
     tensors,
 )
@@ -342,7 +342,7 @@ def lstsq(a: TensorLike, b: TensorLike, rcond: Any = None) -> Any:
     rank = apply("numpy_sum", is_large, axis=-1)
     residuals: Any = tensor(np.zeros(0, values.dtype.numpy))
     if rows > columns:
-        assume(apply("equal", rank, tensor(columns, np.int64)), "a matrix has full rank")
+        rerun_plain_unless(apply("equal", rank, tensor(columns, np.int64)), "a matrix has full rank")
         errors = apply("subtract", right_sides, matrix_product(x, solution))
         residuals = apply("numpy_sum", _squared_magnitudes(errors), axis=0)
     if rank_of(rhs) == 1:

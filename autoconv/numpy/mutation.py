@@ -13,7 +13,6 @@ import numpy as np
 from autoconv.errors import ItemAssignmentError
 from autoconv.graph.dtypes import uint64
 from autoconv.numpy.operands import (
-    assume,
     cast,
     computes,
     has_known_shape,
@@ -25,6 +24,7 @@ from autoconv.numpy.operands import (
     rank_of,
     refuse,
     require_known_shape,
+    rerun_plain_unless,
     sizes_of,
     tensor,
 )
@@ -77,7 +77,7 @@ def _replace_by_extremes(op: str, x: Any, indices: Any, value: Any) -> Any:
     zero = tensor(0, np.int64)
     positions = apply("select", apply("less", positions, zero), apply("add", positions, size), positions)
     is_inside = apply("logical_and", apply("greater_equal", positions, zero), apply("less", positions, size))
-    assume(apply("reduce_all", is_inside, axis=(0,), keepdims=False), "a position is outside of the array")
+    rerun_plain_unless(apply("reduce_all", is_inside, axis=(0,), keepdims=False), "a position is outside of the array")
     amounts = apply("broadcast_to_shape_of", value, positions)
     return apply(op, x, apply("expand_dims", positions, axis=1), amounts)
 

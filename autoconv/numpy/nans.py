@@ -13,8 +13,6 @@ from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
     MISSING,
     argument_or_default,
-    assume,
-    assume_no_warning,
     axis_of,
     cast,
     check,
@@ -24,6 +22,8 @@ from autoconv.numpy.operands import (
     rank_of,
     refuse,
     refuse_options,
+    rerun_plain_unless,
+    rerun_with_warning_unless,
     sizes_of,
     tensor,
 )
@@ -86,7 +86,7 @@ def _nan_extreme(name: str, neutral_number: float) -> Callable[..., Any]:
         x, is_present = _without_nans(a, neutral_number)
         for size in sizes_of(x):
             if not isinstance(size, int):
-                assume(apply("greater", size, tensor(0)), "the error for no elements names another function")
+                rerun_plain_unless(apply("greater", size, tensor(0)), "an error for no elements names another function")
         result = apply_reduction(name, x, axis, keepdims, out=None)
         if is_present is not None:
             has_number = apply_reduction("any", is_present, axis, keepdims, out=None)
@@ -123,7 +123,7 @@ def _middle_of_rows(x: Tensor, axis: int) -> Any:
     axis_index = axis_of(axis, rank_of(x))
     _, is_present = _mask_nans(x, 0)
     count = apply_reduction("sum", is_present, axis_index, keepdims=True, out=None)
-    assume_no_warning(apply("numpy_all", apply("greater", count, tensor(0))), "each row has a number")
+    rerun_with_warning_unless(apply("numpy_all", apply("greater", count, tensor(0))), "each row has a number")
     sorted_x = apply("sort", x, axis=axis_index)
     positions = apply("subtract", count, tensor(1)), count
     halves = [apply("floor_divide", position, tensor(2)) for position in positions]
@@ -155,7 +155,7 @@ def _nan_variance(name: str, takes_root: bool) -> Callable[..., Any]:
         result_count = cast(apply_reduction("sum", is_present, axis, keepdims, out=None), x.dtype)
         degrees = apply("subtract", result_count, tensor(ddof, x.dtype.numpy))
         has_degrees = apply("greater", degrees, tensor(0, x.dtype.numpy))
-        assume_no_warning(apply("numpy_all", has_degrees), "each row has degrees of freedom")
+        rerun_with_warning_unless(apply("numpy_all", has_degrees), "each row has degrees of freedom")
         result = apply("divide", total, apply("select", has_degrees, degrees, tensor(np.nan, x.dtype.numpy)))
         return apply("sqrt", result) if takes_root else result
 
@@ -178,7 +178,7 @@ def _nan_position(name: str, neutral_number: float) -> Callable[..., Any]:
         present_x, is_present = _mask_nans(x, neutral_number)
         for size in sizes_of(x):
             if not isinstance(size, int):
-                assume(apply("greater", size, tensor(0)), "there are elements")
+                rerun_plain_unless(apply("greater", size, tensor(0)), "there are elements")
         has_number = apply_reduction("any", is_present, axis, keepdims=False, out=None)
         check(apply("numpy_all", has_number), "All-NaN slice encountered")
         return FUNCTIONS[getattr(np, name.removeprefix("nan"))](present_x, axis, keepdims=keepdims)

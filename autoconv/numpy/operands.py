@@ -267,15 +267,18 @@ def check(condition: TensorLike, message: str, error: type[Exception] = ValueErr
     apply("assert_true", condition, message=(message,), failure=error.__name__)
 
 
-def assume(condition: TensorLike, message: str) -> None:
-    """Record a condition that the graph assumes: where it fails, the call is rerun as plain Python."""
+def rerun_plain_unless(condition: TensorLike, message: str) -> None:
+    """Record a check of a run-time condition, on which the graph's results rely.
+
+    Where it fails, the call is rerun as plain Python.
+    """
     apply("assert_true", condition, message=(message,), failure="assumption")
 
 
-def assume_no_warning(condition: TensorLike, message: str) -> None:
-    """Record a condition under which NumPy does not warn; the results of the graph are NumPy's in any case.
+def rerun_with_warning_unless(condition: TensorLike, message: str) -> None:
+    """Record a check of a run-time condition, without which NumPy warns; the graph's results are NumPy's in any case.
 
-    Where it fails, the call is rerun as plain Python. An exported graph has no such condition.
+    Where it fails, the call is rerun as plain Python, which warns. An exported graph has no such check.
     """
     apply("assert_true", condition, message=(message,), failure="warning")
 
@@ -290,7 +293,7 @@ def have_equal_shapes(x: Tensor, y: Tensor) -> bool:
         return False
     for size, other in pairs:
         if (size, other) not in known_pairs:
-            assume(apply("equal", tensor(size, np.int64), tensor(other, np.int64)), "two shapes are equal")
+            rerun_plain_unless(apply("equal", tensor(size, np.int64), tensor(other, np.int64)), "two shapes are equal")
     return True
 
 

@@ -10,13 +10,13 @@ import numpy as np
 from autoconv.graph.dtypes import DType, float64
 from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
-    assume,
     axes_of,
     cast,
     computes,
     rank_of,
     refuse,
     require_known_shape,
+    rerun_plain_unless,
     size_of,
     tensor,
 )
@@ -41,7 +41,7 @@ def _median(
     if x.dtype.numpy.kind not in "biufc" or (isinstance(count, int) and not count):
         return call_numpy("median", x, axis=axis, keepdims=bool(keepdims))
     if not isinstance(count, int):
-        assume(count > 0, "the median of no elements")
+        rerun_plain_unless(count > 0, "the median of no elements")
     rows = cast(rows, np.uint8) if x.dtype.is_bool else rows
     low, high, last_element = sorted_elements(rows, [(count - 1) // 2, count // 2, count - 1], row_axis)
     middle_elements = apply("stack", low, high, axis=0)
@@ -115,7 +115,7 @@ def _quantiles(a: TensorLike, q: Any, scale: int, axis: Any, **options: Any) -> 
     if isinstance(count, int) and not count:
         return None
     if not isinstance(count, int):
-        assume(count > 0, "the quantile of no elements")
+        rerun_plain_unless(count > 0, "the quantile of no elements")
     quantile_positions = [_QuantilePosition(rows.dtype, count, quantile, scale, is_weak) for quantile in quantile_list]
     positions = [position for quantile in quantile_positions for position in (quantile.low, quantile.high)]
     *elements, last_element = sorted_elements(rows, [*positions, count - 1], row_axis)
@@ -150,7 +150,7 @@ class _QuantilePosition:
         known_quantile = static_value(q)
         fraction = known_quantile / scale if known_quantile is not None else q / scale if scale > 1 else q
         if known_quantile is None:
-            assume((fraction >= 0) & (fraction <= 1), "a quantile out of range")
+            rerun_plain_unless((fraction >= 0) & (fraction <= 1), "a quantile out of range")
         last_position = count - 1
         is_number = isinstance(last_position, int) or last_position.type.weak
         position = (last_position if is_number else cast(last_position, np.float64)) * fraction

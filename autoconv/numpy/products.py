@@ -12,7 +12,6 @@ import numpy as np
 
 from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
-    assume,
     axis_of,
     cast,
     check,
@@ -24,6 +23,7 @@ from autoconv.numpy.operands import (
     refuse,
     refuse_options,
     require_known_shape,
+    rerun_plain_unless,
     sizes_of,
     tensor,
     tensors,
@@ -67,7 +67,7 @@ def vdot(a: TensorLike, b: TensorLike, /) -> Any:
     x, y = (apply("reshape", tensor(operand), shape=(-1,)) for operand in (a, b))
     counts = sizes_of(x)[0], sizes_of(y)[0]
     if not all(isinstance(count, int) for count in counts):
-        assume(apply("equal", *map(tensor, counts)), "NumPy raises the error of a reshape")
+        rerun_plain_unless(apply("equal", *map(tensor, counts)), "NumPy raises the error of a reshape")
     return matrix_product(apply("conjugate", x) if x.dtype.is_complex else x, y)
 
 
@@ -292,7 +292,7 @@ def _contraction_steps(equation: str, terms: Sequence[str], sizes: dict[str, int
 
 
 def _assume_no_broadcast(condition: Any) -> None:
-    assume(condition, "NumPy broadcasts sizes of 1")
+    rerun_plain_unless(condition, "NumPy broadcasts sizes of 1")
 
 
 def _contract_open_sizes(equation: str, x: Tensor, y: Tensor, confirm: ConditionRecorder | None = None) -> Any:

@@ -13,7 +13,6 @@ from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
     MISSING,
     argument_or_default,
-    assume_no_warning,
     axes_of,
     axis_of,
     cast,
@@ -28,6 +27,7 @@ from autoconv.numpy.operands import (
     refuse,
     refuse_options,
     require_known_shape,
+    rerun_with_warning_unless,
     size_of,
     tensor,
 )
@@ -73,8 +73,8 @@ def apply_reduction(name: str, x: Tensor, axis: Any, keepdims: Any, out: Any, **
 def _refuse_warnings_of_too_few(name: str, x: Tensor, axis: Any, ddof: float) -> None:
     """Refuse reductions of rows with no elements, or with no more than `ddof`, since NumPy warns of these.
 
-    Means over an axis that is known to be empty are errors of constants; see
-    `autoconv.tracing.guards.numpy_error_state`.
+    Means over an axis that is known to be empty are not refused here: `autoconv.tracing.guards.numpy_error_state`
+    reports their warning while tracing, as for any computation on plain values.
     """
     if _has_too_few(x, axis, ddof):
         if name != "mean":
@@ -85,7 +85,8 @@ def _refuse_warnings_of_too_few(name: str, x: Tensor, axis: Any, ddof: float) ->
         return
     count = size_of(x, (axis,) if isinstance(axis, int) else axis)
     if not isinstance(count, int) and isinstance(ddof, (int, float)):
-        assume_no_warning(count > max(0, int(ddof)), f"the {'mean' if not ddof else 'deviation'} of too few elements")
+        name_in_message = "mean" if not ddof else "deviation"
+        rerun_with_warning_unless(count > max(0, int(ddof)), f"the {name_in_message} of too few elements")
 
 
 def _has_too_few(x: Tensor, axis: Any, ddof: float) -> bool:
@@ -126,7 +127,7 @@ def total_function(name: str, neutral_number: int, combine: object) -> Callable[
         where: Any = MISSING,
     ) -> Any:  # fmt: skip
         if initial is None:
-            refuse("is given initial=None")  # so that it raises for an array without elements
+            refuse("is given initial=None")  # with None, NumPy raises for an array without elements
         x = tensor(a)
         if argument_or_default(where, True) is not True:
             x = mask_elements(x, where, neutral_number)
@@ -261,7 +262,7 @@ def _position_function(name: str) -> Callable[..., Any]:
     def compute(a: object, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
         x = tensor(a)
         if out is not None and numpy_dtype_of(out) != np.intp:
-            refuse("is given an array of other elements to write to")
+            refuse("is given an array `out` whose dtype is not intp")
         return apply_reduction(name, x, axis if axis is None else integer(axis), keepdims, out)
 
     return compute

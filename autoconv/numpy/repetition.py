@@ -10,7 +10,6 @@ import numpy as np
 from autoconv.graph.dtypes import as_dtype
 from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
-    assume,
     axis_of,
     cast,
     check,
@@ -21,6 +20,7 @@ from autoconv.numpy.operands import (
     rank_of,
     refuse,
     require_known_shape,
+    rerun_plain_unless,
     sizes_of,
     tensor,
 )
@@ -151,7 +151,7 @@ def _extend_by_elements(x: Tensor, paddings: Sequence[tuple[int, int]], mode: st
 def _extension_indices(size: ShapeLike, low: Any, high: Any, mode: str) -> Tensor:
     """Return the indices that extend a dimension of unknown size at both ends."""
     count, one = tensor(size, np.int64), tensor(1, np.int64)
-    assume(apply("greater", count, tensor(0, np.int64)), "an empty axis cannot be extended")
+    rerun_plain_unless(apply("greater", count, tensor(0, np.int64)), "an empty axis cannot be extended")
     positions = apply("range", tensor(-low, np.int64), apply("add", count, tensor(high, np.int64)), one)
     last = apply("subtract", count, one)
     if mode == "edge":

@@ -11,7 +11,6 @@ from autoconv.numpy.kernels import call_numpy, register_kernels
 from autoconv.numpy.operands import (
     MISSING,
     argument_or_default,
-    assume,
     axis_of,
     cast,
     common_dtype,
@@ -23,6 +22,7 @@ from autoconv.numpy.operands import (
     refuse,
     refuse_options,
     require_known_shape,
+    rerun_plain_unless,
     select_operands,
     sizes_of,
     tensor,
@@ -115,7 +115,7 @@ def choose(a: TensorLike, choices: Any, out: OutLike | None = None, mode: str = 
         if mode == "raise":
             is_first_or_later = apply("greater_equal", choice_indices, tensor(0))
             is_inside = apply("logical_and", is_first_or_later, apply("less", choice_indices, tensor(len(choices))))
-            assume(apply("reduce_all", is_inside, axis=None), "a choice index is out of range")
+            rerun_plain_unless(apply("reduce_all", is_inside, axis=None), "a choice index is out of range")
         else:
             choice_indices = _positions_by_mode(choice_indices, len(choices), mode)
         result = choice_tensors[0]
@@ -325,7 +325,8 @@ def digitize(x: TensorLike, bins: TensorLike, right: bool = False) -> Tensor:
     edges = np.asarray(bins) if not holds_tensors(bins) else None
     if edges is None and rank_of(tensor(bins)) == 1 and tensor(bins).dtype.numpy.kind in "iuf":
         neighbours = [apply("get_item", tensor(bins), spec=(entry,)) for entry in NEIGHBOURS]
-        assume(apply("reduce_all", call_ufunc(np.greater_equal, *neighbours), axis=None), "bins that do not increase")
+        is_increasing = apply("reduce_all", call_ufunc(np.greater_equal, *neighbours), axis=None)
+        rerun_plain_unless(is_increasing, "bins that do not increase")
         return searchsorted(bins, x, side)
     if edges is None or edges.ndim != 1:
         return call_numpy("digitize", tensor(x), bins, right)

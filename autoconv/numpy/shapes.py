@@ -11,7 +11,6 @@ import numpy as np
 from autoconv.graph.dtypes import int64
 from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
-    assume,
     axes_of,
     axis_of,
     cast,
@@ -28,6 +27,7 @@ from autoconv.numpy.operands import (
     refuse,
     refuse_column_major,
     require_known_shape,
+    rerun_plain_unless,
     sizes_of,
     tensor,
 )
@@ -392,7 +392,7 @@ def unravel_index(indices: TensorLike, shape: ShapeLike, order: str = "C") -> tu
     sizes = [cast(size, np.int64) for size in sizes]
     count = functools.reduce(lambda first, second: apply("multiply", first, second), sizes)
     is_inside = apply("logical_and", apply("greater_equal", x, tensor(0, np.int64)), apply("less", x, count))
-    assume(is_inside, "an index is inside of the shape")
+    rerun_plain_unless(is_inside, "an index is inside of the shape")
     positions: list[Tensor] = []
     for size in reversed(sizes[1:]):
         positions.insert(0, apply("modulo", x, size))

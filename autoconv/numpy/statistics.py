@@ -12,8 +12,6 @@ from autoconv.numpy.element_loops import apply_by_parts
 from autoconv.numpy.kernels import call_numpy, register_kernels
 from autoconv.numpy.linalg import MAX_SHORT_SIDE, lstsq
 from autoconv.numpy.operands import (
-    assume,
-    assume_no_warning,
     cast,
     check,
     common_dtype,
@@ -24,6 +22,8 @@ from autoconv.numpy.operands import (
     rank_of,
     refuse,
     require_known_shape,
+    rerun_plain_unless,
+    rerun_with_warning_unless,
     sizes_of,
     tensor,
     tensors,
@@ -173,8 +173,8 @@ def cov(
         degrees = tensor(max(float(count - lost_degrees), 0.0), result_dtype)
     else:
         for other in other_counts:
-            assume(apply("equal", tensor(count, np.int64), tensor(other, np.int64)), "two samples have one length")
-        assume_no_warning(tensor(count, np.int64) > lost_degrees, "there are degrees of freedom")
+            rerun_plain_unless(apply("equal", tensor(count, np.int64), tensor(other, np.int64)), "equal sample sizes")
+        rerun_with_warning_unless(tensor(count, np.int64) > lost_degrees, "there are degrees of freedom")
         degrees = cast(apply("maximum", tensor(count - lost_degrees), tensor(0)), result_dtype)
     x = apply("concat", *rows, axis=0) if y is not None else rows[0]
     centred_x = apply("subtract", x, apply("numpy_mean", x, axis=1, keepdims=True))
@@ -245,7 +245,7 @@ def interp(x: TensorLike, xp: Any, fp: Any, left: Any = None, right: Any = None,
             return call_numpy("interp", queries, points, values, left, right)
     else:
         check(count == value_count, "fp and xp are not of the same length.")
-        assume(tensor(count, np.int64) > 1, "there are no two sample points")
+        rerun_plain_unless(tensor(count, np.int64) > 1, "there are no two sample points")
     last = tensor(count - 2, np.int64)
     upper = searchsorted(points, queries, "right")
     lower = apply("minimum", apply("maximum", apply("subtract", upper, tensor(1)), tensor(0)), last)
@@ -280,7 +280,7 @@ def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Tensor:
         raise ValueError("object too deep for desired array")
     is_turned = isinstance(sizes_of(x)[0], int) and not isinstance(sizes_of(y)[0], int)
     if is_turned:
-        assume(tensor(sizes_of(y)[0], np.int64) >= 1, "the second one has elements")
+        rerun_plain_unless(tensor(sizes_of(y)[0], np.int64) >= 1, "the second one has elements")
     if mode not in (("full",) if is_turned else ("full", "same", "valid")):
         return call_numpy("convolve", x, y, mode)
     if is_turned:
@@ -289,7 +289,7 @@ def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Tensor:
     if not all(size for size in sizes if isinstance(size, int)):
         raise ValueError(f"{'a' if not sizes[0] else 'v'} cannot be empty")
     if not isinstance(sizes[0], int):
-        assume(tensor(sizes[0], np.int64) >= (1 if mode == "full" else sizes[1]), "the second one is longer")
+        rerun_plain_unless(tensor(sizes[0], np.int64) >= (1 if mode == "full" else sizes[1]), "the second is longer")
     elif sizes[0] < sizes[1]:
         x, y, sizes = y, x, sizes[::-1]
     if sizes[1] > 64 or x.dtype.is_bool:
@@ -357,7 +357,7 @@ def polyfit(
     scale = apply("sqrt", apply("numpy_sum", apply("multiply", powers, powers), axis=0))
     epsilon = float(np.finfo(points.dtype.numpy).eps)  # type: ignore[arg-type]
     solution, _, rank, _ = lstsq(call_ufunc(np.true_divide, powers, scale), values, row_count * epsilon)
-    assume(apply("equal", rank, tensor(term_count, np.int32)), "the fit is well conditioned")
+    rerun_plain_unless(apply("equal", rank, tensor(term_count, np.int32)), "the fit is well conditioned")
     return call_ufunc(np.true_divide, solution, scale if rank_of(values) == 1 else apply("expand_dims", scale, axis=1))
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from autoconv.numpy.kernels import register_kernels
 from autoconv.numpy.operands import (
-    assume,
     axis_of,
     cast,
     computes,
@@ -18,6 +17,7 @@ from autoconv.numpy.operands import (
     refuse,
     refuse_options,
     require_known_shape,
+    rerun_plain_unless,
     sizes_of,
     tensor,
 )
@@ -56,7 +56,7 @@ def _resize(x: Tensor, axis: int, n: object) -> Tensor:
 
 def _resize_at_run_time(x: Tensor, axis: int, count: int, size: Any) -> Tensor:
     """Return `_resize` for an axis whose size is known at run time only: its first elements, then zeros."""
-    assume(tensor(size, np.int64) > 0, "there are elements to transform")
+    rerun_plain_unless(tensor(size, np.int64) > 0, "there are elements to transform")
     positions = np.arange(count)
     last = tensor(size - 1, np.int64)
     index = apply("minimum", tensor(positions), last)

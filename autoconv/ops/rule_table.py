@@ -9,7 +9,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class RuleTable(dict[str, F], Generic[F]):
-    """Rules by the names of ops, or of classes of ops; errors contain the text `kind`, such as "gradient rule".
+    """Rules by the names of ops, or of classes of ops; `kind` names them in errors, such as "gradient rule".
 
     >>> rules = RuleTable("example rule")
     >>> @rules.of("add", "subtract")
@@ -28,7 +28,7 @@ class RuleTable(dict[str, F], Generic[F]):
         def register(rule: F) -> F:
             for name in names:
                 if self.get(name, rule) is not rule:
-                    raise ValueError(f"{name!r} has two rules: {self._kind}")
+                    raise ValueError(f"the {self._kind} of {name!r} is defined twice")
                 self[name] = rule
             return rule
 

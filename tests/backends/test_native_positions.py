@@ -109,8 +109,8 @@ def convolved(a: Any, b: Any) -> Any:
 
 @pytest.mark.parametrize("program", [distance, convolved])
 def test_bounds_of_counters_bound_indices(program: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    checked, write = [], Region.raise_without_join_if
-    monkeypatch.setattr(Region, "raise_without_join_if", lambda *args: (checked.append(args[1]), write(*args)))
+    checked, write = [], Region.raise_and_leave_if
+    monkeypatch.setattr(Region, "raise_and_leave_if", lambda *args: (checked.append(args[1]), write(*args)))
     usual, unusual = [(5, 7), (9, 4), (12, 8), (3, 3), (20, 31)], [(1, 6), (0, 2), (6, 1), (1, 1), (2, 0)]
     check_against_plain(program, *[(np.arange(n) * 1.5, np.sin(np.arange(m))) for n, m in usual])
     assert not [node for node in checked if node.name.startswith("while")]

@@ -52,7 +52,7 @@ class _RecordingContract(CompileContract):
     def require_original(self, owner, what, spots=()):
         """Do nothing: there is no call whose arguments could become inputs."""
 
-    def spend(self, unit):
+    def count_step(self, unit):
         """Do nothing: there is no budget."""
 
     def on_converted(self, function):

@@ -56,3 +56,15 @@ def test_runs_of_equal_keys(program):
         assert compiled(k) == program(k)
     if program in (lengths, longest_run, weighted_sums, keys):
         assert "plain" not in compiled.explain()
+
+
+def equal_objects(x):
+    doubled = 2.0 * x
+    return [len(list(group)) for _, group in itertools.groupby([x, x, doubled, doubled, np.nan, np.nan])]
+
+
+def test_one_object_is_one_key():
+    """Python's groupby takes the same object for the same key, even if it is a nan."""
+    compiled = autoconv.compile(equal_objects)
+    for x in (1.5, float("nan"), 0.0):
+        assert compiled(x) == equal_objects(x)

@@ -15,10 +15,10 @@ from autoconv.operators.calls.call import call as callable_for
 from autoconv.operators.control.iterables import leading_dimension
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.regions import current_region
-from autoconv.runtime.support.kind_preserving import kind_preserving
 from autoconv.runtime.support.shape import TensorShape, TensorSpec
 from autoconv.runtime.support.structure import Template, flat_leaves, flatten, map_structure, pack
 from autoconv.runtime.support.structure_difference import check_same_structure
+from autoconv.runtime.support.trace_callables import callable_while_tracing
 from autoconv.runtime.support.type_spec import is_composite, is_composite_spec
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -246,7 +246,7 @@ def _collect_in_loop(
         TensorArray(type_.dtype, length, element_shape=type_.shape, clear_after_read=False) for type_ in types
     ]
 
-    @kind_preserving
+    @callable_while_tracing
     def body(position: int, arrays_so_far: list[TensorArray], carried_values: Any) -> tuple[Any, ...]:
         index = length - 1 - position if reverse else position
         result, carried_values = step(index, carried_values)
@@ -259,7 +259,7 @@ def _collect_in_loop(
         pairs = zip(arrays_so_far, tensors, strict=True)
         return position + 1, [array.write(index, tensor) for array, tensor in pairs], carried_values
 
-    @kind_preserving
+    @callable_while_tracing
     def continues(position: int, *_: Any) -> Any:
         return position < length
 

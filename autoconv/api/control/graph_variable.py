@@ -130,7 +130,7 @@ class GraphVariable(Variable):
     def _is_graph_recorded(self) -> bool:
         """Return whether ops are being recorded in the variable's graph."""
         region = current_region()
-        return region is not None and region.trace.root.graph.block is self.graph
+        return region is not None and region.trace.root.graph.program_graph is self.graph
 
     def __repr__(self) -> str:
         return f"<autoconv.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"

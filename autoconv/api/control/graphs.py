@@ -35,7 +35,7 @@ class Graph(FuncGraph):
         self.attachments: dict[Any, Any] = {}  # objects of other modules, such as the variables and imported tensors
         self.seed: int | None = None
         super().__init__(self._trace.root.graph, ())
-        self.recorded.block = self  # found again by `graph_being_built`
+        self.recorded.program_graph = self  # found again by `graph_being_built`
 
     @contextmanager
     def as_default(self) -> Iterator[Graph]:
@@ -154,7 +154,7 @@ class Graph(FuncGraph):
 def graph_being_built() -> Graph | None:
     """Return the graph of the enclosing block, None where ops run eagerly or a function is traced."""
     region = current_region()
-    return None if region is None else region.trace.root.graph.block  # type: ignore[no-any-return]
+    return None if region is None else region.trace.root.graph.program_graph  # type: ignore[no-any-return]
 
 
 class _GraphContract(Contract):
@@ -169,7 +169,7 @@ class _GraphContract(Contract):
             return _create_variable_outside(create, arguments)
         return create(**arguments) if graph is None else GraphVariable(graph=graph, **arguments)
 
-    def spend(self, unit: str) -> None:
+    def count_step(self, unit: str) -> None:
         """Refuse to record in a finalized graph; each recorded op calls this method."""
         graph = self._graph()
         if graph is not None and graph.finalized:

@@ -219,7 +219,7 @@ def _record_symbolic(region: Region, vjp: _CustomVjp, arguments: Sequence[Any], 
     values = [region.lift(value) for value in (*operands, *(graph_value(region, tensor) for tensor in tensors))]
     node = region.record(
         "custom_gradient", [*values, *captures],
-        {"arguments": len(operands), "results": len(tensors), "reached": connected_positions},
+        {"argument_count": len(operands), "result_count": len(tensors), "reached": connected_positions},
         regions=[inner.graph], types=[tensor.type for tensor in tensors],
     )  # fmt: skip
     return [SymbolicTensor(value) for value in node.results]

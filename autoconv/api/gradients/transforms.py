@@ -21,9 +21,9 @@ from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.regions import Region, current_region
-from autoconv.runtime.support.kind_preserving import kind_preserving
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import flat_leaves, flatten, map_structure, pack
+from autoconv.runtime.support.trace_callables import callable_while_tracing
 from autoconv.runtime.tensors.conversion import convert_to_tensor, is_tensor, python_number, weak_constant
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -35,7 +35,7 @@ Function = Callable[..., Any]
 _COPIED_ATTRIBUTES = ("__name__", "__qualname__", "__doc__")  # of a function, for its transforms
 
 
-@kind_preserving
+@callable_while_tracing
 def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int | None = None) -> Function:
     """Return the function that computes the value of `f`, a scalar, and its gradient by the argument at `argnums`.
 
@@ -52,7 +52,7 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_e
     return _compile_like(f, _with_gradient(f, argnums, recompute_every))
 
 
-@kind_preserving
+@callable_while_tracing
 def grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int | None = None) -> Function:
     """Return the function that computes the gradient of `f`; see `value_and_grad`.
 
@@ -88,7 +88,7 @@ def _with_gradient(f: Function, argnums: int | Sequence[int], recompute_every: i
     return with_gradient
 
 
-@kind_preserving
+@callable_while_tracing
 def jacobian(f: Function, argnums: int = 0) -> Function:
     """Return the function that computes the derivatives of each element of `f`'s result by each of the argument's.
 
@@ -115,7 +115,7 @@ def jacobian(f: Function, argnums: int = 0) -> Function:
     return _compile_like(f, derivatives)
 
 
-@kind_preserving
+@callable_while_tracing
 def hessian(f: Function, argnums: int = 0) -> Function:
     """Return the function that computes the second derivatives of `f`, a scalar, by a tensor, its argument `argnums`.
 
@@ -147,7 +147,7 @@ def hessian(f: Function, argnums: int = 0) -> Function:
     return _compile_like(f, second_derivatives)
 
 
-@kind_preserving
+@callable_while_tracing
 def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
     """Return the value of f(*primals), and its vjp: it maps cotangents of the value to a tuple of those of the primals.
 
@@ -162,7 +162,7 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
         value = callable_for(f)(*all_arguments)
     _check_not_lost(f, tape)
 
-    @kind_preserving
+    @callable_while_tracing
     def back(cotangents: Any) -> tuple[Any, ...]:
         value_leaves, value_template = flatten(value)
         cotangent_leaves = [cotangents] if value_template is None else flat_leaves(cotangents)
@@ -178,7 +178,7 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
     return map_structure(lambda leaf: _convert_to_kind(leaf, leaf), value), back
 
 
-@kind_preserving
+@callable_while_tracing
 def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """Return the value of f(*primals), and its directional derivative along the tangents.
 
@@ -209,7 +209,7 @@ def _wraps(f: Function) -> Callable[[Function], Function]:
     _check_callable(f)
 
     def wrap(transformed: Function) -> Function:
-        return kind_preserving(functools.wraps(f, _COPIED_ATTRIBUTES, ())(transformed))
+        return callable_while_tracing(functools.wraps(f, _COPIED_ATTRIBUTES, ())(transformed))
 
     return wrap
 

@@ -113,7 +113,7 @@ class _Peeling:
         if self.region is None:
             return False
         self.iteration_count += 1
-        self.region.contract.spend(ITERATION)
+        self.region.contract.count_step(ITERATION)
         trace = self.region.trace
         is_large = bool(trace.memory) and trace.recorded_nodes - self.recorded_count_before > self.max_nodes
         records_ops = len(self.region.graph.nodes) > self.node_count_before

@@ -63,7 +63,7 @@ def is_tracked(function: FunctionType) -> bool:
 
 def _record_call(function: FunctionType, target: Any, args: Any, kwargs: Any, region: Region) -> Any:
     """Record the call inline or as one of a recursive function, or restart an outer call as a recursive function."""
-    region.contract.spend(CALL)
+    region.contract.count_step(CALL)
     call = Call(function, target, args, kwargs, region)
     running_calls = region.trace.calls
     active_calls = [
@@ -83,6 +83,7 @@ def _record_call(function: FunctionType, target: Any, args: Any, kwargs: Any, re
         if decision is not None:
             wider_layouts = decision.layouts
             if decision.call.may_restart:
+                # The error of the trace, unless the Restart arrives: a `finally` or `except` may discard that.
                 region.trace.refusal = swallowed_signal_error()
                 raise decision
             return RecursiveFunction(call, wider_layouts).record()

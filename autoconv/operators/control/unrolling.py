@@ -111,7 +111,7 @@ def _unroll_items(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...
     limit = _iteration_limit(iterable)
     node_count = 0 if region is None else len(region.graph.nodes)
     for done_count, item in enumerate(iterator, 1):
-        contract.spend(ITERATION)
+        contract.count_step(ITERATION)
         if done_count == limit + 1:
             raise _ChangedError
         if done_count > _GENERATOR_LIMIT and isinstance(iterable, types.GeneratorType) and current_region() is not None:

@@ -20,7 +20,7 @@ from autoconv.operators.values.random_methods import random_source
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.recording.program_reads import mark_library_sources
-from autoconv.runtime.support.kind_preserving import kind_preserving
+from autoconv.runtime.support.trace_callables import callable_while_tracing
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import as_tensor
 
@@ -36,7 +36,7 @@ def convert_callback_function(function: Any, convert: Callable[[Any], Any]) -> C
     return convert(SOURCES[function]) if isinstance(function, Hashable) and function in SOURCES else None
 
 
-@kind_preserving
+@callable_while_tracing
 def may_be_scalar(value: object) -> bool:
     """Return whether the value may be a NumPy scalar, which numpy.vectorize passes on unchanged."""
     tensor = None if type(value) is SymbolicArray else as_tensor(value)
@@ -146,19 +146,19 @@ def fromiter(iter: Iterable[object], dtype: DTypeLike, count: int = -1) -> np.nd
     if result.ndim != 1:
         refuse("numpy.fromiter is given items that are no numbers")
     if may_be_limit(count):
-        assume(len(items) >= count, "there are as many items as numpy.fromiter asks for")
+        rerun_plain_unless(len(items) >= count, "there are as many items as numpy.fromiter asks for")
         return result[: len(items) if count < 0 else count].copy()
     return result
 
 
-@kind_preserving
+@callable_while_tracing
 def may_be_limit(count: object) -> bool:
     return as_tensor(count) is not None or operator.index(count) >= 0  # type: ignore[arg-type]
 
 
-@kind_preserving
-def assume(condition: TensorLike, message: str) -> None:
-    """Let calls where the condition does not hold run as plain Python."""
+@callable_while_tracing
+def rerun_plain_unless(condition: TensorLike, message: str) -> None:
+    """Record a check of a run-time condition: where it fails, the call is rerun as plain Python."""
     dispatch.apply("assert_true", condition, message=(message,), failure="assumption")
 
 

@@ -10,25 +10,25 @@ from numpy.typing import ArrayLike
 
 from autoconv.runtime.arrays.symbolic_arrays import load_elements, wrap_new_arrays
 from autoconv.runtime.recording.numpy_protocol import call_implementation
-from autoconv.runtime.support.kind_preserving import kind_preserving
+from autoconv.runtime.support.trace_callables import callable_while_tracing
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 _EigResult: Any = np.linalg._linalg.EigResult  # type: ignore[attr-defined]
 
 
-@kind_preserving
+@callable_while_tracing
 def complex_results(function: Callable[..., object], a: ArrayLike) -> Any:
     """Return the results of a function of eigenvalues as complex numbers."""
     return wrap_new_arrays(call_implementation(function, load_elements(a)))
 
 
-@kind_preserving
+@callable_while_tracing
 def real_part(x: ArrayLike) -> ArrayLike:
     return wrap_new_arrays(apply("real", load_elements(x)))  # type: ignore[no-any-return]
 
 
-@kind_preserving
+@callable_while_tracing
 def is_real(x: ArrayLike) -> Tensor:
     """Return whether all imaginary parts are zero."""
     imaginary_parts = apply("imag", load_elements(x))

@@ -1,4 +1,7 @@
-"""Speculative recording that can be undone: a condition that turns out to be a tensor is recorded again elsewhere."""
+"""Speculative recording that can be undone, such as when a condition turns out to be a tensor.
+
+The construct with that condition is then recorded once more, with a region for each of its paths.
+"""
 
 from __future__ import annotations
 

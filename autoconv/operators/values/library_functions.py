@@ -25,8 +25,8 @@ from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import TRACED_TO_PLAIN
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.recording.program_reads import mark_library_sources
-from autoconv.runtime.support.kind_preserving import kind_preserving
 from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.support.trace_callables import callable_while_tracing
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
@@ -35,7 +35,8 @@ def convert_library_function(
 ) -> Callable[..., Any] | None:
     """Return a function of the library that is converted where its arguments are part of the graph; None for others.
 
-    `unconverted_form` gives the form for other arguments of functions that run nothing of the program's code.
+    Functions in `_UNCONVERTED_ON_PLAIN_VALUES` run as `unconverted_form(function)` if no argument holds a value of the
+    graph, or is a generator expression of the program. All others are always converted.
     """
     source = SOURCES.get(function) if isinstance(function, Hashable) else None
     if source is None:
@@ -43,7 +44,8 @@ def convert_library_function(
 
     def run(*args: Any, **kwargs: Any) -> Any:
         values = (*args, *kwargs.values())
-        if function in _PURE_FUNCTIONS and not holds_symbols(values) and not any(map(_is_generator, values)):
+        has_plain_values = not holds_symbols(values) and not any(map(_is_generator, values))
+        if has_plain_values and function in _UNCONVERTED_ON_PLAIN_VALUES:
             return unconverted_form(function)(*args, **kwargs)
         try:
             inspect.signature(source).bind(*args, **kwargs)
@@ -58,19 +60,19 @@ def _is_generator(value: object) -> bool:
     return type(value) is GeneratorExpression
 
 
-@kind_preserving
+@callable_while_tracing
 def refuse(reason: str) -> None:
     """Raise StagingError for a form of a call that is not converted."""
     raise StagingError(reason, current_place())
 
 
-@kind_preserving
+@callable_while_tracing
 def program_error(error_class: type[Exception], message: str) -> Exception:
     """Make an error that the program can catch."""
     return mark_program_error(error_class(message))
 
 
-@kind_preserving
+@callable_while_tracing
 def _is_array(value: object) -> bool:
     return isinstance(value, (np.ndarray, SymbolicArray, SymbolicTensor))
 
@@ -175,12 +177,14 @@ def filterfalse(predicate: Callable[[Any], Any] | None, iterable: Iterable[Any],
 
 
 def groupby(iterable: Iterable[Any], key: Callable[[Any], Any] | None = None) -> Iterator[tuple[Any, Iterator[Any]]]:
-    """Implement itertools.groupby; a group is given after its last item was taken, and ends when the next one begins.
+    """Implement itertools.groupby.
+
+    A group is yielded once all its items were read from `iterable`, and is emptied before the next one is yielded.
     """
     current, group, has_group = None, [], False
     for item in iterable:
         value = item if key is None else key(item)
-        if has_group and value == current:
+        if has_group and value in (current,):  # the same object or an equal one, such as a nan
             group.append(item)
         else:
             if has_group:
@@ -290,14 +294,17 @@ def replace(obj: Any, /, **changes: object) -> Any:
     return obj.__class__(**{name: getattr(obj, name) for name in names}, **changes)
 
 
-@kind_preserving
+@callable_while_tracing
 def _names_of_kept_fields(obj: Any, *changes: str) -> list[str] | None:
-    """Return a dataclass' fields without `changes`; None if some are no arguments, or `changes` has another name."""
+    """Return the names of a dataclass' fields without `changes`.
+
+    Return None for other objects, if a field is not an argument of the constructor, or if `changes` names no field.
+    """
     if not dataclasses.is_dataclass(obj) or isinstance(obj, type) or type(obj) is not obj.__class__:
         return None
     names = [field.name for field in dataclasses.fields(obj) if field.init]
-    has_arguments_alone = [*obj.__dataclass_fields__] == names and {*changes} <= {*names}
-    return [name for name in names if name not in changes] if has_arguments_alone else None
+    is_replaceable = [*obj.__dataclass_fields__] == names and {*changes} <= {*names}
+    return [name for name in names if name not in changes] if is_replaceable else None
 
 
 def _copy_of_fields(function: Callable[..., Any], container: type) -> Callable[..., Any]:
@@ -323,13 +330,13 @@ def _copy_of_fields(function: Callable[..., Any], container: type) -> Callable[.
     return copy_of_fields
 
 
-@kind_preserving
+@callable_while_tracing
 def _is_list(value: object) -> bool:
     """Return whether a value is a list of Python's own class."""
     return isinstance(value, list) and TRACED_TO_PLAIN.get(type(value), type(value)) is list
 
 
-@kind_preserving
+@callable_while_tracing
 def _field_names(obj: Any) -> Any:
     """Return the names of an object's fields; None unless it is a dataclass."""
     is_dataclass = dataclasses.is_dataclass(obj) and not isinstance(obj, type) and type(obj) is obj.__class__
@@ -381,8 +388,8 @@ SOURCES: dict[Any, Callable[..., Any]] = {
     dataclasses.astuple: _copy_of_fields(dataclasses.astuple, tuple),
     np.ndindex: ndindex, np.ndenumerate: ndenumerate,
 }  # fmt: skip
-# Functions that the trace itself may call with values that are not part of the graph.
-_PURE_FUNCTIONS = frozenset(
+# Functions that need no conversion if no argument is part of the graph.
+_UNCONVERTED_ON_PLAIN_VALUES = frozenset(
     {
         itertools.accumulate, itertools.chain, itertools.combinations, itertools.islice, itertools.product,
         functools.reduce,

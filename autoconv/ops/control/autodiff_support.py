@@ -1,4 +1,5 @@
-"""Ops inserted by differentiation: values stored by the forward pass, and custom gradients."""
+"""Ops inserted by differentiation: placeholders for arrays whose elements are not read, empty lists, custom gradients.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +15,10 @@ from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.values.list_value import ListValue
 
 
-def _outline(x: Any) -> Any:
+def _shape_placeholder(x: Any) -> Any:
     """Return zeros of the operand's shape that share one element in memory; for a list, a list of such arrays."""
     if isinstance(x, ListValue):
-        return x.with_items([None if item is None else _outline(item) for item in x.items()])
+        return x.with_items([None if item is None else _shape_placeholder(item) for item in x.items()])
     return np.broadcast_to(np.zeros((), x.dtype), np.shape(x))
 
 
@@ -30,17 +31,17 @@ def _dtype_in(type_: Type) -> DType:
     return next((leaf.dtype for leaf in leaves(type_)), float32)
 
 
-def _forward_types(*inputs: Type, arguments: int, results: int, **_: Any) -> Sequence[Type]:
-    return inputs[arguments : arguments + results]
+def _forward_types(*inputs: Type, argument_count: int, result_count: int, **_: Any) -> Sequence[Type]:
+    return inputs[argument_count : argument_count + result_count]
 
 
-def _forward_results(*inputs: Any, arguments: int, results: int, **_: Any) -> tuple[Any, ...]:
-    return tuple(inputs[arguments : arguments + results])
+def _forward_results(*inputs: Any, argument_count: int, result_count: int, **_: Any) -> tuple[Any, ...]:
+    return tuple(inputs[argument_count : argument_count + result_count])
 
 
-outline = define(
-    name="outline", graphdef="ZerosLike", result=lambda x: x, kernel=_outline, gradient=no_cotangents, shape_only=(0,),
-    samples=(sample(np.array([[1.5, 2.0]])),),
+shape_placeholder = define(
+    name="shape_placeholder", graphdef="ZerosLike", result=lambda x: x, kernel=_shape_placeholder,
+    gradient=no_cotangents, shape_only=(0,), samples=(sample(np.array([[1.5, 2.0]])),),
 )  # fmt: skip
 """An array of the operand's shape without memory for elements; it reads as zeros."""
 

@@ -40,8 +40,11 @@ def _is_view(node: Node) -> bool:
     return all(isinstance(entry, (NewAxis, Rest, At, Slice)) for entry in node.attributes.get("spec", (None,)))
 
 
-def refuse_overlapping_views() -> None:
-    """Raise StagingError if there are views of overlapping elements: these count as read-only, unlike in NumPy."""
+def refuse_write_beside_overlapping_views() -> None:
+    """Raise StagingError if a graph being recorded has a view with overlapping elements.
+
+    Called where an array that counts as read-only is written: it may be such a view, which NumPy lets programs write.
+    """
     region = current_region()
     while region is not None:
         if any(node.attributes.get("read_only") == "overlaps" for node in region.graph.walk()):

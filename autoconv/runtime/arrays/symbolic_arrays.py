@@ -42,7 +42,7 @@ from autoconv.runtime.arrays.assigned_values import (
 )
 from autoconv.runtime.arrays.complex_parts import record_complex_use
 from autoconv.runtime.arrays.indices import selects_copy
-from autoconv.runtime.arrays.read_only import is_read_only, refuse_overlapping_views
+from autoconv.runtime.arrays.read_only import is_read_only, refuse_write_beside_overlapping_views
 from autoconv.runtime.arrays.views import TRANSPOSED, ViewSource
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.recording.differentiated_values import is_differentiated
@@ -239,7 +239,7 @@ class SymbolicArray(TensorMethods):
 
     def _check_writeable(self, subject: str) -> None:
         if self.type.read_only:
-            refuse_overlapping_views()
+            refuse_write_beside_overlapping_views()
             raise as_program_error(ValueError(f"{subject} is read-only"))
 
     def _parse_index(self, index: object) -> tuple[Spec, list[Any]]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from autoconv.graph.graph import Value
     from autoconv.runtime.recording.journal import Location
 
-CALL, ITERATION, NODE = "call", "iteration", "node"  # units of the trace budget, see `Contract.spend`
+CALL, ITERATION, NODE = "call", "iteration", "node"  # units of the trace budget, see `Contract.count_step`
 
 
 class Contract:
@@ -101,8 +101,8 @@ class Contract:
     def include_guards(self, guards: Any) -> None:
         """Include the guards of another trace, which this one uses."""
 
-    def spend(self, unit: str) -> None:
-        """Count an iteration of a Python loop, or a recorded node; may abandon the trace."""
+    def count_step(self, unit: str) -> None:
+        """Count a call, an iteration of a Python loop, or a recorded node; abandon the trace if its budget is spent."""
 
 
 EAGER = Contract()

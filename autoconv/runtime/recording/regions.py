@@ -284,7 +284,7 @@ class Region:
             for stores in tuple(self.trace.stores):
                 is_observed |= stores.before_node(self, name, inputs, attributes)
         contract = self.contract
-        contract.spend(NODE)
+        contract.count_step(NODE)
         self.trace.recorded_nodes += 1
         lifted_inputs = [self.lift(value) for value in inputs]
         given_span = options.pop("span", None)

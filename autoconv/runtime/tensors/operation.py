@@ -48,7 +48,7 @@ class TensorOperation:
     @property
     def graph(self) -> Any:
         """The graph; inside a block `with graph.as_default():` the block's own object."""
-        return self._value.graph.block or self._value.graph
+        return self._value.graph.program_graph or self._value.graph
 
     @property
     def control_names(self) -> tuple[str, ...]:

@@ -87,20 +87,20 @@ class SymbolicTensor(Tensor):
     @property
     def graph(self) -> Any:
         """The graph; in a block `with graph.as_default():`, the object `graph` of that block."""
-        return self._value.graph.block or self._value.graph
+        return self._value.graph.program_graph or self._value.graph
 
     def __hash__(self) -> int:
         """Hash by identity in the graph of a block, where tensors are keys; raise TypeError elsewhere."""
-        return hash(self._value) if self._value.graph.block is not None else super().__hash__()
+        return hash(self._value) if self._value.graph.program_graph is not None else super().__hash__()
 
     def __eq__(self, other: object) -> Any:
         """Compare elements; in the graph of a block, return whether both are the same tensor."""
-        if self._value.graph.block is not None:
+        if self._value.graph.program_graph is not None:
             return isinstance(other, SymbolicTensor) and self._value is other._value
         return super().__eq__(other)
 
     def __ne__(self, other: object) -> Any:
-        return not self == other if self._value.graph.block is not None else super().__ne__(other)
+        return not self == other if self._value.graph.program_graph is not None else super().__ne__(other)
 
     @property
     def op(self) -> TensorOperation:
@@ -234,7 +234,7 @@ class SymbolicTensor(Tensor):
         result = NotImplemented if name.startswith("__") else current_contract().attribute(self, name)
         if result is not NotImplemented:
             return result
-        if name == "eval" and self._value.graph.block is not None:
+        if name == "eval" and self._value.graph.program_graph is not None:
             return functools.partial(EVALUATE, self)
         if name.startswith(VARIABLE_METHOD_PREFIXES):
             return variable_method_or_raise(self, name)

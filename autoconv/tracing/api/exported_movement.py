@@ -22,7 +22,7 @@ from autoconv.ops.index_spec import Gather
 from autoconv.ops.rule_table import RuleTable
 
 _Form = Callable[[GraphBuilder, list[Value], Mapping[str, Any]], Value]  # (b, operands, attributes) -> result
-FORMS: RuleTable[_Form] = RuleTable("forms of ops that move elements by values")
+FORMS: RuleTable[_Form] = RuleTable("form of a move of elements by values")
 _NEGATIVE_COUNTS = ("repeats may not contain negative values.",)
 
 

@@ -1,7 +1,7 @@
 """Alias analysis of outputs that may share memory with array arguments, as NumPy's views do.
 
-The analysis goes forward, to a fixed point in loops. A value is a possible alias if it may be a view of one; results
-of control flow without known regions are conservatively aliases if an operand is.
+The analysis goes forward, to a fixed point in loops. A value is a possible alias if it may be one of the arrays, or a
+view of a possible alias. Results of control flow other than branches and loops count as aliases if an operand is one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def aliased_outputs(graph: Graph, arrays: Collection[Value]) -> set[int]:
     aliases: set[Value] = set(arrays)
     for node in graph.nodes:
         for position in _aliased_results(node, aliases):
-            if _has_elements(node.results[position]):
+            if _may_have_dimensions(node.results[position]):
                 aliases.add(node.results[position])
     return {position for position, value in enumerate(graph.outputs) if value in aliases}
 
@@ -49,7 +49,7 @@ def _complex_parts(graph: Graph) -> set[Value]:
 
 def outputs_share_memory(graph: Graph) -> bool:
     """Return whether two outputs may be overlapping views of one array that the graph creates."""
-    outputs = {without_identities(value) for value in graph.outputs if _has_elements(value)}
+    outputs = {without_identities(value) for value in graph.outputs if _may_have_dimensions(value)}
     if len(outputs) < 2:
         return False
     views_by_base: dict[Value, list[Value]] = {}
@@ -155,6 +155,9 @@ def _aliased_region_results(node: Node, inputs: tuple[Value, ...], aliases: set[
             return result
 
 
-def _has_elements(value: Value) -> bool:
-    """Return whether the value is an array; items of arrays are NumPy scalars, which share no memory."""
+def _may_have_dimensions(value: Value) -> bool:
+    """Return whether the value is an array that may have dimensions.
+
+    Without dimensions, it is a NumPy scalar, which shares no memory.
+    """
     return isinstance(value.type, TensorType) and value.shape != ()

@@ -141,7 +141,7 @@ class CompileContract(SessionContract):
     def restart(self, kind: str, fact: Any) -> NoReturn:
         raise RestartTrace(facts=[(kind, fact)])
 
-    def spend(self, unit: str) -> None:
+    def count_step(self, unit: str) -> None:
         self._budget(unit)
 
     # The steps of the trace

@@ -137,7 +137,7 @@ def _classify_complex(node: Node) -> str:
 
 def _classify_shape_query(name: str) -> str:
     """Return the lowering class of an op that only reads the dimensions of its operand; "" for other ops."""
-    return "extent" if name in ("dimension", "size") else "view" if name in ("shape", "outline") else ""
+    return "extent" if name in ("dimension", "size") else "view" if name in ("shape", "shape_placeholder") else ""
 
 
 def _is_controlled_by_scalar(node: Node) -> bool:

@@ -52,7 +52,7 @@ def write_element_source(b: Any, node: Node, index: Index, picks: Sequence[Posit
     name = node.op.name
     if name == "shape":
         return _write_dimension_at(b, node, index)
-    if name in ("zeros_like", "ones_like", "outline"):
+    if name in ("zeros_like", "ones_like", "shape_placeholder"):
         return _write_constant(b, int(name == "ones_like"), node.results[0].dtype)
     if name == "fill":
         return node.inputs[0], (), None
@@ -71,7 +71,7 @@ def write_element_source(b: Any, node: Node, index: Index, picks: Sequence[Posit
 
 
 def _write_constant(b: Any, number: int, dtype: DType) -> Element:
-    """Return a constant element; for a complex dtype, which an outline with open sizes may have, a pair of parts."""
+    """Return a constant element; a pair of parts for a complex dtype, as of a `shape_placeholder` with open sizes."""
     if not dtype.is_complex:
         return b.constant(number, dtype)  # type: ignore[no-any-return]
     parts = (b.constant(part, dtype.real_dtype) for part in (number, 0))

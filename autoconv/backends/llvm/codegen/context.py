@@ -69,7 +69,7 @@ class ValueContext(Protocol):
         In the code, the path of the call joins the path without it.
         """
 
-    def raise_without_join_if(self, node: Node, condition: str) -> None:
+    def raise_and_leave_if(self, node: Node, condition: str) -> None:
         """Call the kernel of `node`, which raises its error, if the i1 `condition` holds; then leave the function.
 
         As the path of the call does not join the other one, LLVM may keep numbers in registers that were loaded before

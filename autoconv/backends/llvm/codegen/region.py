@@ -240,7 +240,7 @@ class Region(KernelCalls):
         with self.out.unlikely(condition):
             self.call_kernel(node, is_rare=True)
 
-    def raise_without_join_if(self, node: Node, condition: str) -> None:
+    def raise_and_leave_if(self, node: Node, condition: str) -> None:
         """Call the node's kernel, which raises, if the i1 `condition` is true; then leave the function.
 
         As the path of the call does not join the other one, LLVM may keep numbers in registers that were loaded before.

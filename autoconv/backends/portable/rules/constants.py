@@ -152,7 +152,7 @@ def ensure_shape(writer: Rules, node: Node, x: Term, *_: Term) -> Term:
     return x
 
 
-@lowers("identity", "outline", "numpy_read_only", "stop_gradient")
+@lowers("identity", "shape_placeholder", "numpy_read_only", "stop_gradient")
 def identity(writer: Rules, node: Node, x: Term) -> Term:
     return x
 

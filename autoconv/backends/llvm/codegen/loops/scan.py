@@ -89,7 +89,7 @@ def write_scan(region: LoweringContext, node: Node) -> None:
     if not isinstance(space.inner, int) or space.inner > 1:
         iterations = outer_shape
         scan.write_by_columns()
-    elif _has_few_long_rows(space) and scan.is_associative:
+    elif _has_few_long_rows(space) and scan.may_reassociate:
         iterations = 1
         scan.write_by_parts()
     else:
@@ -127,7 +127,8 @@ class _Scan:
         is_inexact = self.dtype.is_floating or self.dtype.is_complex
         name = node.op.name
         self.extreme = MAX if name == "cummax" else MIN if name == "cummin" else None
-        self.is_associative = not is_inexact or self.extreme is not None or name == "cumsum"
+        # Among the sums and products of floats, only `cumsum` may be reassociated.
+        self.may_reassociate = not is_inexact or self.extreme is not None or name == "cumsum"
         self.is_exclusive = node.attributes.get("exclusive", False)
         zero = -0.0 if self.dtype.is_floating and not self.is_exclusive else 0  # -0.0 + -0.0 stays -0.0
         if self.extreme is not None:
@@ -225,15 +226,15 @@ class _Scan:
         return total_cells
 
 
-def _is_open_recurrence(node: Node) -> bool:
-    """Return whether the node is a recurrence over dense arrays that broadcast to its result."""
+def _has_dense_broadcast_operands(node: Node) -> bool:
+    """Return whether all operands of the node are dense arrays that broadcast to its result."""
     result_type = node.results[0].type
     shape = shape_of(result_type)
     return has_only_dense(node) and all(broadcasts_to(shape_of(value.type), shape) for value in node.inputs)
 
 
 @complex_lowering("linear_recurrence", fits=_has_single_dtype)
-@native_lowering("linear_recurrence", fits=_has_known_arrays, fits_open=_is_open_recurrence)
+@native_lowering("linear_recurrence", fits=_has_known_arrays, fits_open=_has_dense_broadcast_operands)
 def write_recurrence(region: LoweringContext, node: Node) -> None:
     """Compute each step as addend + coefficient · previous step; the first step is its addend."""
     (coefficient, addend), (result,) = node.inputs, node.results

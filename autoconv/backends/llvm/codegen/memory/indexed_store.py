@@ -61,8 +61,8 @@ def _write_masked_set(region: LoweringContext, node: Node) -> None:
     b, dtype, is_vector = RegisterWriter(region), node.inputs[0].dtype, not is_scalar(value.type)
     for size, mask_size in zip(x.sizes, sizes(mask.type), strict=True):
         if size != mask_size:
-            region.raise_without_join_if(node, out.icmp("ne", size, mask_size))
-    count_cell, next_cell = out.alloca("i64"), out.alloca("i64")
+            region.raise_and_leave_if(node, out.icmp("ne", size, mask_size))
+    count_cell, position_cell = out.alloca("i64"), out.alloca("i64")
     step: Any = b.constant(0, int64)
     if is_vector:
         store(b, b.constant(0, int64), count_cell, 0)
@@ -74,15 +74,15 @@ def _write_masked_set(region: LoweringContext, node: Node) -> None:
         value_count = b.wrap(int64, str(sizes(value.type)[0]))
         is_single = b.compare("eq", value_count, b.constant(1, int64))
         fits = is_single | b.compare("eq", value_count, load(b, int64, count_cell, 0))
-        region.raise_without_join_if(node, out.not_(fits.ir))
+        region.raise_and_leave_if(node, out.not_(fits.ir))
         step = b.select(is_single, b.constant(0, int64), b.constant(1, int64))
-    store(b, b.constant(0, int64), next_cell, 0)
+    store(b, b.constant(0, int64), position_cell, 0)
 
     def write(index: Index) -> None:
         with out.if_(b.at(mask, index).ir):
-            number = load(b, int64, next_cell, 0)
-            element = b.at(value, (number.ir,) if is_vector else ())
+            position = load(b, int64, position_cell, 0)
+            element = b.at(value, (position.ir,) if is_vector else ())
             store(b, b.cast(element, dtype), write_element_address(region, x, index), 0)
-            store(b, number + step, next_cell, 0)
+            store(b, position + step, position_cell, 0)
 
     write_nested_loops(region, x.sizes, write)

@@ -123,12 +123,12 @@ def _write_checked_index(region: LoweringContext, node: Node, index: Element, si
     out, (low, high) = region.out, region.body.range_of(index)
     if low >= 0:
         if not (high < size if isinstance(size, int) else region.body.is_below(index, size)):
-            region.raise_without_join_if(node, out.icmp("uge", index.ir, size))
+            region.raise_and_leave_if(node, out.icmp("uge", index.ir, size))
         return index.ir
 
     def wrap() -> str:
         wrapped_index = out.op("add", index.ir, size)  # compared as an unsigned number: too large if still negative
-        region.raise_without_join_if(node, out.icmp("uge", wrapped_index, size))
+        region.raise_and_leave_if(node, out.icmp("uge", wrapped_index, size))
         return wrapped_index
 
     return out.where(out.icmp("uge", index.ir, size), wrap, Operand.of(index.ir, "i64"), unlikely=True)

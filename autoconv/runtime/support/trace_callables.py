@@ -1,4 +1,6 @@
-"""Functions of this package whose results are arrays if their arguments are arrays, and tensors if these are tensors.
+"""Functions of this package that traced code may call as they are.
+
+Their results are arrays if their arguments are arrays, and tensors if these are tensors.
 """
 
 from __future__ import annotations
@@ -11,13 +13,13 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _MARKED_CODES: set[types.CodeType] = set()
 
 
-def kind_preserving(function: _Function) -> _Function:
-    """Mark a function that returns arrays for arrays, so that a trace of arrays may call it."""
+def callable_while_tracing(function: _Function) -> _Function:
+    """Mark a function that returns arrays for arrays: traced code may call it without conversion."""
     _MARKED_CODES.add(function.__code__)
     return function
 
 
-def is_kind_preserving(function: object) -> bool:
+def is_callable_while_tracing(function: object) -> bool:
     """Return whether a function, or the one that it wraps, is marked."""
     functions = (function, getattr(function, "__wrapped__", None))
     return any(getattr(candidate, "__code__", None) in _MARKED_CODES for candidate in functions)
