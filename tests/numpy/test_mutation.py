@@ -155,3 +155,11 @@ def test_nan_to_num_of_the_argument_itself():
     check(f, x, np.array([1, 2]), x[::-1] + 1j * x)
     check(lambda x: [np.nan_to_num(x, copy=False)], x)
     check(lambda x: [np.nan_to_num(x, True, 3.0)], x)
+
+
+def test_nan_to_num_of_eager_tensors_makes_arrays_and_leaves_the_tensor():
+    tensor = ac.constant([1.0, np.nan])
+    assert repr(np.nan_to_num(tensor)) == "array([1., 0.], dtype=float32)"
+    with pytest.raises(ValueError, match="read-only"):
+        np.nan_to_num(tensor, copy=False)
+    np.testing.assert_array_equal(tensor.numpy(), [1.0, np.nan])

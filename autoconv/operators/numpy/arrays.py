@@ -86,7 +86,7 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     compute = numpy_call(function, region)
     if compute is None:
         raise numpy_refusal(qualified_name(function))
-    changed_count = 1 if function in MUTATING_FUNCTIONS else 0  # leading arguments that the function changes
+    changed_count = 1 if function in _CHANGING_FUNCTIONS else 0  # leading arguments that the function changes
     result = compute(
         *args[:changed_count], *map(load_elements, args[changed_count:]),
         **{key: value if key == "out" else load_elements(value) for key, value in kwargs.items()},
@@ -334,3 +334,5 @@ _CREATORS: dict[Any, Callable[..., Any]] = {
 
 # Functions whose results may share memory with their first argument.
 _MEMORY_SHARING_FUNCTIONS = frozenset({*VIEWS, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray})
+# Functions that change their first argument, or may.
+_CHANGING_FUNCTIONS = MUTATING_FUNCTIONS | {np.nan_to_num}

@@ -25,11 +25,9 @@ from autoconv.runtime.support.spans import current_place, is_own_file
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 # Functions that create arrays from sizes or any values: under `compile` they are always called through the table.
 CREATION_FUNCTIONS: set[Any] = set()
-# Functions that write into their first argument, or may (`np.nan_to_num(x, copy=False)`).
+# Functions that write into their first argument.
 MUTATING_FUNCTIONS: frozenset[Any] = frozenset(
-    {
-        np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis, np.nan_to_num, np.random.shuffle,
-    }
+    {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis, np.random.shuffle}
     | {function.at for function in vars(np).values() if isinstance(function, np.ufunc)}
 )
 
