@@ -20,8 +20,10 @@ _ATTRIBUTE_NAME = re.compile(r"[A-Za-z_]\w*")
 _LINE_SPACE = re.compile(r"[ \t]*")
 _START_OF_NAME = re.compile(r"(?=[^\s{#@])")
 
-# Attributes that saved graphs may have under former names.
+# Ops and attributes that saved graphs may have under former names.
+_FORMER_OP_NAMES = {"outline": "shape_placeholder"}
 _FORMER_ATTRIBUTE_NAMES = {
+    ("custom_gradient", "arguments"): "argument_count", ("custom_gradient", "results"): "result_count",
     ("assert_true", "kind"): "failure", ("list_array", "given"): "has_given_dtype", ("numpy_copy", "how"): "method",
     ("numpy_copy", "number"): "copy_id",
     ("numpy_shapes", "how"): "rule", ("object_box", "how"): "boxing", ("object_build", "kind"): "class_name",
@@ -114,7 +116,7 @@ def _parse_node(
     scanner.skip_space()
     op_start = scanner.position
     op_name = scanner.parse_name("the name of an op")
-    op = ops.get(op_name)
+    op = ops.get(_FORMER_OP_NAMES.get(op_name, op_name))
     if op is None:
         scanner.fail(f"there is no op named {op_name!r}", op_start)
     inputs, written_attributes = _parse_arguments(scanner, values)

@@ -262,8 +262,10 @@ def test_effects_come_from_the_ops() -> None:
     assert graph.nodes[1].effects.text == "output"
 
 
-def test_saved_graphs_may_have_former_names_of_attributes() -> None:
+def test_saved_graphs_may_have_former_names_of_ops_and_attributes() -> None:
     text = "graph f(%x: bool[]) {\n  %check = assert_true(%x, kind='check'): ()\n  return\n}\n"
     assert from_text(text, OPS).nodes[0].attributes == {"failure": "check"}
     text = "graph f(%x: float32[2]) {\n  %copy = numpy_copy(%x, how='copy', number=3): float32[2]\n  return %copy\n}\n"
     assert from_text(text, OPS).nodes[0].attributes == {"method": "copy", "copy_id": 3}
+    text = "graph f(%x: float32[2]) {\n  %y = outline(%x): float32[2]\n  return %y\n}\n"
+    assert from_text(text, OPS).nodes[0].op.name == "shape_placeholder"
