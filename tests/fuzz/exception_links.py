@@ -69,7 +69,7 @@ class _Writer:
         self.add_line(1, "out, v = [], 0")
         self.add_line(1, self.draw.choice(["print(k)", "d['p'] = k", "pass"]))
         if self.hook_share and self.draw.random() < 0.7:
-            self.add_line(1, "o, p = Record({'items': xs, 'n': k, 'level': 5}), Plain(k)")
+            self.add_line(1, "o, p = Record(xs, k, {'missing': k}), Plain(k)")
         self.block(1, 0, "")
         return "\n".join(["def program(k, d, xs, kept, o, p):", *self.lines, "    return out, v", ""])
 
@@ -135,8 +135,7 @@ def leaked_trace_values(error: BaseException | None) -> list[str]:
 def outcome(function: Any, k: int) -> Any:
     d: dict[Any, Any] = {0: 1, 2: 5, "t": "x"} if k else {0: 4}
     kept: list[BaseException] = []
-    fields = {"items": [2, 0, 1][:k], "n": k, **({"level": k, "missing": 3} if k > 1 else {})}
-    record, plain = hooks.Record(fields), hooks.Plain(k)
+    record, plain = hooks.Record([2, 0, 1][:k], k, {"missing": 3} if k > 1 else {}), hooks.Plain(k)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         try:

@@ -21,19 +21,19 @@ class Level:
         if instance is None:
             return self
         try:
-            return instance.fields[self.name] + 1
-        except KeyError:
+            return 6 // instance.stored
+        except ZeroDivisionError:
             raise AttributeError(f"no {self.name}") from None
 
     def __set__(self, instance: Any, value: Any) -> None:
         if value > 2:
             raise ValueError(f"{self.name} = {value}")
-        instance.fields[self.name] = value
+        instance.stored = value
 
     def __delete__(self, instance: Any) -> None:
         try:
-            del instance.fields[self.name]
-        except KeyError as error:
+            instance.stored = instance.items.index(instance.n)
+        except ValueError as error:
             raise AttributeError(self.name) from error
 
 
@@ -65,57 +65,54 @@ class Record:
     level = Level()
     other = Level()
 
-    def __init__(self, fields: dict[str, Any]) -> None:
-        self.__dict__["fields"] = fields
+    def __init__(self, items: list[Any], n: Any, fields: dict[str, Any]) -> None:
+        self.items, self.n, self.fields, self.stored = items, n, fields, n
 
     def __getattr__(self, name: str) -> Any:
+        if name == "doubled":
+            return self.n * 2
         try:
-            return self.__dict__["fields"][name]
+            return self.fields[name]
         except KeyError:
             raise AttributeError(f"no {name}") from None
 
     def __getitem__(self, key: Any) -> Any:
         try:
-            return self.fields["items"][key]
+            return self.items[key]
         except IndexError:
             raise HookError(key) from None
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        if key > 2:
-            raise IndexError(f"item {key}")
-        self.fields["items"][key] = value
-
     def __contains__(self, value: Any) -> bool:
         try:
-            return self.fields["items"].index(value) > 0
+            return self.items.index(value) > 0
         except ValueError:
             if value > 2:
                 raise TypeError("large") from None
             return False
 
     def __len__(self) -> int:
-        return len(self.fields["items"])
+        return len(self.items)
 
     def __bool__(self) -> bool:
-        if self.fields["n"] == 2:
+        if self.n == 2:
             raise ValueError("two")
-        return self.fields["n"] > 0
+        return self.n > 0
 
     def __eq__(self, value: object) -> bool:
         try:
-            return self.fields["items"][value] == 2  # type: ignore[index]
+            return self.items[value] == 2  # type: ignore[index]
         except IndexError as error:
             raise ValueError("not equal") from error
 
     def __lt__(self, value: Any) -> bool:
         if value > 2:
             raise TypeError("too large")
-        return value > self.fields["n"]
+        return value > self.n
 
     def __add__(self, value: Any) -> Any:
         if value > 2:
             raise ArithmeticError(value)
-        return NotImplemented if value == 2 else value + self.fields["n"]
+        return NotImplemented if value == 2 else value + self.n
 
     def __radd__(self, value: Any) -> Any:
         return self + value
@@ -127,8 +124,8 @@ class Record:
             raise HookError("zero") from None
 
     def __iter__(self) -> Any:
-        for item in self.fields["items"]:
-            if item == self.fields["n"]:
+        for item in self.items:
+            if item == self.n:
                 raise HookError("item")
             yield item
 
@@ -137,14 +134,14 @@ class Record:
     @property
     def part(self) -> Any:
         try:
-            return self.fields["items"][self.fields["n"]]
+            return self.items[self.n]
         except IndexError:
             raise ValueError("part") from None
 
     @property
     def share(self) -> Any:
         try:
-            return 6 // (self.fields["n"] - 1)
+            return 6 // (self.n - 1)
         except ZeroDivisionError:
             raise AttributeError("no share") from None
 
@@ -152,19 +149,19 @@ class Record:
     def share(self, value: Any) -> None:
         if value == 1:
             raise AttributeError("one")
-        self.fields["n"] = value
+        self.n = value
 
     @property
     def checked(self) -> Any:
-        if self.fields["n"] > 1:
+        if self.n > 1:
             raise AttributeError("checked")
-        return self.fields["n"]
+        return self.n
 
     @functools.cached_property
     def root(self) -> Any:
-        if self.fields["n"] == 1:
+        if self.n == 1:
             raise AttributeError("root")
-        return self.fields["n"] * 10
+        return self.n * 10
 
 
 class Plain:
@@ -194,19 +191,19 @@ class Plain:
 # Statements that assign `v`, or may raise, of a record `o`, a `Plain` `p`, a number `k` and a list `xs`.
 STATEMENTS = (
     "v = o.part", "v = o.share", "v = o.checked", "v = o.root", "v = o.level", "v = o.missing", "v = o.n",
-    "o.level = k", "o.other = k + 1", "del o.level", "o.share = k", "v = o[k]", "o[k] = v", "v = k in o",
+    "o.level = k", "o.other = k + 1", "del o.level", "o.share = k", "v = o[k]", "v = o.doubled", "v = k in o",
     "v = bool(o)", "v = o == k", "v = o < k", "v = o + k", "v = k + o", "v = o(k)", "v = [i for i in o]",
     "v = sum(o)", "v = hasattr(o, 'share')", "v = hasattr(o, 'checked')", "v = hasattr(o, 'root')",
     "v = hasattr(o, 'missing')", "v = hasattr(o, 'level')", "v = hasattr(p, 'share')", "v = hasattr(p, 'checked')",
     "v = getattr(p, 'share', k)", "v = getattr(p, 'root', 8)", "v = getattr(p, 'checked', None)",
     "v = getattr(o, 'share', 7)", "v = getattr(o, 'level', 7)", "p.n = k", "v = getattr(o, 'n', 7)",
     "v = getattr(o, 'part', 7)", "v = getattr(o, 'missing', 7)", "v = isinstance(k, Even)", "v = k in Even",
-    "v = Even[k]", "v = o.fields.get('t', k)", "v = next(iter(o))", "v = p.share", "v = p.checked", "v = p.root",
-    "v = 1 if o else 2", "v = not o", "v = max(o)", "v = k in list(o)", "v = len(o) + k", "a, *v = o",
+    "v = Even[k]", "v = o.fields.get('missing', k)", "v = next(iter(o))", "v = p.share", "v = p.checked", "v = p.root",
+    "v = 1 if o else 2", "v = not o", "v = max(o)", "v = k in list(o)", "v = len(o) + k", "a, b = o",
     "setattr(o, 'level', k)", "v = getattr(o, 'share')", "v = hasattr(p, 'root') and k", "v = o[k:]", "v = o in [k]",
     "with mock.patch('builtins.len', lambda x: k): v = len(xs)", "v = [k, 9].index(o)", "v = sorted([o, k])[0] is o",
-    "with mock.patch.object(Record, 'extra', k, create=True): v = o.extra", "o.fields['n'] = k", "v = any(o)",
-    "with mock.patch.dict(o.fields, n=k): v = getattr(o, 'share', 5)", "for v in o:\n{indent}    out.append(v)",
+    "with mock.patch.object(Record, 'extra', k, create=True): v = o.extra", "o.n = k", "v = any(o)",
+    "v = getattr(o, 'doubled', 5)", "for v in o:\n{indent}    out.append(v)",
     "match o:\n{indent}    case Record(share=3 as v): out.append('m')\n{indent}    case Record(n=v): pass",
     "match p:\n{indent}    case Plain(share=v): out.append('m')\n{indent}    case _: v = 5", "v = f'{p.share}'",
     "if hasattr(p, 'share'):\n{indent}    v = p.share\n{indent}else:\n{indent}    v = k", "v = dict(a=o.share)",
