@@ -184,7 +184,16 @@ def _math_causes(node: Node) -> Causes:
             return ()
         case "isqrt":
             return ((ValueError, "isqrt() argument must be nonnegative", _has_negative),)
-        case "factorial":
+        case "gamma" | "lgamma":
+            return ((OverflowError, "math range error", _is_no_pole), domain)
+        case "comb" | "perm" if len(node.inputs) == 2:
+            return tuple(
+                (ValueError, f"{name} must be a non-negative integer", functools.partial(_is_negative, position=i))
+                for i, name in enumerate("nk")
+            )
+        case "hypot":
+            return ()
+        case "factorial" | "perm":
             return ((ValueError, "factorial() not defined for negative values", _has_negative),)
         case "pow":
             return ((OverflowError, "math range error", _has_real_power), domain)
@@ -195,6 +204,16 @@ def _math_causes(node: Node) -> Causes:
 
 def _has_negative(b: Any, x: Sequence[Any]) -> Any:
     return functools.reduce(operator.or_, (number < 0 for number in x))
+
+
+def _is_negative(b: Any, x: Sequence[Any], position: int) -> Any:
+    return x[position] < 0
+
+
+def _is_no_pole(b: Any, x: Sequence[Any]) -> Any:
+    """Condition of a cause: the operand is no pole of the gamma function."""
+    number = b.cast(x[0], float64)
+    return (number > 0.0) | number.differs(b.intrinsic("floor", number))
 
 
 def _always(b: Any, x: Sequence[Any]) -> Any:

@@ -91,9 +91,10 @@ OPERANDS = (math.inf, -math.inf, math.nan, 0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -2.0,
 UNARY_FUNCTIONS = [
     "sqrt", "exp", "expm1", "exp2", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
     "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "cbrt", "fabs", "floor", "ceil", "trunc",
-    "degrees", "radians", "isnan", "isinf", "isfinite",
+    "degrees", "radians", "isnan", "isinf", "isfinite", "gamma", "lgamma",
 ]  # fmt: skip
-BINARY_FUNCTIONS = ["pow", "atan2", "fmod", "copysign", "log"]
+BINARY_FUNCTIONS = ["pow", "atan2", "fmod", "copysign", "log", "remainder", "hypot"]
+INEXACT_FUNCTIONS = ("gamma", "lgamma", "hypot")  # Python has code of its own for these
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +126,10 @@ def test_math_of_any_operands(functions_of_math: Caller, name: str) -> None:
             with pytest.raises(LibraryError, match="64 bits"):
                 functions_of_math(which, x, y)
             continue
-        assert repr(functions_of_math(which, x, y)["value"]) == repr(expected), (x, y)
+        found = functions_of_math(which, x, y)["value"]
+        if name in INEXACT_FUNCTIONS and math.isclose(found, expected, rel_tol=2e-15):
+            continue
+        assert repr(found) == repr(expected), (x, y)
 
 
 def test_sizes_and_values_that_graphs_depend_on_are_refused(tmp_path: Path) -> None:

@@ -118,6 +118,8 @@ class Elementwise(Arrays):
         """Apply a function by its name in the C library."""
         if name == "pow":
             return self.binary("power", *operands)
+        if name == "exp2":
+            return self.binary("power", 2.0, operands[0])
         if name == "atan2":
             return self.binary("atan2", *operands)
         if name == "hypot":

@@ -5,6 +5,7 @@ Infinities and nan are operands as any others. Operands for which Python raises 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from math import factorial, pi
 from typing import Any
@@ -12,13 +13,14 @@ from typing import Any
 from autoconv.graph.dtypes import bool_, float64, int64
 from autoconv.ops.elements.arithmetic import gcd
 from autoconv.ops.elements.registry import Elements, element
+from autoconv.ops.elements.special import gamma, lgamma
 
 _INF = float("inf")
 
 
 @element("python_math")
-def math(b: Elements, *operands: Any, function: str) -> Any:
-    rule = _RULES.get((function, len(operands)))
+def math(b: Elements, *operands: Any, function: str, is_exported: bool = False) -> Any:
+    rule = rule_of(function, len(operands), is_exported)
     if rule is None or not all(x.dtype in (bool_, int64, float64) for x in operands):
         return None
     if function in _ROUNDING_FUNCTIONS and operands[0].dtype is not float64:
@@ -26,6 +28,15 @@ def math(b: Elements, *operands: Any, function: str) -> Any:
     if function in _INTEGER_FUNCTIONS:
         return None if float64 in [x.dtype for x in operands] else rule(b, *(b.cast(x, int64) for x in operands))
     return rule(b, *(b.cast(x, float64) for x in operands))
+
+
+def rule_of(function: str, operand_count: int, is_exported: bool) -> Callable[..., Any] | None:
+    """Return the rule of a function; one with other last places than Python's has a rule only if `is_exported`."""
+    if function in _FOLDED_FUNCTIONS and operand_count > 2:
+        pair_rule = rule_of(function, 2, is_exported)
+        return None if pair_rule is None else lambda b, *x: functools.reduce(functools.partial(pair_rule, b), x)
+    rule = _RULES.get((function, operand_count))
+    return _EXPORTED_RULES.get((function, operand_count)) if rule is None and is_exported else rule
 
 
 def _magnitude(b: Elements, x: Any) -> Any:
@@ -101,6 +112,30 @@ def _remainder(b: Elements, x: Any, y: Any) -> Any:
     return result
 
 
+def _nearest_remainder(b: Elements, x: Any, y: Any) -> Any:
+    """Return x - n·y, exactly, for the integer n nearest to x / y, an even one where two are as near."""
+    x_magnitude, y_magnitude = _magnitude(b, x), _magnitude(b, y)
+    rest = b.remainder(x_magnitude, y_magnitude)
+    complement = y_magnitude - rest
+    tie = rest - b.remainder((x_magnitude - rest) * 0.5, y_magnitude) * 2.0
+    result = b.select(rest < complement, rest, b.select(rest > complement, -complement, tie))
+    result = result * b.intrinsic("copysign", b.constant(1.0, float64), x)
+    b.fail(_is_invalid(b, result, x, y))
+    return result
+
+
+def _gamma(b: Elements, x: Any) -> Any:
+    result = gamma(b, x)
+    b.fail(_is_invalid(b, result, x) | _overflows(b, result, x))
+    return result
+
+
+def _log_gamma(b: Elements, x: Any) -> Any:
+    result = lgamma(b, x)
+    b.fail(_overflows(b, result, x))
+    return result
+
+
 def _logarithm(b: Elements, x: Any, base: Any) -> Any:
     b.fail(b.compare("le", x, 0.0) | b.compare("le", base, 0.0) | base.same(1.0))
     return b.libm("log", x) / b.libm("log", base)
@@ -140,7 +175,49 @@ def _factorial(b: Elements, x: Any) -> Any:
     return result
 
 
-_INTEGER_FUNCTIONS = ("gcd", "lcm", "isqrt", "factorial")
+def _arrangements(b: Elements, n: Any, k: Any) -> Any:
+    """Return n·(n - 1)·…·(n - k + 1): more than 20 factors leave 64 bits."""
+    is_none = k > n
+    is_too_long = (k > 20) & ~is_none
+    b.fail((n < 0) | (k < 0) | is_too_long)
+    result = b.constant(1, int64)
+    for i in range(20):
+        is_step = (k > i) & ~is_none
+        product, overflows = b.with_overflow("mul", result, b.select(is_step, n - i, 1))
+        b.fail(overflows)
+        result = product
+    return b.select(is_none, 0, result)
+
+
+def _combinations(b: Elements, n: Any, k: Any) -> Any:
+    """Return n over k, the smaller k of two: each step multiplies by n - i and divides by i + 1, which is exact."""
+    is_none = k > n
+    k = b.select(is_none, 0, b.select(k > n - k, n - k, k))
+    b.fail((n < 0) | (k < 0) | (k > _MAX_CHOSEN) | ((k > 1) & (n > _MAX_CHOICES)))
+    n = b.select(n > _MAX_CHOICES, b.select(k.same(1), n, 0), n)
+    result = b.constant(1, int64)
+    for i in range(_MAX_CHOSEN):
+        factor, divisor = n - i, b.constant(i + 1, int64)
+        quotient = b.divide(result, divisor)
+        rest = result - quotient * (i + 1)
+        product, overflows = b.with_overflow("mul", quotient, factor)
+        next_result, sum_overflows = b.with_overflow("add", product, b.divide(rest * factor, divisor))
+        is_step = k > i
+        b.fail(is_step & (overflows | sum_overflows))
+        result = b.select(is_step, next_result, result)
+    return b.select(is_none, 0, result)
+
+
+def _is_close(b: Elements, x: Any, y: Any) -> Any:
+    """Return whether numbers are equal, or finite and nearer than 10⁻⁹ of the larger one."""
+    larger = b.select(_magnitude(b, x) > _magnitude(b, y), _magnitude(b, x), _magnitude(b, y))
+    return x.same(y) | (b.compare("lt", larger, _INF) & b.compare("le", _magnitude(b, x - y), larger * 1e-9))
+
+
+_FOLDED_FUNCTIONS = frozenset(["gcd", "lcm", "hypot"])  # of any number of operands
+_MAX_CHOSEN = 33  # of 66: more do not fit 64 bits
+_MAX_CHOICES = 2**33  # of two or more: more do not fit 64 bits
+_INTEGER_FUNCTIONS = ("gcd", "lcm", "isqrt", "factorial", "comb", "perm")
 _ROUNDING_FUNCTIONS = ("floor", "ceil", "trunc")
 _RULES: dict[tuple[str, int], Callable[..., Any]] = {  # by (function, number of operands)
     **{(name, 1): _c_function(name) for name in _FAILURE_TESTS},
@@ -154,10 +231,20 @@ _RULES: dict[tuple[str, int], Callable[..., Any]] = {  # by (function, number of
     ("atan2", 2): lambda b, y, x: b.libm("atan2", y, x),
     ("copysign", 2): lambda b, x, y: b.intrinsic("copysign", x, y),
     ("fmod", 2): _remainder,
+    ("remainder", 2): _nearest_remainder,
     ("log", 2): _logarithm,
     ("pow", 2): _power,
     ("gcd", 2): _gcd,
     ("lcm", 2): _lcm,
     ("isqrt", 1): _integer_root,
     ("factorial", 1): _factorial,
+    ("comb", 2): _combinations,
+    ("perm", 2): _arrangements,
+    ("perm", 1): _factorial,
+    ("isclose", 2): _is_close,
+}
+_EXPORTED_RULES: dict[tuple[str, int], Callable[..., Any]] = {
+    ("hypot", 2): lambda b, x, y: b.libm("hypot", x, y),
+    ("gamma", 1): _gamma,
+    ("lgamma", 1): _log_gamma,
 }

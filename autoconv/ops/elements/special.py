@@ -90,23 +90,55 @@ def _around_two(term_count: int) -> tuple[float, ...]:
 _AROUND_TWO = {float32: _around_two(12), float64: _around_two(27)}
 
 
-@element("lgamma")
-def lgamma(b: Elements, x: Any) -> Any:
-    """Return log |Γ(x)|: its series around 2 after recurrence, Stirling's for large x, reflection for negative x."""
-    if x.dtype not in (float32, float64):
-        return None
-    one = b.constant(1.0, x.dtype)
-    is_negative = x < 0.0
-    y = b.select(is_negative, 1.0 - x, x)
-    # y > 0 is moved into [1.5, 2.5): by steps down here, or below by one or two steps up.
-    product, reduced_y = one, y
+def _around_two_of(b: Elements, y: Any) -> tuple[Any, ...]:
+    """Move y > 0 into [1.5, 2.5) by the recurrence of Γ: steps down, or one or two steps up.
+
+    Return the logarithm of Γ there, the product of the steps down, and the distance z to 0, 1 or 2.
+    Two conditions follow: y < 0.5, with the distance to 0, and y < 1.5, with the distance to 1.
+    """
+    product, reduced_y = b.constant(1.0, y.dtype), y
     for _ in range(_STEPS_DOWN):
         is_above = reduced_y >= 2.5
         reduced_y = b.select(is_above, reduced_y - 1.0, reduced_y)
         product = b.select(is_above, product * reduced_y, product)
     is_tiny, is_small = y < 0.5, y < 1.5
-    z = b.select(is_tiny, y, b.select(is_small, y - 1.0, reduced_y - 2.0))  # y = 0 + z, 1 + z or 2 + z
-    series = horner(b, z, _AROUND_TWO[x.dtype]) * z
+    z = b.select(is_tiny, y, b.select(is_small, y - 1.0, reduced_y - 2.0))
+    return horner(b, z, _AROUND_TWO[y.dtype]) * z, product, z, is_tiny, is_small
+
+
+def gamma(b: Elements, x: Any) -> Any:
+    """Return Γ(x) of float64: by the series of `lgamma`, and reflection for negative x; nan at the poles."""
+    is_far_left = x <= -0.5
+    y = b.select(is_far_left, -x, b.select(x < 0.0, 1.0 - x, x))  # -x is exact; for small ones 1 / y might overflow
+    series, product, z, is_tiny, is_small = _around_two_of(b, y)
+    moderate = apply(b, "exp", series) * product
+    moderate = b.select(is_small, moderate / (z + 1.0), moderate)
+    moderate = b.select(is_tiny, moderate / y, moderate)
+    inverse = 1.0 / y
+    # y^(y - 1/2) overflows before the product with e^-y does: it is made of two square roots.
+    root = b.libm("pow", y, y * 0.5 - 0.25)
+    correction = horner(b, inverse * inverse, STIRLING) * inverse
+    large = root * apply(b, "exp", -y) * root * (apply(b, "exp", correction) * math.sqrt(2 * math.pi))
+    result = b.select(y >= _ASYMPTOTIC_FROM, b.select(y > 180.0, float("inf"), large), moderate)
+    result = b.select(y.same(b.intrinsic("floor", y)), b.intrinsic("rint", result), result)
+    nearest = b.intrinsic("floor", x + 0.5)
+    sine = apply(b, "sin", (x - nearest) * math.pi)
+    half = nearest * 0.5
+    sine = b.select(half.same(b.intrinsic("floor", half)), sine, -sine)
+    reflection = b.constant(math.pi, x.dtype) / (sine * result)  # Γ(1 + y) is y·Γ(y)
+    result = b.select(is_far_left, reflection / y, b.select(x < 0.0, reflection, result))
+    is_pole = b.compare("le", x, 0.0) & x.same(b.intrinsic("floor", x))
+    return b.select(is_pole, float("nan"), b.select(x.same(float("inf")), x, result))
+
+
+@element("lgamma")
+def lgamma(b: Elements, x: Any) -> Any:
+    """Return log |Γ(x)|: its series around 2 after recurrence, Stirling's for large x, reflection for negative x."""
+    if x.dtype not in (float32, float64):
+        return None
+    is_negative = x < 0.0
+    y = b.select(is_negative, 1.0 - x, x)
+    series, product, z, is_tiny, is_small = _around_two_of(b, y)
     moderate = series + apply(b, "log", product)
     moderate = b.select(is_small, series - apply(b, "log1p", z), moderate)
     moderate = b.select(is_tiny, moderate - apply(b, "log", y), moderate)

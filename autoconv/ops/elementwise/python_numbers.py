@@ -339,7 +339,7 @@ _TENSOR_OPS_OF_MATH = {
 }  # fmt: skip
 
 
-def _math_type(*_: TensorType, function: str) -> TensorType:
+def _math_type(*_: TensorType, function: str, is_exported: bool = False) -> TensorType:
     if function in INTEGER_MATH:
         return number_type(int64)
     return number_type(bool_ if function in BOOL_MATH else float64)
@@ -354,7 +354,7 @@ def _math_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
 
 define(
     name="python_math", graphdef="PythonMath", result=_math_type,
-    kernel=python_kernel(lambda *inputs, function: getattr(math, function)(*inputs)),
+    kernel=python_kernel(lambda *inputs, function, is_exported=False: getattr(math, function)(*inputs)),
     gradient=_math_gradient, effects=Effects.RAISE, overflow_error="also",
     samples=(
         sample(_FLOAT, function="sqrt"), sample(_FLOAT, function="floor"),

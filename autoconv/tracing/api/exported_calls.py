@@ -7,7 +7,8 @@ Graphs that run in this process call NumPy's own routines, as their results are 
 not have these routines: results of the ops may differ in the last place. The order of equal elements in the result of
 argsort depends on the processor; in the exported graph they keep the order of their positions, which NumPy permits.
 Partitions become sorts, which NumPy permits as well. A call whose arguments are constants becomes a constant.
-Conditions under which NumPy does not warn are removed, as an exported graph has no warnings.
+Conditions under which NumPy does not warn are removed, as an exported graph has no warnings. Functions of the module
+math that have no code with Python's own bits, such as `math.gamma`, are marked as exported: their element rules apply.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from autoconv.graph.dtypes import DType, bool_, int64, uint8
 from autoconv.graph.graph import Graph, Node, Value, clone
 from autoconv.graph.types import TensorType
 from autoconv.ops.builder import GraphBuilder
+from autoconv.ops.elements.python_math import rule_of
 
 
 def replace_numpy_calls(graph: Graph) -> Graph:
@@ -34,6 +36,9 @@ def _has_form(node: Node) -> bool:
     """Return whether a node is a call of NumPy that ops or a constant can replace, or stands for a warning."""
     if node.op.name == "assert_true":
         return bool(node.attributes.get("failure") == "warning")
+    if node.op.name == "python_math":
+        key = node.attributes["function"], len(node.inputs)
+        return rule_of(*key, is_exported=False) is None and rule_of(*key, is_exported=True) is not None
     if node.op.name != "numpy_call":
         return False
     attributes, types = node.attributes, [value.type for value in node.inputs]
@@ -67,6 +72,8 @@ def _replace(copy: Graph, node: Node, inputs: list[Value]) -> list[Value] | None
     if node.op.name == "assert_true":
         return []
     b, function, attributes = GraphBuilder(copy, node.span), node.attributes["function"], node.attributes
+    if node.op.name == "python_math":
+        return [b.python_math(*inputs, function=function, is_exported=True)]
     if not inputs:
         assert node.op.kernel is not None
         results = node.op.kernel(**attributes)
