@@ -90,3 +90,23 @@ def test_arrays_are_not_rounded_by_the_builtin():
     for k in (2, 0, 2):
         results = [result_or_error(item, np.array([1.5, 2.5]), k) for item in (compiled, rounded)]
         assert results[0] == results[1]
+
+
+class Unmeasured:
+    def __init__(self, n):
+        self.n = n
+
+    def __len__(self):
+        raise ValueError("no length")
+
+    def __iter__(self):
+        yield self.n
+        yield 2
+
+
+@pytest.mark.parametrize(
+    "extreme", [max, min, lambda x: max(x, default=7), lambda x: min(x, key=lambda v: -v), lambda x: max(x, key=abs)]
+)
+def test_extremes_do_not_read_lengths(extreme):
+    compiled = ac.compile(lambda n: extreme(Unmeasured(n)))
+    assert [compiled(n) for n in range(5)] == [extreme(Unmeasured(n)) for n in range(5)]

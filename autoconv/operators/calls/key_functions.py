@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -55,7 +56,7 @@ def _extreme_by_key(name: str) -> Callable[..., Any]:
                 default_item = (None, 0, default["default"])
                 return apply_object("last", apply_object(name, keyed_items, default_item, keywords=("default",)))
             return apply_object("last", apply_object(name, keyed_items))
-        items = list(iterable)
+        items = list(itertools.chain(iterable))  # which, as max() and min(), does not call `__len__`
         if not items:
             return getattr(builtins, name)(items, **default)
         key_function = convert_callback(key)

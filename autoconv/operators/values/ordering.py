@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -44,7 +45,7 @@ def _extreme_override(name: str, op: str, reduction: str) -> Callable[..., Any]:
     def extreme(*args: Any, **kwargs: Any) -> Any:
         args = tuple(map(value_of, args))
         if kwargs.keys() == {"default"} and len(args) == 1:
-            items = tuple(args[0])
+            items = tuple(itertools.chain(args[0]))  # without a call of `__len__`, as in Python
             return extreme(items) if items else python_function(items, **kwargs)
         if kwargs:
             return python_function(*args, **kwargs)
@@ -53,7 +54,7 @@ def _extreme_override(name: str, op: str, reduction: str) -> Callable[..., Any]:
             if tensor is not None and current_region() is not None:
                 refuse_rows(name, tensor)
                 return _extreme_item(tensor, name, reduction)
-            args = tuple(args[0])
+            args = tuple(itertools.chain(args[0]))
         if any(map(is_object, args)) and is_compiled():
             return apply_object(name, *args) if len(args) > 1 else args[0]
         if not any(isinstance(argument, (SymbolicTensor, Variant)) for argument in args):
