@@ -277,3 +277,38 @@ def test_items_of_a_list_are_replaced_beside_arrays_that_are_written():
             np.testing.assert_allclose(found, expected, rtol=1e-12)
     (trace,) = compiled.concrete_functions
     assert not {"object_build", "object_apply"} & {node.op.name for node in trace.optimised.walk()}
+
+
+def test_traces_for_overlapping_arguments_change_their_own_containers():
+    """The inputs of the second trace are found in another order than those of the first, and have equal types."""
+
+    class Layer:
+        def __init__(self, scale):
+            self.p = {"a": np.ones(2) * scale, "b": np.ones(2) * scale, "c": np.full(2, -scale)}
+
+    class Net:
+        def __init__(self):
+            self.layers, self.q = [Layer(1.0), Layer(2.0)], Layer(9.0).p
+
+    def program(net, p, x):
+        second = net.q
+        for layer in net.layers:
+            layer.p["b"] = layer.p["b"] - x
+        net.layers[0].p["c"] = x * 2
+        for key in list(second):
+            second[key] = second[key] * 0.9
+        net.layers[0].p = dict(net.q)
+
+    def outcomes(run):
+        net, p = Net(), Layer(4.0).p
+        result = []
+        for call in range(4):
+            if call == 1:
+                net.layers.reverse()
+            if call == 2:
+                p["b"] = p["a"]
+            run(net, p, np.array([1.0, call]))
+            result.append([{key: value.tolist() for key, value in layer.p.items()} for layer in net.layers])
+        return result
+
+    assert outcomes(autoconv.compile(program)) == outcomes(program)

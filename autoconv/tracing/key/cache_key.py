@@ -208,7 +208,8 @@ class Key:
     `overlaps` is true, they may overlap each other. `replica` is the number of a strategy's replica, which has its own
     traces because it has its own copies of variables. `written_arguments` names the arguments whose lists and dicts are
     leaves as well, after the leaves of the templates. In `templates`, containers of outer names and attributes follow
-    the arguments, each under an `OuterName`.
+    the arguments, each under an `OuterName`. `locations` is the number of the sequence of outer names and attributes
+    whose values follow the arguments: equal values of other ones need another trace.
     """
 
     templates: tuple[tuple[str, Template | None], ...]
@@ -218,13 +219,14 @@ class Key:
     memory: bool = False
     replica: int = 0
     written_arguments: tuple[str, ...] = ()
+    locations: int = 0
     _hash: int = field(default=0, init=False, repr=False, compare=False)
 
     def __hash__(self) -> int:
         """Return the hash, computed once, because a call needs it several times."""
         if not self._hash:
             arguments = self.templates, self.leaves, self.orders, self.overlaps, self.memory
-            object.__setattr__(self, "_hash", hash((*arguments, self.replica, self.written_arguments)))
+            object.__setattr__(self, "_hash", hash((*arguments, self.replica, self.written_arguments, self.locations)))
         return self._hash
 
 
@@ -235,6 +237,8 @@ def accepts(general: Key, key: Key) -> bool:
     if len(general.leaves) != len(key.leaves) or general.written_arguments != key.written_arguments:
         return False
     if (general.orders, general.overlaps, general.replica) != (key.orders, key.overlaps, key.replica):
+        return False
+    if general.locations != key.locations:
         return False
     for wide_leaf, narrow_leaf in zip(general.leaves, key.leaves, strict=True):
         if wide_leaf == narrow_leaf:

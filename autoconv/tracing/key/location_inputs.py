@@ -43,10 +43,11 @@ class LocationFacts:
     """Facts that earlier traces found about the locations.
 
     `opaque` has the keys of locations whose containers are objects of the graph. `by_value_positions` are the positions
-    of leaves whose values are part of the key.
+    of leaves whose values are part of the key. `number` is that of the sequence of locations (see `Key.locations`).
     """
 
     contract: type[Contract]
+    number: int
     opaque: Collection[Any] = frozenset()
     by_value_positions: Collection[int] = frozenset()
 
@@ -74,7 +75,8 @@ def add_locations(call: Call, locations: Sequence[Location], facts: LocationFact
     call.names += [location.name for location in other_locations]
     call.locations = tuple(other_locations)
     arrays = [leaf for leaf, key in zip(call.leaves, keys, strict=True) if isinstance(key, ArrayKey)]
-    call.key = replace(call.key, leaves=tuple(keys), overlaps=memory and may_overlap(arrays))
+    overlaps = memory and may_overlap(arrays)
+    call.key = replace(call.key, leaves=tuple(keys), overlaps=overlaps, locations=facts.number)
 
 
 class _FlattenedContainers:

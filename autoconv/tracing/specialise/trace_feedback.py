@@ -55,6 +55,7 @@ class TraceFeedback:
         self._opaque_locations: set[Any] = set()  # keys of locations whose lists and dicts are objects of the graph
         # Key without locations -> outer names and attributes that are inputs.
         self._locations: BoundedDict[Key, list[Location]] = BoundedDict(MAX_KEYS)
+        self._sequence_numbers: dict[tuple[Any, ...], int] = {}  # keys of locations in order -> number, from 1 on
         self.value_specialisation = ValueSpecialisation()
         # Keys of locations that became inputs because they change between calls -> False if the trace with them failed.
         self._may_promote: dict[Any, bool] = {}
@@ -64,8 +65,12 @@ class TraceFeedback:
         call = self._bind_arguments(args, kwargs)
         locations = self._locations.get(call.key)
         if locations:
-            location_facts = LocationFacts(self._signature.contract, self._opaque_locations, self._keyed_by_value)
-            add_locations(call, locations, location_facts)
+            location_keys = tuple([location.key for location in locations])
+            number = self._sequence_numbers.setdefault(location_keys, len(self._sequence_numbers) + 1)
+            add_locations(
+                call, locations,
+                LocationFacts(self._signature.contract, number, self._opaque_locations, self._keyed_by_value),
+            )  # fmt: skip
         call.facts = self._facts
         self.value_specialisation.specialise_call(call)
         return call
