@@ -86,6 +86,7 @@ _MAX_DEPTH = 16
 
 def rounds_depth(node: gast.AST, escapes: ExitAnalysis) -> int:
     """Return by how many blocks the loop over the rounds of a statement nests more deeply than the statement."""
+    # These are the blocks, as Python's compiler counts them, of the code that `passes.control_flow` generates.
     if isinstance(node, gast.With):
         return 3 * len(node.items)
     final_depth = 5 if escapes.leaves_in_finally(node) else 0
@@ -101,7 +102,7 @@ def split_deep_tries(function: gast.AST, escapes: ExitAnalysis, wrap: Callable[[
 def _split_deep_tries_in(
     statements: list[gast.AST], depth: int, escapes: ExitAnalysis, wrap: Callable[[gast.AST], gast.AST]
 ) -> None:
-    """Split those in a list of statements, which is changed in place; `depth` counts the blocks around it."""
+    """Replace the deep ones in a list of statements, which is changed in place; `depth` counts the blocks around it."""
     for index, node in enumerate(statements):
         inner_depth = depth
         if isinstance(node, _REGION_KINDS):

@@ -129,7 +129,7 @@ def _may_be_set(node: Any, non_sets: Container[str]) -> bool:
 
 
 def non_set_names(function: Any) -> set[str]:
-    """Return the names used in operations that sets lack: `2 * x`, `-x`, `x + 1`, `x -= 1` with a number."""
+    """Return the names used in operations that sets lack: `2 * x`, `-x`, `x -= 1`, `xs[x]`, `range(x)`."""
     result = number_names(function)
     for node in _body_nodes(function):
         operands: list[Any] = []
@@ -212,17 +212,20 @@ def _is_count(node: Any) -> bool:
 _NUMBER_BUILTINS = frozenset({"abs", "bool", "float", "hash", "id", "int", "len", "ord", "round", "sum"})
 
 
-def may_change_in_place(node: Any, non_sets: Container[str], numbers: Container[str]) -> bool:
-    """Return whether `x += y`, with a name on the left, may mutate a list, dict or set."""
+def may_change_in_place(node: Any, non_sets: Container[str], non_lists: Container[str]) -> bool:
+    """Return whether `x += y`, with a name on the left, may mutate a list, dict or set.
+
+    The last parameters are the function's `non_set_names` and `non_list_names`.
+    """
     if isinstance(node.op, _SET_OPERATORS):
         return node.target.id not in non_sets and _may_satisfy(_may_be_set, node.value, non_sets)
-    if not isinstance(node.op, (gast.Add, gast.Mult)) or node.target.id in numbers:
+    if not isinstance(node.op, (gast.Add, gast.Mult)) or node.target.id in non_lists:
         return False
     if isinstance(node.op, gast.Mult):
         return not (isinstance(node.value, gast.Constant) and not isinstance(node.value.value, int))
     if isinstance(node.value, gast.Constant):
         return isinstance(node.value.value, (str, bytes))
-    return isinstance(node.value, gast.JoinedStr) or may_have_parts(node.value, numbers)
+    return isinstance(node.value, gast.JoinedStr) or may_have_parts(node.value, non_lists)
 
 
 def possibly_aliased_names(function: Any) -> set[str]:

@@ -56,7 +56,7 @@ def instruction_columns(code: CodeType, instruction_offset: int, line: int) -> t
     if id(code) not in _EMITTED_BY_ID:
         return None
     _, emitted_code, line_reader = _EMITTED_BY_ID[id(code)]
-    positions = itertools.islice(emitted_code.co_positions(), instruction_offset // 2, None)
+    positions = itertools.islice(emitted_code.co_positions(), instruction_offset // 2, None)  # a code unit has 2 bytes
     first_line, last_line, start_column, end_column = next(positions, (None,) * 4)
     if first_line is None or first_line != last_line or start_column is None or end_column is None:
         return None

@@ -89,7 +89,8 @@ def expression_text(node: Any, level: int = 0) -> str:
 def bare_text(node: Any, *node_types: type) -> str:
     """Return the text of `node`, without its outer parentheses when it is one of `node_types`."""
     text = expression_text(node)
-    return text[1:-1] if isinstance(node, node_types) and text[-2:] not in ("()", ",)") else text
+    is_short_tuple = text[-2:] in ("()", ",)")  # of no item or one: stays in parentheses
+    return text[1:-1] if isinstance(node, node_types) and not is_short_tuple else text
 
 
 def _parenthesise(text: str, precedence: int, level: int) -> str:

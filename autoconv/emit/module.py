@@ -42,7 +42,7 @@ def convert_source(source: str, filename: str, options: Options | None = None) -
 
 
 def _convert_source(source: str, filename: str, options: Options) -> Conversion:
-    """Return the conversion as `convert_source`: functions that fail are left out, one more in each attempt."""
+    """Implement `convert_source`; each attempt leaves out one more of the functions that cannot be converted."""
     diagnostics: list[Diagnostic] = []
     excluded: set[str] = set()
     source_tree = check_source(source, filename)

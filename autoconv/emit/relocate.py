@@ -121,7 +121,10 @@ def decode_lines(text: str) -> list[int]:
 
 
 def _line_table(first_line: int, lines: Sequence[int]) -> bytes:
-    """Return a line table for the lines of all code units, where 0 means no position; entries have no columns."""
+    """Return a line table for the lines of all code units, where 0 means no position; entries have no columns.
+
+    An entry begins with a byte: a set bit, four bits of its kind, three bits of its number of code units less one.
+    """
     table = bytearray()
     previous_line = first_line
     for line, length in _runs_of_lines(lines):
@@ -146,7 +149,10 @@ def _runs_of_lines(lines: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _signed_varint(value: int) -> bytes:
-    """Encode an integer by six bits a byte, lowest first; the lowest bit of all is the sign."""
+    """Encode an integer by six bits a byte, lowest first; the lowest bit of all is the sign.
+
+    The bit 0x40 of a byte states that another one follows.
+    """
     number = (-value << 1) | 1 if value < 0 else value << 1
     encoding = bytearray()
     while number >= 64:

@@ -74,7 +74,7 @@ class WrittenNames:
             for inner_node in walk(node):
                 if isinstance(inner_node, gast.Nonlocal):
                     self.shared.update(inner_node.names)
-        elif build.is_operation(node, "attempts", "with_attempts") and len(node.args) > 1:
+        elif build.is_operation(node, "attempts", "with_attempts") and len(node.args) > 1:  # [1]: lambda: (x, y)
             self.shared.update(n.id for n in walk(node.args[1].body) if isinstance(n, gast.Name))
 
 

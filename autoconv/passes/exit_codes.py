@@ -25,7 +25,8 @@ class ExitCode:
         self.writes: list[Any] = []
 
 
-_REQUIRED_BLOCKS = ("body", "finalbody")  # without its handlers, a try needs a finally clause
+# Blocks that must not become empty: `finalbody`, because a try without handlers needs a finally clause.
+_REQUIRED_BLOCKS = ("body", "finalbody")
 
 
 class BlockPlace(NamedTuple):
@@ -72,7 +73,10 @@ class StatementRemover(Transformer, statements_only=True):
 
 
 def contains_exits(node: Any) -> bool:
-    """Return whether a statement contains exits, including those of inner loops, which do not leave it."""
+    """Return whether a statement contains exits, or an else clause of a loop, which the pass lowers too.
+
+    This includes breaks and continues of inner loops, which do not leave the statement.
+    """
     return any(
         isinstance(inner, (gast.Break, gast.Continue, gast.Return)) or (isinstance(inner, LOOPS) and inner.orelse)
         for inner in _statements([node])

@@ -45,7 +45,8 @@ def comparison_operator(node: Any, numbers: Container[str] = ()) -> str | None:
 class Logic(FunctionPass):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._names_by_function: dict[int, tuple[Any, set[str]]] = {}  # by id: the function, its names of numbers
+        # By the id of a function: its node, and its names of numbers.
+        self._names_by_function: dict[int, tuple[Any, set[str]]] = {}
 
     def visit_BoolOp(self, node: Any) -> Any:
         kind = "and" if isinstance(node.op, gast.And) else "or"

@@ -29,7 +29,8 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 class Texts(FunctionPass):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._names_by_function: dict[int, tuple[Any, tuple[set[str], set[str]]]] = {}  # by id: the function, `_names`
+        # By the id of a function: its node, and the result of `_names`.
+        self._names_by_function: dict[int, tuple[Any, tuple[set[str], set[str]]]] = {}
 
     def visit_JoinedStr(self, node: Any) -> Any:
         self.visit_children(node)

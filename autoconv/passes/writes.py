@@ -37,7 +37,10 @@ _CONTAINER_DISPLAYS = (gast.List, gast.Dict, gast.Set, gast.ListComp, gast.DictC
 
 
 class PlainWrites(Transformer, statements_only=True):
-    """Rewrite the writes to items in a block of `function`; `containers` are its names of new lists, dicts and sets."""
+    """Rewrite the writes to items in a block of `function`.
+
+    `containers`: the local names that hold only lists, dicts and sets made in the function, and no tensors.
+    """
 
     def __init__(self, context: Context, function: Any, namer: Namer) -> None:
         self.context = context

@@ -142,9 +142,8 @@ class Transformer:
     """Base of tree rewriters, bottom-up or top-down as each `visit_Kind` method chooses.
 
     `visit_Kind(node)` returns the replacement of the node; for a statement this may be a list, and None removes it. A
-    node whose kind has no method keeps its place, with its children rewritten; so does `visit_children(node)`, which a
-    method may call. `fields` are the fields that
-    are traversed; with `statements_only`, those with expressions are left out.
+    node whose kind has no method keeps its place, and its children are rewritten by `visit_children`, which methods may
+    call too. `fields` are the fields that are traversed; with `statements_only`, those with expressions are left out.
     """
 
     fields: dict[type, tuple[str, ...]] = _CHILD_FIELDS_BY_KIND

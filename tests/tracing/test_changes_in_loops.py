@@ -298,3 +298,29 @@ def test_a_list_is_rebound_in_a_loop_over_it(function):
         assert compiled(a, b) == function(a, b)
         if function is writes_then_rebinds:
             assert [int(value) for value in staged(ac.constant(a), ac.constant(b))] == list(function(a, b))
+
+
+def sum_of_a_set(a):
+    t = a
+    for x in {3, 1, 2}:
+        t = t + x
+        if t > 4:
+            break
+    return t
+
+
+def sum_of_a_numbered_set(a):
+    numbers, t = {3, 1, 2}, a
+    for i, x in enumerate(numbers):
+        t = t + x * i
+        if t > 4:
+            break
+    return t
+
+
+@pytest.mark.parametrize("function", [sum_of_a_set, sum_of_a_numbered_set])
+def test_a_tensor_ends_a_loop_over_a_set_that_does_not_change(function):
+    for contract in (ac.compile, ac.function):
+        traced = contract(function)
+        for a in (2.0, 0.0, -20.0):
+            assert float(traced(ac.constant(a))) == function(a)

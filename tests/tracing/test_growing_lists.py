@@ -110,6 +110,21 @@ def test_methods_and_operators():
     check(f, 3, 5)
 
 
+def test_index_within_bounds():
+    def f(n):
+        out = [7, 8]
+        for i in range(n):
+            out.append(i % 3)
+        return out.index(1, 4), out.index(0, 3, -1), out.index(8, -100), out.index(2, n - 3, n + 1)
+
+    check(f, 9, 8)
+
+    def known(x):
+        return [x, x + 1, x, x + 1].index(x + 1, 2)
+
+    check(known, 5)
+
+
 def test_builtins():
     def f(n):
         out = [(i * 7) % 5 for i in range(n)]

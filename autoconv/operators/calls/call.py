@@ -261,7 +261,8 @@ def _log_calls(function: types.FunctionType, converted_function: Callable[..., A
     return run
 
 
-_ITERATING_MODULES = frozenset({"builtins", "array", "collections", "itertools"})  # classes iterate over arguments
+# Modules whose classes iterate over the arguments of their constructors.
+_ITERATING_MODULES = frozenset({"builtins", "array", "collections", "itertools"})
 
 
 def _make_class_constructor(cls: type, contract: Contract) -> Any:

@@ -60,7 +60,7 @@ def _is_instance(x: object, kinds: Any) -> Any:
         return or_(False, *[lambda kind=kind: _is_instance(x, kind) for kind in classes])
     method = _deciding_method(kinds) if classes is None else None
     if method is None:
-        return _instance_of_usual(x, kinds)
+        return _isinstance_by_class(x, kinds)
     return class_of(x) is kinds or not_(not_(call(method)(kinds, x)))
 
 
@@ -74,6 +74,6 @@ def _deciding_method(kind: object) -> Any:
     return None
 
 
-_instance_of_usual = OVERRIDES[isinstance]
+_isinstance_by_class = OVERRIDES[isinstance]
 OVERRIDES[type] = _type
 OVERRIDES[isinstance] = _is_instance

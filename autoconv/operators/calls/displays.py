@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from autoconv.operators.control.variants import distribute, has_one_length, rais
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.values import items
 from autoconv.operators.values.comparisons import is_in_graph
-from autoconv.runtime.objects import container_methods as _methods  # noqa: F401 - which containers have from here on
+from autoconv.runtime.objects import container_methods as _methods  # noqa: F401 - adds methods to traced containers
 from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, build_object, record_object
@@ -100,16 +101,13 @@ def new(container: Any) -> Any:
 def _join_parts(parts: Any) -> Any:
     """Build a graph list out of items and Spreads."""
     joined_list: Any = None
-    pending_items: list[Any] = []
-    for part in (*parts, None):  # None at the end adds the pending items
-        if type(part) is Spread or (part is None and pending_items):
-            built_list = build_object("list", pending_items)
-            joined_list = built_list if joined_list is None else apply_object("iadd", joined_list, built_list)
-            pending_items = []
-        if type(part) is Spread:
-            joined_list = apply_object("iadd", joined_list, part.items)
-        else:
-            pending_items.append(part)
+    for are_spreads, group in itertools.groupby(parts, lambda part: type(part) is Spread):
+        members = [*group]
+        lists = [part.items for part in members] if are_spreads else [build_object("list", members)]
+        if joined_list is None:
+            joined_list = build_object("list", []) if are_spreads else lists.pop()
+        for list_ in lists:
+            joined_list = apply_object("iadd", joined_list, list_)
     return joined_list
 
 

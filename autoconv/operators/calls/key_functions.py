@@ -51,7 +51,7 @@ def _extreme_by_key(name: str) -> Callable[..., Any]:
     def extreme(*args: Any, key: Callable[[Any], Any], **default: Any) -> Any:
         iterable = args[0] if len(args) == 1 else args
         if is_symbolic_iterable(iterable):
-            keyed_items = _add_keys(iterable, key, name == "max")
+            keyed_items = _add_keys(iterable, key, is_reversed=name == "max")  # the first of equal items is chosen
             if default:
                 default_item = (None, 0, default["default"])
                 return apply_object("last", apply_object(name, keyed_items, default_item, keywords=("default",)))

@@ -87,7 +87,7 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
         _refuse_writing(trace, op, operands, attributes)
     if op == "object_call":
         return NotImplemented if not trace.created_classes else _call_by_class(operands[0], operands[1:], attributes)
-    # `function`: the operator or builtin that the op applies; `name`: that one, or the method that the op calls.
+    # `function`: the name of the operator or builtin that the op applies; `name`: the same, or that of a method.
     function = attributes.get("function", "") if op == "object_apply" else ""
     name = attributes.get("name", "") if op == "object_method" else function
     if trace.created_objects:

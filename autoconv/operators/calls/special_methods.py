@@ -37,7 +37,7 @@ _SYNTAX_METHODS = frozenset(
 # Methods that Python calls for a builtin and whose result must be known at trace time.
 _KNOWN_RESULT_NAMES = "str repr format hash index int float complex bytes trunc floor ceil next getattr iter"
 _METHODS_WITH_KNOWN_RESULTS = frozenset(f"__{name}__" for name in _KNOWN_RESULT_NAMES.split())
-# Methods whose exceptions of a class Python takes for a result.
+# By method: the exception that Python takes for a result, namely for the end of an iterator or a missing attribute.
 _RESULT_ERRORS: dict[str, type[Exception]] = {"__next__": StopIteration, "__getattr__": AttributeError}
 # Methods that are called when objects are created or classes defined, and methods that other modules of this package
 # replace.
@@ -71,9 +71,10 @@ def convert_special_methods(
 
 
 def _plain_special_method(trace: Trace, name: str, value: Any) -> Any:
-    """Return the Python function of a special method under @autoconv.compile in a trace of the same contract.
+    """Return the Python function of a special method under @autoconv.compile in a trace of that contract.
 
-    Checks of classes, such as for user-defined descriptors, find functions of Python alone.
+    Other values are returned unchanged. Checks of classes, such as for user-defined descriptors, find only functions of
+    Python.
     """
     if not getattr(type(value), "__autoconv_function__", False) or name[:2] != "__" or name == "__call__":
         return value
@@ -128,7 +129,10 @@ def _convert_special_method(name: str, method: types.FunctionType, convert: Call
 
 
 def _run_watched(run: Callable[[], Any], result_error: type[Exception] | None) -> tuple[Any, bool]:
-    """Run a converted method; return its result, and True if the graph may raise an error that Python takes for one."""
+    """Run a converted method; return its result, and whether the graph may raise `result_error`.
+
+    Python takes an error of that class for a result; None if it takes none.
+    """
     region = current_region()
     assert region is not None
     start = region.graph.mark()
@@ -287,7 +291,7 @@ def _convert_class_attribute(name: str, value: Any, convert: Callable[[Any], Any
     if name == "__iter__" and isinstance(value, types.FunctionType) and writes(value):
         return _refuse_iteration(value, convert)
     if isinstance(value, types.FunctionType) and name == "__get__" and is_user_defined(value):
-        return _convert_getter(value, convert, 1)
+        return _convert_getter(value, convert, position=1)
     if isinstance(value, types.FunctionType) and name in _SYNTAX_METHODS and is_user_defined(value):
         return wrap_undecided_method(name, value, _convert_lazily(value, convert), apply_to_second_operand)
     if isinstance(value, types.FunctionType) and _is_called_by_python(name) and is_user_defined(value):

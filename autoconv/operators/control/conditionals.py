@@ -220,8 +220,7 @@ def assertion(condition: TensorLike, message: Thunk | None = None) -> Any:
         if raises_python_errors:
             error = evaluate_exception(lambda: AssertionError(message())) if message else AssertionError()
             raise mark_program_error(error)
-        make_error = lambda: AssertionFailedError(f"assertion failed: [{message()}]")  # type: ignore[misc]
-        raise (evaluate_exception(make_error) if message else None) or AssertionFailedError("assertion failed: []")
+        raise evaluate_exception(lambda: AssertionFailedError(f"assertion failed: [{message() if message else ''}]"))
 
     stage_arms(truth(condition), [lambda: (), fail], [], ())
     return True
@@ -275,7 +274,7 @@ def user_defined_method(value: object, name: str) -> Any:
 
 
 def is_staged(value: object) -> bool:
-    """Return whether a condition has a value only at run time."""
+    """Return whether a value is known only at run time."""
     kind = type(value)
     if kind is SymbolicTensor or kind is Variant or kind is SymbolicObject or hasattr(kind, "__autoconv_staged__"):
         return True
@@ -339,7 +338,7 @@ def has_user_defined_truth(value: object) -> bool:
 def _truth_needs_arm(value: object) -> bool:
     """Return whether computing the truth of an arm may raise, run code or read memory.
 
-    It is computed only where the variant is that arm then. A scalar or a value known at trace time needs no such care.
+    If so, it is computed only where the variant is that arm. A scalar or a value known at trace time needs no care.
     """
     if isinstance(value, SymbolicTensor) and value.type.shape == ():
         return False

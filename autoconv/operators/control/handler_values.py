@@ -131,8 +131,8 @@ def _number_types(layout: Layout) -> dict[type, TensorType]:
     }
     if None in types or None in classes.values() or len(set(classes.values())) < len(classes):
         return {}
-    first_to_last = sorted(classes.items(), key=lambda item: item[1] not in (np.generic, bool))
-    return {class_: type_ for type_, class_ in first_to_last if class_}
+    subclasses_first = sorted(classes.items(), key=lambda item: item[1] not in (np.generic, bool))
+    return {class_: type_ for type_, class_ in subclasses_first if class_}
 
 
 _CLASSES_BY_DTYPE: dict[DType, type] = {bool_: bool, int64: int, float64: float, complex128: complex}

@@ -81,7 +81,7 @@ class StagedRange(StagedIterable):
 
     def __init__(self, *bounds: Any) -> None:
         bounds = tuple(map(_as_bound, bounds))
-        start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+        start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]  # the step is 1 unless given
         self.start, self.stop, self.step = start, stop, step
         self.creating_region = current_region()
         if isinstance(step, int) and not step:
@@ -101,7 +101,7 @@ class StagedRange(StagedIterable):
             return self.stop - self.start
         if isinstance(self.step, int):
             sign = 1 if self.step > 0 else -1
-            return (self.stop - self.start + self.step - sign) // self.step
+            return (self.stop - self.start + self.step - sign) // self.step  # the quotient, rounded up
         distance, step = self.stop - self.start, self.step
         count_upwards = (distance + step - 1) // step
         count_downwards = (distance + step + 1) // step
@@ -224,7 +224,8 @@ def _bounds_of_count(tensor: Any) -> list[Tensor] | None:
     if node is None or node.op.name != "range" or tensor.type.shape != (None,):
         return None
     dtype, delta = tensor.type.dtype, constant_of(node.inputs[2])
-    if not dtype.is_integer or (dtype.size == 8 and dtype.is_unsigned) or delta is None or not delta:
+    fits_int64 = dtype.is_integer and not (dtype.size == 8 and dtype.is_unsigned)
+    if not fits_int64 or not delta:  # None: the delta is symbolic
         return None
     return [SymbolicTensor(value) for value in node.inputs]
 

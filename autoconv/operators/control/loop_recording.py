@@ -46,10 +46,10 @@ from autoconv.runtime.support.spans import current_place
 class LoopRecording:
     """A while loop, recorded once for each set of layouts until an iteration preserves them.
 
-    The state is that of the variables `names`, and behind it the contents of `locations`. Of the last recording:
-    `recorded_test` and `recorded_body` are its parts; `shared_lists` has the places of the state that may hold the same
-    list; `initial_state` is the state before the loop, `final_state` that after an iteration. `new_locations` are the
-    locations that this recording was the first to write; `deferred_output` emits its prints.
+    The state has the variables `names`, followed by the contents of `locations`. `shared_lists` has the places in it
+    that may hold the same list. The other attributes are results of the last recording: `recorded_test` and
+    `recorded_body` are its parts, `initial_state` is the state before the loop, and `final_state` that after an
+    iteration. `new_locations` are the locations that it was the first to write; `deferred_output` emits its prints.
     """
 
     recorded_test: RecordedBody
@@ -87,7 +87,7 @@ class LoopRecording:
         new_contents = zip(new_locations, self.initial_state[known_count:], strict=True)
         self.layouts += [contents_layout(location.owner, value, parent) for location, value in new_contents]
         for position, value in enumerate(self.state):
-            # The list has moved into the graph since.
+            # The list has moved into the graph since the last recording.
             if heap_of(value) is not None and not is_object_layout(self.layouts[position]):
                 self.layouts[position] = state_layout(value, parent)
         with refuse_unrecorded_changes(self.body, self.state, current_place()):
@@ -104,7 +104,7 @@ class LoopRecording:
             evaluate = lambda region: [self._evaluate_test(region, contents_before)]
             recorded_test = record_body(self.parent, "while_cond", evaluate, 1)
             recorded_test.changes_state = any(
-                key not in contents_before or not _have_same_contents(contents, contents_before[key])
+                key not in contents_before or not have_same_items(contents, contents_before[key])
                 for key, contents in recorded_test.end_contents.items()
             )
             run_body = lambda region: as_tuple(self.body(*self._add_parameters(region)))
@@ -269,7 +269,3 @@ def _objects_in(values: Sequence[Any]) -> list[Any]:
 
 def _have_same_attributes(current: dict[str, Any], before: dict[str, Any]) -> bool:
     return current.keys() == before.keys() and all(current[name] is before[name] for name in current)
-
-
-def _have_same_contents(current: Any, before: object) -> bool:
-    return have_same_items(current, before) or (type(current) is type(before) is frozenset and current == before)

@@ -230,7 +230,8 @@ def _loop_over_source(source: Any, body: LoopBody, state: tuple[Any, ...]) -> tu
 def _loop_over_range(numbers: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Loop over a comprehension's range: a graph loop after some peeled iterations, if those record ops."""
     region = current_region()
-    if region is None or not region.contract.stages_long_loops or operator.length_hint(numbers) <= 2 * _MAX_PEELED:
+    is_short = operator.length_hint(numbers) <= 2 * _MAX_PEELED  # peeling would leave hardly more than it took
+    if region is None or not region.contract.stages_long_loops or is_short:
         return _loop_over(numbers, body, state)
     node_count, recorded_count = len(region.graph.nodes), region.trace.recorded_nodes
     for _ in range(_MAX_PEELED):

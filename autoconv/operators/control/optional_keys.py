@@ -63,7 +63,7 @@ def _set(owner: TracedDict, key: object, value: object) -> None:
 
 
 def _delete(owner: TracedDict, key: object) -> None:
-    _item(owner, key)
+    _item(owner, key)  # raises KeyError for an absent key
     record_container_change(owner)
     dict.__delitem__(owner, key)
 

@@ -47,7 +47,11 @@ _GENERALISE_AFTER = 5
 
 
 class Call:
-    """A call that is being recorded. `may_restart`: its effects can be undone, and it recorded in another way."""
+    """A call that is being recorded.
+
+    `may_restart`: its effects can be undone, and the call recorded in another way. `inline_count`: the number of
+    recursive calls inside of it that were recorded inline.
+    """
 
     def __init__(
         self,
@@ -83,7 +87,7 @@ class RecursiveFunction(Call):
     """A function recorded as a graph that calls itself.
 
     Its parameters are the leaves of the arguments, those of the `locations` that it writes, and its captures. Its
-    outputs are the leaves of the result and of the locations.
+    outputs are the leaves of the result and of the locations. Layouts called `next_…` are those of the next round.
     """
 
     def __init__(self, call: Call, layouts: Sequence[Layout]) -> None:
@@ -101,7 +105,7 @@ class RecursiveFunction(Call):
         self.captures: list[Value] = []
         # A dict of the graph with the contents of the locations for a handler around a call; None without a handler.
         self.value_dict: Any = None
-        self.is_handled = False
+        self.is_handled = False  # a handler around a call reads the locations
         self.stored_layouts: dict[Any, Layout] = {}
         self.graph = Graph(self.name)
         recursion = call.region.trace.recursions.get(self.identity)

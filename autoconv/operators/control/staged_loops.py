@@ -39,7 +39,8 @@ def stage_loop(
 ) -> tuple[Any, ...]:
     """Record a while loop; widen the layouts of the state until an iteration preserves them.
 
-    Under `compile`, the first iteration is peeled if a Python number changes its class in it for good.
+    `locations` are those that the body is known to write. Under `compile` with `peel`, the first iteration is peeled
+    if a Python number changes its class in it for good. `is_limited`: the test bounds the number of iterations.
     """
     loop = LoopRecording(test, body, state, names, dict(locations or {}))
     contract = loop.parent.contract

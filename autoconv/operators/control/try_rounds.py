@@ -47,7 +47,7 @@ _MAX_RECORDINGS = 8  # of one statement; each but the first follows the move of 
 
 
 class TryRecorder:
-    """One try statement being recorded. `read` is a closure over the variables `names` and the statement's own."""
+    """One try statement being recorded; `read`, if any, is a closure over `names` and the statement's own variables."""
 
     def __init__(self, parent: Region, handler_count: int, read: Any, names: tuple[str, ...]) -> None:
         self.parent = parent
@@ -113,7 +113,7 @@ class TryRecorder:
         raise StagingError("the types of the lists that this try statement changes do not converge", current_place())
 
     def begin(self) -> None:
-        """Start the body, or enter the handler of this round."""
+        """Start the body; in the round of a handler, enter that by raising the exception instead."""
         if self.state in ("handler", "escape"):
             raise StagedException(self.error, is_handled=True)
         with recording(self.parent):
@@ -147,7 +147,7 @@ class TryRecorder:
         return StagedException if self.state == "handler" and number == self.handler_number else ()
 
     def classes_of_unwinding(self) -> Any:
-        """End the round by the exception that leaves it, and return the classes by which it is swallowed."""
+        """End the round by the exception that leaves it; return the classes that swallow it, () to let it go on."""
         error = sys.exc_info()[1]
         if self.is_finished or self.is_passing or passes_handlers(error):
             return ()

@@ -40,7 +40,7 @@ def unroll_within_budget(numbers: range, body: LoopBody, state: tuple[Any, ...])
     region = current_region()
     if region is None or not region.contract.stages_long_loops or len(numbers) < 2 or is_staged(body.exit_code(state)):
         return unroll(numbers, body, state)
-    # For each loop: the number and kinds of nodes of the unrolled range, None if the range is unrolled.
+    # For each loop: the number of nodes of the unrolled range and the kinds of their results; None to unroll it.
     decisions, loop_key = region.trace.replaced_ranges, (body.run.__code__, current_place())
     if loop_key not in decisions:
         attempt = Attempt()
@@ -52,8 +52,8 @@ def unroll_within_budget(numbers: range, body: LoopBody, state: tuple[Any, ...])
             attempt.keep()
             raise
         is_within_budget = node_count * len(numbers) <= _limit(region)
-        has_constants = any(map(_is_new_constant, state, next_state))  # each iteration computes with its own constants
-        is_unrolled = is_within_budget or has_constants
+        has_new_constants = any(map(_is_new_constant, state, next_state))  # each iteration computes with its own
+        is_unrolled = is_within_budget or has_new_constants
         if is_unrolled or body.has_left(next_state) or is_staged(body.exit_code(next_state)):
             attempt.keep()
             return next_state if body.has_left(next_state) else unroll(numbers[1:], body, next_state)
@@ -126,7 +126,10 @@ def _limit(region: Region) -> int:
 def _try_to_stage(
     numbers: range, body: LoopBody, state: tuple[Any, ...], unrolled_count: int, kinds: set[str]
 ) -> tuple[Any, ...] | None:
-    """Record a loop of the graph; undo it and return None where its nodes are not fewer, or of other kinds."""
+    """Record a loop of the graph.
+
+    Undo it and return None if it has more than half of the `unrolled_count` nodes, or results of further `kinds`.
+    """
     region, attempt, staged = current_region(), Attempt(), as_staged(numbers)
     assert region is not None and staged is not None
     was_inside, region.trace.is_in_replaced_range = region.trace.is_in_replaced_range, True
@@ -158,7 +161,7 @@ def _measure(region: Region, attempt: Attempt) -> tuple[int, set[str]]:
 
 
 def _kind(type_: Type) -> str:
-    """Return the kind of a result: "array" for arrays and numbers of known sizes, others by sizes or class of type."""
+    """Return the kind of a result: whether the sizes of an array or number are known, else the class of its type."""
     if not isinstance(type_, (TensorType, ArrayType)):
         return type(type_).__name__
     return "array" if type_.shape is not None and None not in type_.shape else "array of computed size"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
-import operator
+import math
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -16,6 +16,7 @@ from autoconv.operators.control.for_loops import stage_for, stage_for_object
 from autoconv.operators.control.iterables import StagedList, as_staged
 from autoconv.operators.control.loop_body import LoopBody
 from autoconv.operators.control.range_warning import warn_of_unrolling
+from autoconv.operators.regions.container_promotion import have_same_items
 from autoconv.operators.regions.loop_aliases import ITERATED_CONTAINERS
 from autoconv.operators.support.generator_expressions import GeneratorExpression, binds_outer_names
 from autoconv.operators.support.held_iterators import HeldIterator
@@ -48,7 +49,7 @@ _GROWTH_LIMIT = 256
 _GENERATOR_LIMIT = 1000  # largest number of values of a generator that a trace unrolls
 # Deepest nesting of Python iterators that is searched for the underlying containers.
 _ITERATOR_DEPTH = 8
-# The builtin that returns a reverse iterator over a list; stands for it as the name of a view.
+# The builtin that returns a reverse iterator over a list; used like the names of a dict's views (keys, values, items).
 _REVERSED = "reversed"
 
 
@@ -93,7 +94,10 @@ def unroll(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) -> t
 
 
 def _container_behind(iterable: object) -> tuple[Any, str]:
-    """Return the traced container behind an iterable, or None, and the name of the view or function between them."""
+    """Return the traced container that an iterable takes its items from, and the name of the view or function between.
+
+    The container is None for other iterables, and the name "" for the container itself.
+    """
     if type(iterable) in TRACED_TO_PLAIN:
         return iterable, ""
     if type(iterable) is DictView:
@@ -112,7 +116,7 @@ def _unroll_items(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...
     node_count = 0 if region is None else len(region.graph.nodes)
     for done_count, item in enumerate(iterator, 1):
         contract.count_step(ITERATION)
-        if done_count == limit + 1:
+        if done_count > limit:
             raise _ChangedError
         if done_count > _GENERATOR_LIMIT and isinstance(iterable, types.GeneratorType) and current_region() is not None:
             message = f"a generator gives more than {_GENERATOR_LIMIT} values while tracing, and may be endless"
@@ -131,14 +135,14 @@ def _unroll_items(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...
     return state
 
 
-def _iteration_limit(iterable: object) -> int:
-    """Return the number of iterations after which a growing list counts as growing forever; -1 for no limit.
+def _iteration_limit(iterable: object) -> float:
+    """Return the number of iterations after which a growing list counts as growing forever; infinity for no limit.
 
     A list may grow forever in an arm that is recorded although no call reaches it.
     """
     region = current_region()
     if type(iterable) is not TracedList or region is None:
-        return -1
+        return math.inf
     return list.__len__(iterable) + (_GROWTH_LIMIT if region.contract.objects_in_graph else _UNBOUNDED_COUNT)
 
 
@@ -251,7 +255,7 @@ def _record_as_one_loop(
     except BaseException:
         attempt.keep()
         raise
-    if not _have_same_contents(contents(owner), contents_before):
+    if not have_same_items(contents(owner), contents_before):
         attempt.undo()
         return None
     attempt.keep()
@@ -317,10 +321,10 @@ ITERATED_CONTAINERS[_unroll_items.__code__] = _source_containers
 
 
 def _check_unchanged(iterable: object, sources: list[Any], contents_before: list[Any]) -> None:
-    """Raise if a container has changed whose items were taken beforehand."""
+    """Raise _ChangedError if the container behind the iterable has changed, StagingError if another source has."""
     for source, old_contents in zip(sources, contents_before, strict=True):
         current_contents = contents(source)
-        if _have_same_contents(current_contents, old_contents):
+        if have_same_items(current_contents, old_contents):
             continue
         if _container_behind(iterable)[0] is source:
             raise _ChangedError
@@ -328,16 +332,3 @@ def _check_unchanged(iterable: object, sources: list[Any], contents_before: list
             "a list changes in a loop over it whose end depends on a tensor",
             current_place(), "a loop over a copy, list(…)"
         )
-
-
-def _have_same_contents(current: Any, before: object) -> bool:
-    if type(current) is not tuple or type(before) is not tuple:
-        return current is before or (type(current) is type(before) is frozenset and current == before)
-    return len(current) == len(before) and all(map(_is_same_entry, current, before))
-
-
-def _is_same_entry(first: object, second: object) -> bool:
-    """Return whether two entries are one item, or equal pairs of a dict, which `contents` creates anew."""
-    if type(first) is tuple and type(second) is tuple and len(first) == len(second):
-        return all(map(operator.is_, first, second))
-    return first is second

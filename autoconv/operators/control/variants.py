@@ -46,20 +46,20 @@ def raise_if(condition: Any, error: BaseException) -> None:
 
 def raise_all_but_last(variant: Variant, make_error: Callable[[Any], BaseException]) -> Any:
     """Raise `make_error(value)` where the graph chooses an alternative but the last; return the last value."""
-    defined_value = require_defined(variant)
-    if type(defined_value) is not Variant:
-        return defined_value
-    for index, value in enumerate(defined_value.values[:-1]):
-        stage_arms(defined_value.tag == index, [functools.partial(_raise, make_error, value), lambda: ()], [], ())
-    return defined_value.values[-1]
+    defined_variant = require_defined(variant)
+    if type(defined_variant) is not Variant:
+        return defined_variant
+    for index, value in enumerate(defined_variant.values[:-1]):
+        stage_arms(defined_variant.tag == index, [functools.partial(_raise, make_error, value), lambda: ()], [], ())
+    return defined_variant.values[-1]
 
 
 def _raise(make_error: Callable[[Any], BaseException], value: Any) -> tuple[()]:
     raise mark_program_error(make_error(value))
 
 
-def drop_arms(variant: Variant, is_dropped: Any, make_error: Any) -> Any:
-    """Remove the arms for which `is_dropped(value)`; raise `make_error(value)` at run time where the tag selects one.
+def drop_arms(variant: Variant, is_dropped: Callable[[Any], bool], make_error: Any) -> Any:
+    """Remove the arms whose value `is_dropped`; raise `make_error(value)` at run time where the tag selects one.
 
     `make_error` is None where the tag never selects such an arm.
     """
@@ -99,15 +99,15 @@ def require_present(variant: Variant, absent: Any, error: BaseException) -> Any:
 
 def as_array_element(variant: Variant, dtype: DType) -> Any:
     """Return a variant of numbers as one element of an array of that dtype; None if an arm is no number."""
-    defined_value = require_defined(variant)
-    if type(defined_value) is not Variant:
-        return defined_value
-    if not all(_is_number(value) for value in defined_value.values):
+    defined_variant = require_defined(variant)
+    if type(defined_variant) is not Variant:
+        return defined_variant
+    if not all(map(_is_number, defined_variant.values)):
         return None
-    number = shared_number(defined_value)
+    number = shared_number(defined_variant)
     if number is not None and number.type.dtype is dtype:
         return number
-    return number_in_dtype(defined_value, dtype)
+    return number_in_dtype(defined_variant, dtype)
 
 
 def as_index(variant: Variant) -> Any:
@@ -225,7 +225,9 @@ def _are_mergeable(first: Layout, second: Layout) -> bool:
 
 
 def _merge_group(tag: Any, values: Sequence[Any], group: Sequence[int]) -> Any:
-    def make_arm(value: Any) -> Any:
+    """Return the value of the arms in `group` where the tag selects one of them; else any value."""
+
+    def make_arm(value: Any) -> Any:  # a list of run-time length itself would keep its identity, and an arm of its own
         return lambda: (value.copy() if items_of(value) is not None else value,)
 
     arms = [make_arm(values[i]) if i in group else lambda: (NEVER,) for i in range(len(values))]

@@ -245,7 +245,7 @@ def _as_one_tensor(value: object) -> Tensor:
             return stack_items(tensors)  # type: ignore[no-any-return]
         return EagerTensor(np.array([tensor.numpy() for tensor in tensors]))  # type: ignore[attr-defined]
     array = np.array(value)
-    _number_dtype(array.dtype)
+    _number_dtype(array.dtype)  # raises StagingError for other elements than numbers
     return EagerTensor(array)
 
 

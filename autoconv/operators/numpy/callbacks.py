@@ -153,6 +153,7 @@ def fromiter(iter: Iterable[object], dtype: DTypeLike, count: int = -1) -> np.nd
 
 @callable_while_tracing
 def may_be_limit(count: object) -> bool:
+    """Return whether `count` may limit the number of items; a known negative number does not."""
     return as_tensor(count) is not None or operator.index(count) >= 0  # type: ignore[arg-type]
 
 

@@ -58,9 +58,9 @@ _ZERO_DIMENSIONAL_FUNCTIONS = _named_functions(
     "real_if_close", "resize", "roll", "select", "tensordot", "tile", "unique", "unique_all", "unique_inverse", "where",
     "zeros", "zeros_like",
 )
-# Functions that return arrays without dimensions where they keep them.
+# Functions that return 0-d arrays if they are called with `keepdims=True`.
 _KEEPDIMS_FUNCTIONS = _named_functions("median", "nanmedian", "percentile", "nanpercentile", "quantile", "nanquantile")
-# Functions that call a method of their argument: scalars give scalars, Python numbers arrays.
+# Functions that call a method of their argument: they return scalars for NumPy scalars, and arrays for Python numbers.
 _METHOD_FUNCTIONS = _named_functions("astype", "reshape", "squeeze", "transpose", "trim_zeros")
 
 

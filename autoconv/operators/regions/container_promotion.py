@@ -97,9 +97,9 @@ def move_shared(
 ) -> bool:
     """Move containers that several of the values hold into the graph, where they keep their identity.
 
-    Returns whether any existed before the arm, which then has to be recorded again. Without `arm`, all count as
-    existing before. With `is_for_next_region`, the values of the arm go only to the region after it, and a container
-    from before the arm stays as it is.
+    Returns whether any of them existed before the arm, which then has to be recorded again. Without `arm`, all count
+    as existing before. With `is_for_next_region`, the values of the arm go only to the region after it, and a
+    container from before the arm stays as it is.
     """
     if not parent.contract.promises_identity:
         return False
@@ -276,7 +276,7 @@ def _result_text(name: str) -> str:
 
 
 def _free_variable_values(body: Any, name: str, depth: int = 3) -> Iterator[Any]:
-    """Yield the values of a function's free variables except `name`, and those of the functions among them."""
+    """Yield the values of a function's free variables except `name`; also those of functions in them, to this depth."""
     function = _function_of(body)
     cells = function.__closure__ or () if function is not None else ()
     for free_name, cell in zip(function.__code__.co_freevars if function and cells else (), cells, strict=True):
@@ -291,8 +291,7 @@ def _free_variable_values(body: Any, name: str, depth: int = 3) -> Iterator[Any]
 
 
 def _function_of(value: Any) -> FunctionType | None:
-    """Return the function that a call of the value runs: itself, or that of a loop body, also given as a bound method.
-    """
+    """Return the function that runs when `value` is called: itself, or that of a loop body or of its bound method."""
     if type(value) is MethodType:
         value = value.__self__
     if hasattr(type(value), "__autoconv_loop_body__"):
@@ -335,12 +334,12 @@ def _queue_location(queue: deque[Any] | bytearray) -> Location:
 
 
 def have_same_items(current: Any, before: object) -> bool:
-    """Return whether two snapshots of a container hold the same objects."""
-    if not isinstance(current, (tuple, frozenset)) or not isinstance(before, (tuple, frozenset)):
+    """Return whether two snapshots of a container hold the same objects, or those of a set equal elements."""
+    if isinstance(current, frozenset):
+        return current == before
+    if not isinstance(current, tuple) or not isinstance(before, tuple):
         return current is before
-    if len(current) != len(before):
-        return False
-    return all(map(_is_same_entry, current, before))
+    return len(current) == len(before) and all(map(_is_same_entry, current, before))
 
 
 def _is_same_entry(first: object, second: object) -> bool:

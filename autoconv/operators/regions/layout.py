@@ -18,6 +18,7 @@ from autoconv.graph.types import ArrayType, ListType, ObjectType, TensorType, Ty
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, GraphItems
+from autoconv.runtime.support.attributes import HEAP
 from autoconv.runtime.support.exact_value import exact_value
 from autoconv.runtime.tensors.conversion import as_tensor, to_array, weak_dtype
 from autoconv.runtime.tensors.tensor import EagerTensor
@@ -61,7 +62,7 @@ class Static(Layout):
         return isinstance(other, Static) and is_same_object(self.value, other.value)
 
     def __hash__(self) -> int:
-        return 0
+        return 0  # the value may have no hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,11 @@ class Instance(Layout):
     keys: tuple[str, ...]
     parts: tuple[Layout, ...]
     is_shared: bool = False
+
+    @property
+    def is_in_graph(self) -> bool:
+        """True if the only part is the graph's object, which has the attributes."""
+        return self.keys == (HEAP,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +163,7 @@ NEVER = Never()
 
 
 class Items(GraphItems):
-    """Items of a `RunTimeList` list (see `values.tensor_lists`); `values` are the graph values of its layout."""
+    """Items of a list of run-time length (see `values.tensor_lists`); `values` are the graph values of its layout."""
 
     __slots__ = ("element", "values")
 

@@ -43,7 +43,10 @@ from autoconv.runtime.support.type_spec import TypeSpec
 
 
 def join_layouts(first: Layout, second: Layout, name: str, contract: Contract) -> Layout:
-    """Return the layout that holds values of either layout; raise StagingError for the variable `name` without one."""
+    """Return the layout that holds values of either layout.
+
+    Raises StagingError, which names the variable `name`, if there is none.
+    """
     for rule in _RULES:
         result = rule(first, second, name, contract)
         if result is not None:
@@ -134,7 +137,7 @@ def _join_parts(first: Layout, second: Layout, name: str, contract: Contract) ->
     originals = first, second
     first, second = _take_graph_objects_apart(take_static_apart(first), take_static_apart(second))
     first, second = _take_instance_apart(first, second), _take_instance_apart(second, first)
-    if isinstance(first, Instance) and isinstance(second, Instance) and _is_same_instance(first, second):
+    if isinstance(first, Instance) and isinstance(second, Instance) and _have_same_attributes(first, second):
         second_parts = dict(zip(second.keys, second.parts, strict=True))
         joined_parts = [
             _join_part(part, second_parts[key], f"{name}.{key}", contract)
@@ -144,14 +147,14 @@ def _join_parts(first: Layout, second: Layout, name: str, contract: Contract) ->
     if isinstance(first, Parts) and isinstance(second, Parts):
         kind = _common_kind(first, second)
         if kind is not None:
-            widened_keys = getattr(kind, "__autoconv_widened__", ())
+            widened_keys = getattr(kind, "__autoconv_widened__", ())  # parts that a class wants as int64 if they differ
             pairs = [
                 _widen_integers(part, other) if key in widened_keys else (part, other)
                 for key, part, other in zip(first.keys or first.parts, first.parts, second.parts, strict=True)
             ]
             return Parts(kind, first.keys, tuple(_join_part(*pair, name, contract) for pair in pairs))
     pairs_of_layouts = zip(originals, (first, second), strict=True)
-    first, second = (original if is_container(original) else apart for original, apart in pairs_of_layouts)
+    first, second = (original if is_container(original) else taken_apart for original, taken_apart in pairs_of_layouts)
     return _join_arms(first, second, name, contract)
 
 
@@ -270,7 +273,7 @@ def _take_graph_objects_apart(first: Layout, second: Layout) -> tuple[Layout, La
     return first_layout, instance_layout(second.value, region, is_shared=False)
 
 
-def _is_same_instance(first: Instance, second: Instance) -> bool:
+def _have_same_attributes(first: Instance, second: Instance) -> bool:
     return first.kind is second.kind and set(first.keys) == set(second.keys)
 
 
@@ -352,7 +355,7 @@ def is_same_arm(first: Layout, second: Layout) -> bool:
     if isinstance(first, Leaf) and isinstance(second, Leaf):
         return first.wrap == second.wrap or _common_wrap(first, second) is not None
     if isinstance(first, Instance) and isinstance(second, Instance):
-        return _is_same_instance(first, second)
+        return _have_same_attributes(first, second)
     return isinstance(first, Parts) and isinstance(second, Parts) and _common_kind(first, second) is not None
 
 

@@ -52,8 +52,8 @@ def join_state(
     for layout, value_before, value_after, name in zip(layouts, initial_values, final_values, names, strict=True):
         layout_after = NEVER if value_after is NEVER else layout_of(value_after, region)
         joined_layout = _widen_lists(join_layouts(layout, layout_after, name, region.contract), name, region)
-        parts = [part for part in _containers(value_after, joined_layout, region) if parent.is_inside(part._home)]
-        copies = [*_containers(value_before, joined_layout), *parts]
+        copies_after = _containers(value_after, joined_layout, region)
+        copies = [*_containers(value_before, joined_layout), *(x for x in copies_after if parent.is_inside(x._home))]
         is_aliased = any(id(part) in shared_ids or _has_other_reference(part, names, attributes) for part in copies)
         if is_aliased:
             joined_layout = _identity_layout(layout, layout_after, (value_before, value_after), name, region)
@@ -62,7 +62,10 @@ def join_state(
 
 
 def _container_finder(region: Region) -> Callable[[object], Iterator[Any]]:
-    """Return the function that yields the containers in a value; under `compile`, variants hold graph objects."""
+    """Return the function that yields the containers in a value.
+
+    Under `compile` variants need no search, since containers in them are graph objects.
+    """
     return mutable_parts if region.contract.promises_identity else containers_in
 
 
@@ -81,12 +84,12 @@ def _identity_layout(layout: Layout, layout_after: Layout, values: Sequence[Any]
             f"a loop rebinds {name!r}, and another name refers to a list in its value", current_place(),
             "a copy before the loop: copy.deepcopy(value)",
         )  # fmt: skip
-    joined_rest: Layout = NEVER
+    joined_others: Layout = NEVER
     for arm in arms:
         if not is_container(arm):
-            joined_rest = join_layouts(joined_rest, arm, name, region.contract)
-    joined_rest = _widen_lists(joined_rest, name, region)
-    other_arms = () if joined_rest is NEVER else joined_rest.alternatives
+            joined_others = join_layouts(joined_others, arm, name, region.contract)
+    joined_others = _widen_lists(joined_others, name, region)
+    other_arms = () if joined_others is NEVER else joined_others.alternatives
     return Arms((*containers, *other_arms))
 
 
@@ -124,7 +127,7 @@ def _has_other_reference(container: object, names: Collection[str], attributes: 
 
 
 def _variables(names: Collection[str]) -> Iterator[Any]:
-    """Yield the variables of the traced functions, without the loop's own of those names."""
+    """Yield the values of the variables of the traced functions, except for the loop's own, which have these names."""
     frame: FrameType | None = sys._getframe(1)
     is_of_loop = True  # whether the frame belongs to the function with the loop
     while frame is not None and not is_start_of_trace(frame.f_code):

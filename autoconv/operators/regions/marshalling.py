@@ -76,7 +76,7 @@ def emit(value: object, layout: Layout, region: Region) -> list[Value]:
         _, parts = take_apart(value)
         pairs = zip(parts, layout.parts, strict=True)
         return [graph_value for part, part_layout in pairs for graph_value in emit(part, part_layout, region)]
-    if isinstance(layout, Instance) and layout.keys == (HEAP,):
+    if isinstance(layout, Instance) and layout.is_in_graph:
         return [region.lift(box(instance_attributes(value)[HEAP]).value_in_graph)]
     if isinstance(layout, Instance):
         attributes = attributes_of(value)
@@ -133,9 +133,9 @@ def _emit_leaf(value: object, layout: Leaf, region: Region) -> Value:
     type_ = layout.type
     if isinstance(type_, ObjectType):
         return region.lift(box_with_name(value).value_in_graph)
-    wrapper = getattr(type(value), "__autoconv_graph_value__", None)
-    if wrapper is not None and type(value) is not SymbolicObject:
-        return as_value(wrapper(value), region)
+    to_graph_value = getattr(type(value), "__autoconv_graph_value__", None)
+    if to_graph_value is not None and type(value) is not SymbolicObject:
+        return as_value(to_graph_value(value), region)
     assert isinstance(type_, TensorType)
     if type(value) is SymbolicObject:
         value = unbox(value, type_)
@@ -162,19 +162,19 @@ def _emit_arms(value: object, layout: Arms, region: Region) -> list[Value]:
         layout_of_value = layout_of(value, region)
         assert isinstance(layout_of_value, Arms)
         arms = zip(value.values, layout_of_value.arms, strict=True)
-        positions = [arm_index(layout, _known_arm(part, layout) or known_arm) for part, known_arm in arms]
+        positions = [arm_index(layout, _known_arm(part, layout) or part_layout) for part, part_layout in arms]
         tag = value.tag
         if positions != list(range(len(positions))):
             tag = renumber_arms(tag, positions)
         values = dict(zip(positions, value.values, strict=True))
-        if len(values) != len(positions):
+        if len(values) != len(positions):  # several arms of the value have become one of the layout
             values = {index: _select_mapped(value, positions, index, layout.arms[index]) for index in values}
         tag_value = region.lift(tag.value_in_graph)
     else:
-        known_arm = _known_arm(value, layout) or layout_of(value, region)
-        if isinstance(known_arm, Static) and known_arm not in layout.arms:
-            require_identity(value)  # an object known at trace time, beside one of its class that is in the graph
-        index = arm_index(layout, known_arm)
+        target = _known_arm(value, layout) or layout_of(value, region)
+        if isinstance(target, Static) and target not in layout.arms:
+            require_identity(value)  # the arm is for objects of its class in the graph, so this object must be there
+        index = arm_index(layout, target)
         values = {index: value}
         tag_value = weak_constant(region, index).value_in_graph
     result = [tag_value]
@@ -206,7 +206,7 @@ def _emit_number(value: object, number_type: TensorType, region: Region) -> Valu
 
 
 def select_number(tag: Any, numbers: Mapping[int, Any]) -> Any:
-    """Return the number of the arm that the tag selects; `numbers` maps positions of arms to their numbers."""
+    """Return the number of the arm that `tag`, None for one arm, selects; `numbers` has them by position of the arm."""
     result: Any = None
     for index, number in numbers.items():
         result = number if result is None else dispatch.apply("select", tag == index, number, result)
@@ -302,7 +302,7 @@ def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
 
 def _rebuild_static(layout: Static, values: Iterator[Any]) -> Any:
     region = current_region()
-    if region is None:
+    if region is None:  # after the graph has run
         return untraced_copy(layout.value)
     if type(layout.value) in TRACED_TO_PLAIN and not region.is_inside(layout.value._home):
         layout.value._home = region  # a container belongs to the region that receives it
@@ -342,7 +342,7 @@ def _rebuild_variant(layout: Arms, values: Iterator[Any]) -> Any:
 
 
 def _rebuild_arm(arm: Layout, number: Any, values: Iterator[Any]) -> Any:
-    """Return the value of an arm; `number` is the one that scalar arms share, if they share one."""
+    """Return the value of an arm; `number` is the number that scalar arms share, None if they share none."""
     if number is None or isinstance(arm, Static) or scalar_dtype(arm) is None:
         return rebuild(arm, values)
     assert isinstance(arm, Leaf) and isinstance(arm.type, TensorType)
@@ -356,17 +356,17 @@ def _rebuild_arm(arm: Layout, number: Any, values: Iterator[Any]) -> Any:
 def _rebuild_instance(layout: Instance, values: Iterator[Any]) -> Any:
     parts = [rebuild(part, values) for part in layout.parts]
     region = current_region()
-    if layout.keys == (HEAP,) and region is None:
-        return parts[0]
+    if layout.is_in_graph and region is None:
+        return parts[0]  # the graph has returned the object itself
     result: Any = object.__new__(layout.kind)
     attributes = {key: part for key, part in zip(layout.keys, parts, strict=True) if part is not MISSING}
-    if layout.keys == (HEAP,):
+    if layout.is_in_graph:
         object.__setattr__(result, "__dict__", GraphAttributes(attributes))
     else:
         set_attributes(result, attributes)
     if region is not None and region.trace.created_objects is not None:
         region.trace.created_objects[id(result)] = result, region
-        if layout.is_shared and layout.keys != (HEAP,):
+        if layout.is_shared and not layout.is_in_graph:
             region.trace.frozen_objects[id(result)] = result
     return result
 

@@ -83,8 +83,8 @@ def _mentions_placeholder(error: BaseException) -> bool:
 def is_raised_by_program(error: BaseException) -> bool:
     """Return whether the program raises the error.
 
-    False for interrupts, for the end of a generator, and for MemoryError: tracing may run out of memory where the
-    program does not.
+    MemoryError, interrupts and the end of a generator count only if a `raise` statement of the program raised them:
+    tracing may run out of memory where the program does not.
     """
     if isinstance(error, (Exception, SystemExit)) and not isinstance(error, MemoryError):
         return True
@@ -241,7 +241,10 @@ def _record_with_link(region: Region, error: BaseException, link_kind: str, link
 
 
 def _build_argument(entry: Any, tensors: Sequence[Any]) -> Any:
-    """Build one argument of an exception from its template (see `deferred_messages.template_of`)."""
+    """Build one argument of an exception from its entry in a template (see `deferred_messages.template_of`).
+
+    A number is the position of a tensor, (None, value) a constant; other tuples have the pieces of a text.
+    """
     if isinstance(entry, int):
         return tensors[entry]
     if entry and entry[0] is None:

@@ -74,9 +74,7 @@ def invoke(function: FunctionType, target: Any, values: Sequence[Any]) -> Any:
     """Call `target` with the values that `bound_arguments(function, …)` returned."""
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
-    for parameter, value in zip(
-        code_signature(function).parameters.values(), values, strict=True
-    ):
+    for parameter, value in zip(code_signature(function).parameters.values(), values, strict=True):
         if parameter.kind is parameter.VAR_POSITIONAL:
             positional += value
         elif parameter.kind is parameter.VAR_KEYWORD:

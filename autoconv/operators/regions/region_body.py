@@ -70,7 +70,7 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
     region = subregion(parent, name)
     region.journal = Journal(region)
     diverges = is_suspended = False
-    with recording(region), _prefix_names(parent, name.partition("_")[0]):
+    with recording(region), _prefix_names(parent, name.partition("_")[0]):  # "cond" for the region "cond_true"
         try:
             results = body(region)
         except TRACING_ERRORS:

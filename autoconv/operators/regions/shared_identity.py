@@ -73,7 +73,8 @@ def class_name(kind: type) -> str:
 def require_identity(owner: object) -> None:
     """Restart the trace with all objects of the owner's class as objects of the graph, which keep their identity.
 
-    There is no effect if they are objects of the graph already, or under another contract than `compile`.
+    There is no effect if they are objects of the graph already, if the trace did not create the owner, or under another
+    contract than `compile`.
     """
     region = current_region()
     if region is None or not region.contract.objects_in_graph or creating_region_of(owner, region) is None:

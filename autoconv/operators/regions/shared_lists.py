@@ -58,8 +58,8 @@ class SharedLists:
     """Places that may hold one new container.
 
     `earlier`: place -> earlier places that hold the same container on some path. `constant_index`: place -> the
-    position among these, from 1, of the one that holds it on all paths. `frozen_results`: the positions of results
-    that must not change, since containers in them are shared although no place describes it.
+    position, from 1, of the earlier place that holds the same container on all paths. `frozen_results`: the positions
+    of results that must not change, since they hold shared containers at no place.
     """
 
     earlier: dict[Place, tuple[Place, ...]] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class SharedLists:
     frozen_results: set[int] = field(default_factory=set)
 
     def widen(self, other: SharedLists) -> SharedLists:
-        """Return the aliases of both, for a loop whose state has to hold either; each has an alias index."""
+        """Return the places of both, for a loop whose state has to hold either; each place has an alias index."""
         places = sorted({*self.earlier, *other.earlier}, key=_place_order)
         earlier = {place: {*self.earlier.get(place, ()), *other.earlier.get(place, ())} for place in places}
         ordered = {place: tuple(sorted(earlier_places, key=_place_order)) for place, earlier_places in earlier.items()}
@@ -167,8 +167,8 @@ def _constant_indices(
             if columns[place.result_position][region_position] is not NEVER:
                 values = [column[region_position] for column in columns]
                 container, *other_containers = (
-                    _sole_value(_alternatives_at(same_place, values, layouts, region))
-                    for same_place in (place, *earlier_places)
+                    _sole_value(_alternatives_at(candidate, values, layouts, region))
+                    for candidate in (place, *earlier_places)
                 )
                 candidates = enumerate(other_containers if _is_new(container, region) else [], 1)
                 positions.add(next((n for n, other in candidates if other is container), 0))
@@ -275,7 +275,7 @@ def _select_alternatives(alternatives: Alternatives, layout: Layout, number: int
     A variant may have other arms than the layout.
     """
     if isinstance(layout, Arms):
-        return tuple((tests, value) for tests, value in alternatives if _arm_of(value, layout, region) == number)
+        return tuple((tests, value) for tests, value in alternatives if _arm_number(value, layout, region) == number)
     part_count = len(_child_layouts(layout))
     parts_by_tests = [(tests, _parts(value)) for tests, value in alternatives if is_structure(value)]
     return tuple(
@@ -285,8 +285,8 @@ def _select_alternatives(alternatives: Alternatives, layout: Layout, number: int
     )  # fmt: skip
 
 
-def _arm_of(value: Any, layout: Arms, region: Region) -> int:
-    """Return the arm of a layout that holds a value of the region; -1 if none does."""
+def _arm_number(value: Any, layout: Arms, region: Region) -> int:
+    """Return the position of the arm of a layout that holds a value of the region; -1 if none does."""
     if Static(value) in layout.arms:
         return layout.arms.index(Static(value))
     try:

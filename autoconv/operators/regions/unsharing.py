@@ -25,7 +25,7 @@ from autoconv.runtime.support.structure import is_structure, structure_form, str
 def copied_objects(value: object, layout: Layout, region: Region | None = None) -> Iterator[Any]:
     """Yield the containers, and the objects that traced code created, that the layout rebuilds as new ones.
 
-    The value is one of `region`, or of the region being recorded.
+    The value is one of `region`; without it, of the region being recorded.
     """
     if isinstance(layout, Static) or is_object_layout(layout):
         return

@@ -98,7 +98,10 @@ def _is_indivisible(value: object, region: Region) -> bool:
 
 
 def _is_outer(container: Any, region: Region) -> bool:
-    """Return whether a list, dict or set was created before the region."""
+    """Return whether a list, dict or set was created before the region.
+
+    The home of a container from a merged region (such as an inlined body of a `try`) is the region it merged into.
+    """
     return region.is_inside(container._home) and container._home.merged_region is not region
 
 
@@ -151,12 +154,15 @@ def state_layout(value: object, region: Region) -> Layout:
 
 
 def as_value(value: object, region: Region) -> Value:
-    """Return the graph value of a tensor or graph value, in the region."""
+    """Return the graph value of a tensor, or a graph value itself, lifted into the region."""
     return region.lift(value if isinstance(value, Value) else dispatch.graph_value(region, value))
 
 
 def take_static_apart(layout: Layout, region: Region | None = None) -> Layout:
-    """Take a static structure apart, whose parts are values of the region; without one, of the current region."""
+    """Take a static structure apart; its parts are values of `region`, without it of the region being recorded.
+
+    Other layouts, and structures that keep their identity, are returned unchanged.
+    """
     region = current_region() if region is None else region
     value = layout.value if isinstance(layout, Static) else None
     if region is not None and type(value) in TRACED_TO_PLAIN and is_structure(value):

@@ -141,7 +141,10 @@ class GeneratorExpression:
         self._iterator = None
 
     def leave(self, is_exhausted: bool) -> None:
-        """Set the state after a loop: `is_exhausted`, or left early; then the remaining items of an iterator follow."""
+        """Set the state after a loop that `is_exhausted` or was left early.
+
+        After an early exit, more values can be taken if the source is an iterator, which continues; others refuse.
+        """
         if is_exhausted:
             self._iterator = iter(())
         elif not self._source.is_nested and isinstance(self._source.iterable, Iterator):

@@ -122,7 +122,7 @@ def _einsum(*operands: Any, **options: Any) -> Any:
             _refuse_view(np.einsum)
         labels = operands[0].partition("->")[0].replace(" ", "")
         if len(set(labels.replace(".", ""))) < len(labels.replace(".", "")):
-            _known_sizes(np.einsum, array, (), None, {})  # the view is a diagonal, whose strides are those of the sizes
+            _known_sizes(np.einsum, array, (), None, {})  # refuses unknown sizes, which a diagonal's strides depend on
         return view_of(array, lambda x: np.einsum(operands[0], x))
     return wrap_new_arrays(call_implementation(np.einsum, *map(load_elements, operands), **options))
 
@@ -152,6 +152,7 @@ def _windows(array: SymbolicArray, window_shape: Any, axis: Any = None, **option
 def _as_strided(
     array: SymbolicArray, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True
 ) -> Any:
+    # Refuses unknown sizes, and the option.
     _known_sizes(np.lib.stride_tricks.as_strided, array, (shape or (), strides or ()), None, {"subok": subok})
     try:
         (layout,) = compute_view_layouts(array.type, lambda x: strided_view(x, shape, strides, writeable))
@@ -163,7 +164,7 @@ def _as_strided(
 
 
 def _broadcast_to(array: SymbolicArray, shape: Any, **options: Any) -> Any:
-    _known_sizes(np.broadcast_to, array, shape, None, options)
+    _known_sizes(np.broadcast_to, array, shape, None, options)  # refuses unknown sizes, and options
     return view_of(array, lambda x: np.broadcast_to(x, shape))
 
 
@@ -213,5 +214,5 @@ VIEWS: dict[Any, Callable[..., Any]] = {
     np.diag: lambda array, k=0: diagonal_of(array, k) if array.ndim == 2 else wrap_new_arrays(_make_diagonal(array, k)),
     np.trim_zeros: lambda *args, **options: call_implementation(np.trim_zeros, *args, **options),
     np.ravel: lambda array, order="C": array_member(array, "ravel")(order),
-    np.diff: _identity_if(np.diff, 0), np.linalg.matrix_power: _identity_if(np.linalg.matrix_power, 1),
+    np.diff: _identity_if(np.diff, times=0), np.linalg.matrix_power: _identity_if(np.linalg.matrix_power, times=1),
 }  # fmt: skip

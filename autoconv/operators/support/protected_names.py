@@ -9,11 +9,12 @@ from typing import Any
 from autoconv.ops.program_errors import mark_program_error
 from autoconv.ops.python.objects import unassigned_error
 
-NORMAL, CONTINUE, BREAK, RETURN = 0, 1, 2, 4  # exit codes
+# Exit codes: those from BREAK on leave a loop, and RETURN is a bit that `after_loop` masks.
+NORMAL, CONTINUE, BREAK, RETURN = 0, 1, 2, 4
 
 
 class Undefined:
-    """The value of a name before its assignment."""
+    """The value of a name before its assignment; all are equal, so that they join to one alternative."""
 
     __slots__ = ("name",)
 

@@ -45,7 +45,7 @@ def only_reads(method: Callable[..., Any]) -> bool:
             value = {**vars(builtins), **closure.globals, **closure.nonlocals}.get(instruction.argval)
             is_builtin = getattr(builtins, str(instruction.argval), None) is value
             is_allowed_builtin = is_builtin and instruction.argval in _ALLOWED_BUILTINS
-            is_called = opcode == "LOAD_GLOBAL" and bool((instruction.arg or 0) & 1)
+            is_called = opcode == "LOAD_GLOBAL" and bool((instruction.arg or 0) & 1)  # the bit announces a call
             if not is_allowed_builtin and (is_called or not isinstance(value, _PURE_TYPES)):
                 return False
         if opcode == "LOAD_ATTR" and _loads_method(instruction):

@@ -65,7 +65,8 @@ def may_be_graph_instance(operand: object) -> bool:
 def record_stores(trace: Trace, op: str, name: str, operands: list[Any], attributes: dict[str, Any]) -> None:
     """Register where objects of user-defined classes are stored; restart the trace if it assumed that none are.
 
-    The stored values in `operands` are boxed in place.
+    `op` is "name" for variables that carry the operands between regions; `name` is the function or method that is
+    called. The stored values in `operands` are boxed in place.
     """
     if op in ("object_build", "object_exception", "object_make", "name"):
         first_stored_position = 0

@@ -201,7 +201,7 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         changed_inner = set_item(part, tuple(rest), value)
         return x if changed_inner is part else set_item(x, (index,), changed_inner)
     if isinstance(x, Variant):
-        if sum(not is_absent(value) for value in x.values) > 1:
+        if sum(not is_absent(arm) for arm in x.values) > 1:
             distribute(lambda arm: set_item(arm, path, value), x)
             return x
         x = only_value(x, "item assignment")
@@ -305,7 +305,7 @@ def set_item_in(x: object, path: tuple[Any, ...], value: object) -> None:
 
 
 def augment_item_of(owner: object, attribute: str, index: Any, function: Callable[[Any, Any], Any], value: Any) -> None:
-    """`owner.attribute[index] += value()`; each part is evaluated once."""
+    """`owner.attribute[index] += value()`, where `function` is the operator; each part is evaluated once."""
     x = getattr(owner, attribute)
     new_x = set_item(x, (index,), function(get_item(x, index), value()))
     if new_x is not x:

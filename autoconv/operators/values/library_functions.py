@@ -202,7 +202,7 @@ def islice(iterable: Iterable[Any], /, *bounds: Any) -> Iterator[Any]:
     if not isinstance(start, int) or not isinstance(stop, int) or step != 1:
         refuse("itertools.islice is given a step, or bounds that are no ints")
     if start < 0 or stop < 0:
-        names = "Stop argument" if stop == -1 else "Indices"
+        names = "Stop argument" if stop == -1 else "Indices"  # CPython takes -1 for a failed conversion
         raise program_error(ValueError, f"{names} for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
 
     def generate() -> Iterator[Any]:
@@ -308,7 +308,9 @@ def _names_of_kept_fields(obj: Any, *changes: str) -> list[str] | None:
 
 
 def _copy_of_fields(function: Callable[..., Any], container: type) -> Callable[..., Any]:
-    """Return the implementation of dataclasses.asdict or astuple for fields that hold no containers but lists."""
+    """Return the implementation of `function`, dataclasses.asdict or astuple, for fields that hold no containers but
+    lists. `container` is the class of its results, dict or tuple.
+    """
 
     def copy_of_fields(obj: object, **factory: object) -> Any:
         def copy_of(value: Any) -> object:

@@ -22,7 +22,7 @@ from autoconv.runtime.recording.numpy_protocol import find_numpy_function
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-# By number of leading arguments that are arrays: the functions. A list as such an argument means `np.array(list)`.
+# The functions, by the number of leading arguments that are arrays. A list as such an argument means `np.array(list)`.
 _ARRAY_ARGUMENTS = {
     1: """
         all amax amin any argmax argmin argpartition argsort argwhere around array asanyarray asarray
@@ -99,6 +99,7 @@ def join_list(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[
     guess = array_type(region, region.lift(boxed_list.value_in_graph))
     if guess is None or guess.shape is None:
         return None
+    # An item of the guessed type. Unknown sizes are replaced by any size that does not broadcast.
     example = np.ones([size if isinstance(size, int) else 2 for size in guess.shape[1:]], guess.dtype.numpy)
     try:
         rank = join_items([example, example], name, axis).ndim

@@ -108,7 +108,7 @@ _METHODS["__add__"], _METHODS["__iadd__"] = _concatenate, _concatenate_in_place
 
 
 def _repeat(owner: TracedList, count: object) -> TracedList:
-    """Append the items `count` times, one by one: no list is copied."""
+    """Return a new list to which the items are appended `count` times, one by one."""
     source = _list_copy(owner)
     result = _list_copy(owner)
     _list_clear(result)
@@ -182,9 +182,11 @@ def _list_sort(owner: TracedList, *, key: object = None, reverse: bool = False) 
 
 
 @_register_method
-def _list_index(owner: TracedList, value: object) -> Any:
+def _list_index(owner: TracedList, value: object, start: Any = 0, stop: Any = None) -> Any:
+    is_part = stop is not None or not isinstance(start, int) or start != 0
+    searched_list = owner[start:stop] if is_part else owner
     index, _, exit_code = for_stmt(
-        _loop_iterable(owner),
+        _loop_iterable(searched_list),
         lambda other, index, position, _: if_stmt(
             other == value, lambda *_: (position, position, BREAK), lambda *_: (index, position + 1, NORMAL),
             (index, position, NORMAL), ("index", "position", "its end"),
@@ -192,7 +194,10 @@ def _list_index(owner: TracedList, value: object) -> Any:
         (0, 0, NORMAL), ("index", "position", "its end"), exit="its end",
     )  # fmt: skip
     raise_if(exit_code == NORMAL, ValueError("list.index(x): x not in list"))
-    return index
+    if not is_part:
+        return index
+    items = items_of(owner)
+    return index + (slice(start, stop).indices(len(owner))[0] if items is None else _clip(start, length(items)))
 
 
 def _loop_iterable(owner: TracedList) -> Any:

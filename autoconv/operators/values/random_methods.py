@@ -59,6 +59,7 @@ def draw_sample(generator: Any, population: Sequence[Any], k: int, *, counts: An
     if not 0 <= k <= size:
         raise program_error(ValueError, "Sample larger than population or is negative")
     result = []
+    # The size up to which CPython copies the population, as the copy needs less memory than a set of positions.
     if size <= (21 if k <= 5 else 21 + 4 ** math.ceil(math.log(k * 3, 4))):
         pool = [item for item in population]  # noqa: C416 - a loop of the graph, where list() unrolls a long range
         for i in range(k):

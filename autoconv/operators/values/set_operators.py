@@ -1,8 +1,8 @@
 """`|`, `&`, `^` and `-` with a left operand that reads other sets directly.
 
-Such are frozensets, instances of the program's own subclasses of `set`, and views of dicts: their methods would see a
-set that has moved into the graph as empty. The class of a set in the graph is a subclass of `set`. So with a `set` on
-the left, Python calls the method of the right operand first.
+Those are frozensets, instances of the program's own subclasses of `set`, and views of dicts: their methods would see a
+set that has moved into the graph as empty. With a plain `set` on the left nothing is needed: the class of a set in the
+graph is a subclass of `set`, so that Python calls the method of the right operand first.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ def widen_items(self: Items, element: Layout) -> Items:
 
 def stack(self: Items, axis: int = 0) -> Any:
     """Stack the items to one tensor along a new dimension; raise StagingError if they are no tensors."""
-    return _as_tensor(self, "list_stack", axis, 1)
+    return _as_tensor(self, "list_stack", axis, added_rank=1)
 
 
 def reduce(self: Items, op: str) -> Any:
@@ -102,10 +102,11 @@ def reduce(self: Items, op: str) -> Any:
 
 def concatenate(self: Items, axis: int = 0) -> Any:
     """Concatenate the items along a dimension; raise StagingError if they are no tensors."""
-    return _as_tensor(self, "list_flatten", axis, 0)
+    return _as_tensor(self, "list_flatten", axis, added_rank=0)
 
 
 def _as_tensor(items: Items, op: str, axis: int, added_rank: int) -> Any:
+    """Join the items along a dimension by `op`, which joins along the first and adds that many dimensions."""
     element = items.element
     if not are_tensors(items):
         refuse("holds more than tensors of one dtype, and becomes a tensor")
@@ -116,7 +117,7 @@ def _as_tensor(items: Items, op: str, axis: int, added_rank: int) -> Any:
         refuse("of tensors of unknown rank becomes a tensor along another dimension than the first")
     rank = len(element.type.shape) + added_rank
     order = list(range(1, rank))
-    order.insert(axis % rank, 0)
+    order.insert(axis % rank, 0)  # the permutation that moves the first dimension to `axis`
     if added_rank:
         return dispatch.apply("transpose", stack(items), perm=tuple(order))
     inverse_order = [order.index(i) for i in range(rank)]

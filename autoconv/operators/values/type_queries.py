@@ -104,7 +104,7 @@ def _iinfo(dtype: object) -> Any:
 
 
 def _limits_of_type(limits_class: Any, dtype: object) -> Any:
-    """Return the limits of a dtype, or of the class of a number or array, which plain Python may pass as well."""
+    """Return the limits of a dtype, also of that of a number passed in its place; raise NumPy's error for an array."""
     if type(dtype) is Variant:
         return distribute(lambda value: _limits_of_type(limits_class, value), dtype)
     if type(dtype) is SymbolicArray or (isinstance(dtype, SymbolicTensor) and represents_array(dtype)):
@@ -134,7 +134,7 @@ def _hasattr(x: object, name: str) -> Any:
 
 
 def _read_optional(read: Callable[..., Any], *args: Any) -> Any:
-    """Return `read(*args)`, which takes an AttributeError for a result."""
+    """Return `read(*args)`, for which an AttributeError is a result (False or the default) and no error."""
     region = current_region()
     if region is None:
         return read(*args)
@@ -162,7 +162,7 @@ def _getattr(x: object, name: str, *default: Any) -> Any:
             return default[0]
         raise AttributeError(f"{kind_of(x).__name__!r} object has no attribute {name!r}")
     value = _read_optional(builtins.getattr, x, name, *default) if default else builtins.getattr(x, name)
-    return value.value if type(value) is StagedException else value  # of `__cause__` and `__context__`
+    return value.value if type(value) is StagedException else value  # a `__cause__` or `__context__` as graph object
 
 
 _PYTHON_CLASSES: dict[Any, type] = {TracedList: list, TracedDict: dict, TracedSet: set}
@@ -171,16 +171,18 @@ _PYTHON_CLASSES: dict[Any, type] = {TracedList: list, TracedDict: dict, TracedSe
 @overrides(builtins.type)
 def kind_of(*args: Any) -> Any:
     """`type`, with the class that plain Python would have for one argument."""
-    if len(args) == 1 and builtins.type(args[0]) in (HeldIterator, DictView, SymbolicGenerator, FlatElements):
-        return args[0].__class__
-    if len(args) == 1 and builtins.type(args[0]) is SymbolicArray:
+    if len(args) != 1:
+        return builtins.type(*args)
+    (x,) = args
+    own_class = builtins.type(x)
+    if own_class in (HeldIterator, DictView, SymbolicGenerator, FlatElements):
+        return x.__class__
+    if own_class is SymbolicArray:
         return np.ndarray
-    if len(args) == 1 and builtins.type(args[0]) in _PYTHON_CLASSES:
-        return _PYTHON_CLASSES[builtins.type(args[0])]
-    if len(args) == 1 and isinstance(args[0], StagedIterable) and args[0].kind is not None:
-        return args[0].kind
-    if len(args) == 1 and isinstance(args[0], SymbolicTensor):
-        if args[0].weak:
-            return builtins.type(_number_of_type(args[0]))
-        return np.ndarray if represents_array(args[0]) else _scalar_type(args[0]) or EagerTensor
-    return builtins.type(*args)
+    if isinstance(x, StagedIterable) and x.kind is not None:
+        return x.kind
+    if isinstance(x, SymbolicTensor):
+        if x.weak:
+            return builtins.type(_number_of_type(x))
+        return np.ndarray if represents_array(x) else _scalar_type(x) or EagerTensor
+    return _PYTHON_CLASSES.get(own_class, own_class)

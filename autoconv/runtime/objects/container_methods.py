@@ -67,7 +67,7 @@ def _forwarding_method(plain_class: type, name: str) -> Callable[..., Any]:
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         if self._items is not None or _needs_tensor_list(self, name, args):
             return (items_of(self) or self.move_to_graph()).call(self, name, args, kwargs)
-        if name in _SEARCH_METHODS and _is_symbolic_search(self, args):
+        if 0 < len(args) <= _SEARCH_ARGUMENT_LIMITS.get(name, 0) and _is_symbolic_search(self, args):
             return self.search(name, args)
         if plain_class is dict and has_optional_keys(self):
             return self.call_with_optional_keys(name, args, kwargs)
@@ -165,13 +165,13 @@ _METHODS_WITH_POSITION = frozenset({"pop", "insert", "__delitem__", "__mul__", "
 _METHODS_WITH_ANOTHER_LIST = frozenset({"extend", "__add__", "__iadd__", "__eq__", "__ne__"})
 
 
-_SEARCH_METHODS = frozenset({"index", "count", "remove"})
+_SEARCH_ARGUMENT_LIMITS = {"index": 3, "count": 1, "remove": 1}  # a method that searches a list -> most arguments
 
 
 def _is_symbolic_search(container: object, args: tuple[Any, ...]) -> bool:
     """Return whether a search in a list compares symbolic values, under `function`."""
     region = current_region()
-    if type(container) is not TracedList or region is None or region.contract.objects_in_graph or len(args) != 1:
+    if type(container) is not TracedList or region is None or region.contract.objects_in_graph:
         return False
     return holds_symbols(args) or holds_symbols(contents(container))
 

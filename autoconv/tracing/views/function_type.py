@@ -12,7 +12,6 @@ import numpy as np
 from autoconv.graph.dtypes import resource
 from autoconv.graph.types import TensorType
 from autoconv.operators.regions.layout import Arms, Instance, Layout, Leaf, Parts, RunTimeList, Static
-from autoconv.runtime.support.attributes import HEAP
 from autoconv.runtime.support.composite_structures import collapse_composites
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import Template, pack
@@ -141,7 +140,7 @@ def _layout_text(layout: Layout) -> str:
         return repr(TensorSpec.from_type(layout.type)) if isinstance(layout.type, TensorType) else str(layout.type)
     if isinstance(layout, Parts):
         return _container_text(layout.kind, layout.keys, [_layout_text(part) for part in layout.parts])
-    if isinstance(layout, Instance) and layout.keys == (HEAP,):
+    if isinstance(layout, Instance) and layout.is_in_graph:
         return _layout_text(layout.parts[0])
     if isinstance(layout, Instance):
         entries = [f"{name}: {_layout_text(part)}" for name, part in zip(layout.keys, layout.parts, strict=True)]
