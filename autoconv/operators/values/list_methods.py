@@ -184,7 +184,7 @@ def _list_sort(owner: TracedList, *, key: object = None, reverse: bool = False) 
 @_register_method
 def _list_index(owner: TracedList, value: object, start: Any = 0, stop: Any = None) -> Any:
     is_part = stop is not None or not isinstance(start, int) or start != 0
-    searched_list = owner[start:stop] if is_part else owner
+    searched_list: Any = owner[start:stop] if is_part else owner
     index, _, exit_code = for_stmt(
         _loop_iterable(searched_list),
         lambda other, index, position, _: if_stmt(

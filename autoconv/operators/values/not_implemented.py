@@ -85,9 +85,8 @@ def _continue_after_not_implemented(
         )
     is_in_place = name[0] == "i" and name[1:] in _SYMBOLS
     plain_name = name[1:] if is_in_place else name
-    symbol = _SYMBOLS[plain_name]
-    if is_in_place:
-        symbol = symbol.partition(" ")[0] + "="  # "**=" for "** or pow()"
+    # In place, the symbol "** or pow()" becomes "**=".
+    symbol = _SYMBOLS[plain_name].partition(" ")[0] + "=" if is_in_place else _SYMBOLS[plain_name]
 
     def try_reflected() -> Any:
         has_same_type = type(other) is type(instance)
