@@ -28,7 +28,7 @@ _LAZY_NAMES = ("xla",)  # of backends whose packages are imported at their first
 
 
 def get_backend(name: str | None = None) -> Backend:
-    """Return the backend of that name, or the configured one without a name.
+    """Return the backend of that name; without a name, the configured one.
 
     `xla:GPU:0` is the backend `xla` for one device.
 
@@ -57,7 +57,7 @@ def compile_graph(
     """Compile with the named backend, or the configured one if the name is None.
 
     `pool_number` is that of the thread pool that runs large loops. If the backend cannot run in this process, warn
-    once, and replace it from now on: by the native backend, or the native backend by the reference.
+    once, and replace it from now on by the native backend, or the native backend itself by the reference.
     """
     selected = get_backend(backend)
     try:

@@ -18,7 +18,7 @@ from autoconv.ops.control.checks import NUMPY_ERRORS
 from autoconv.ops.rule_table import RuleTable
 
 ErrorClass = type[BaseException] | None
-# Of the failures of `assert_true`; an assumption that does not hold is no error of the program.
+# Kind of failure of `assert_true` -> exception class. Other kinds have none: they are no errors of the program.
 _ASSERTION_CLASSES: dict[str, ErrorClass] = {
     "assert": AssertionError, "check": InvalidArgumentError, "precondition": FailedPreconditionError,
     **NUMPY_ERRORS,

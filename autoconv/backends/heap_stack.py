@@ -1,7 +1,7 @@
 """Run graphs with recursive functions on an explicit stack, so that only Python's own limit bounds the depth.
 
 A node that leads to a recursive call is a `Control`: it starts one of its regions, is resumed with that region's
-results, and may start another. All other nodes run as without recursion. No level uses a Python frame.
+results, and may start another. All other nodes run as without recursion. Recursive calls use no Python frames.
 """
 
 from __future__ import annotations
@@ -63,7 +63,10 @@ class GraphCode:
 
 
 class Control:
-    """A node that runs its regions on the stack; `python_frames` is the number of frames that Python's call has."""
+    """A node that runs its regions on the stack.
+
+    `python_frames` is the number of Python frames for which a recursive call counts; 0 for other nodes.
+    """
 
     python_frames = 0
 
@@ -177,7 +180,7 @@ class _Compiler:
 
 
 def _run(code: GraphCode, arguments: list[Any], limit: int) -> list[Any]:
-    """Run code whose calls may stand for `limit` Python frames."""
+    """Run code; raise RecursionError if its calls stand for more than `limit` Python frames at a time."""
     # Suspended graphs: code, frame, position of the control, the control and its state.
     suspended_frames: list[tuple[GraphCode, Frame, int, Control, Any]] = []
     frame, position, depth = [*arguments, *[None] * code.local_count], 0, 0

@@ -131,7 +131,10 @@ def node_function(node: Node, compile_region: Compile) -> Function:
 
 
 def _kernel(node: Node, compile_region: Compile) -> Function:
-    """Return the function of a node with a kernel: it locates the kernel's errors, and converts plain Python's."""
+    """Return the function of a node with a kernel.
+
+    It locates the kernel's errors. Where the span requires plain Python's errors, it raises these in their place.
+    """
     # The function below refers to no node, since a node would keep its graph alive.
     kernel, attributes, span, error_location = node.op.kernel, node.attributes, node.span, error_span(node)
     assert kernel is not None

@@ -157,15 +157,17 @@ def test_a_program_goes_on_with_less_optimised_code(monkeypatch, tmp_path, ends,
     assert line in staged.explain() or ends == (3,)
 
 
-def test_texts_that_crashed_the_helper_are_remembered(monkeypatch, tmp_path):
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_texts_that_crashed_the_helper_are_remembered(monkeypatch, tmp_path, level):
     monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path))
+    monkeypatch.setattr(SETTINGS, "llvm_level", level)
     requests = []
     real = helper.object_files
     monkeypatch.setattr(helper, "object_files", lambda modules: requests.append(modules) or real(modules))
     for _ in range(3):
         with pytest.raises(jit_engine.NoMachineCode, match="unsupported GC"):
-            jit_engine.prepare_object_files({FATAL + "; once": 1})
-    assert len(requests) == 2
+            jit_engine.prepare_object_files({f"{FATAL}; once at {level}": 3})
+    assert len(requests) == 1 + level  # each level is tried once
 
 
 def test_without_a_process_llvm_runs_here(monkeypatch, tmp_path):

@@ -43,6 +43,13 @@ def sum_after_a_branch(a: Any) -> Any:
     return result + 1
 
 
+def total_of_equal_addends(count: Any, addend: Any) -> Any:
+    result = addend * 0
+    for _ in range(count):
+        result += addend
+    return result
+
+
 def outcome(program: Any, a: Any) -> Any:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -61,3 +68,12 @@ def test_warnings_are_those_of_numpy(program: Any, numbers: Any) -> None:
     compiled, a = autoconv.compile(program), np.array(numbers)
     for _ in range(3):
         assert outcome(compiled, a.copy()) == outcome(program, a.copy())
+
+
+def test_a_total_that_wraps_to_a_small_number_has_the_warning() -> None:
+    # 2**24 + 1 addends of nearly 2**40 pass 64 bits once, and end near 2**40 again.
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = autoconv.compile(total_of_equal_addends)(2**24 + 1, np.int64(2**40 - 1))
+    assert result == (2**24 + 1) * (2**40 - 1) - 2**64
+    assert [str(warning.message) for warning in caught] == ["overflow encountered in scalar add"]

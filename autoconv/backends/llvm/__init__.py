@@ -51,8 +51,8 @@ from autoconv.graph.types import ArrayType
 class NativeGraph:
     """Native code of a graph: a function from a list of arguments to a list of results.
 
-    `entry` accepts a user's call directly, if a CallForm was given. `kernels` are the names of the ops that run by
-    their kernels, `kernel_calls` those names with the lines of the user's program that they stem from.
+    `entry` accepts a user's call directly; it is None without a CallForm that a native entry can take. `kernels` are
+    the names of the ops that run by their kernels, `kernel_calls` pairs of such a name and the node's span.
     """
 
     def __init__(self, graph: Graph, form: CallForm | None) -> None:

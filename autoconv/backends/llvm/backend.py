@@ -1,4 +1,4 @@
-"""The native backend, as the rest of the package sees it."""
+"""The native backend in the form of `protocol.Backend`, through which the rest of the package uses it."""
 
 from __future__ import annotations
 

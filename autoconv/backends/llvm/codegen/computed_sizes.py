@@ -24,8 +24,10 @@ from autoconv.graph.graph import Node
 from autoconv.graph.types import Dimension, Symbol
 from autoconv.ops.index_spec import INPUT
 
-_ELEMENT_LIMIT = 1 << 37  # arrays with more elements are left to NumPy
+# For more elements, the op's kernel runs and raises. Comparisons are unsigned, so negative sizes exceed the limit too.
+_ELEMENT_LIMIT = 1 << 37
 
+# Op -> lowering class.
 SIZE_CLASSES.update(dict.fromkeys(("stretched", "resized", "reshaped", "counted_range"), "view"))
 SIZE_CLASSES.update(dict.fromkeys(("sizes_bound", "sizes_forgotten"), "memory"))
 _SIZE_OPS = ("size_sum", "slice_sizes", "range_size", "reshape_sizes", "number_sizes", "common_sizes", "some_elements")
@@ -70,7 +72,7 @@ def _write_sizes_bound(region: LoweringContext, node: Node) -> None:
         array_copy = body.call_python(_as_contiguous, array.ir)
         body.release(array.slot)
         out.store("ptr", array_copy, array.slot)
-        load_sizes(array_copy)
+        load_sizes(array_copy)  # for the sizes alone: the copy is C-contiguous
     region.set(result, Object(out.load("ptr", array.slot), array.slot))
     for axis, size in enumerate(shape):
         if size in node.attributes["defines"]:
@@ -147,6 +149,7 @@ def _write_reshape_sizes(region: LoweringContext, node: Node) -> None:
         inferred_count, product = out.add(inferred_count, out.cast("zext", is_inferred, "i64")), out.mul(product, size)
         is_wrong = out.or_(is_wrong, out.icmp("ugt", size, _ELEMENT_LIMIT))
     is_wrong = out.or_(is_wrong, out.icmp("ne", product, total))
+    # Beside a size of 0, any number could take the place of -1; NumPy refuses that too.
     is_undecided = out.and_(out.icmp("eq", inferred_count, 1), out.icmp("eq", other_product, 0))
     region.raise_if(node, out.or_(out.or_(is_wrong, is_undecided), out.icmp("ugt", inferred_count, 1)))
     defined_sizes = iter(node.attributes["defines"])

@@ -107,8 +107,8 @@ class Body:
         types = (value.type for node in graph.walk() for value in node.results)
         self._spare_counts = Counter(_spare_key(type_) for type_ in types if is_dense(type_))
         self._spares: dict[Any, tuple[str, int]] = {}  # `_spare_key` -> (first slot, number of slots) of spare arrays
-        # For each enclosing loop: registers of the objects that it captures, and slots of loop-invariant values by
-        # register of the source and purpose.
+        # For each enclosing loop: registers of the objects that it captures, and
+        # (register of the source, purpose) -> slot of a loop-invariant value.
         self._invariants: list[tuple[frozenset[str], dict[Any, str]]] = []
 
     def own_reference(self, ir: str) -> Object:
@@ -123,7 +123,7 @@ class Body:
         self.out.call("release", slot)
 
     def release_or_keep(self, slot: str | None, type_: Type) -> None:
-        """Release the array of type `type_` in a slot, or keep it as a spare array if it is in a loop."""
+        """Release the array of type `type_` in a slot; code inside a loop keeps it as a spare array if possible."""
         spares = self._spare_slots(type_)
         if spares is None:
             self.release(slot)
@@ -203,7 +203,7 @@ class Body:
         self.release_spares()
 
     def release_spares(self) -> None:
-        """Release the spare arrays after the outermost loop, or after an error left it."""
+        """Release the spare arrays if the position is outside of all loops: after a loop, or where an error left it."""
         if not self.loop_depth:
             for first_slot, count in self._spares.values():
                 self.out.call("release_all", first_slot, count)
@@ -215,8 +215,8 @@ class Body:
             return None
         key = _spare_key(type_)
         if key not in self._spares:
-            slots = [self.out.slot() for _ in range(min(max(self._spare_counts[key], 1), _SPARE_LIMIT))]  # consecutive
-            self._spares[key] = slots[0], len(slots)
+            slots = [self.out.slot() for _ in range(min(max(self._spare_counts[key], 1), _SPARE_LIMIT))]
+            self._spares[key] = slots[0], len(slots)  # new slots are adjacent in memory
         return self._spares[key]
 
     def fail_if(self, failure: str) -> None:
@@ -236,7 +236,7 @@ class Body:
         """Return the range (least, greatest) of an integer."""
         if number.dtype.is_bool:
             return 0, 1
-        if number.ir[0] != "%":
+        if number.ir[0] != "%":  # a constant
             return int(number.ir), int(number.ir)
         size = 8 * number.dtype.size
         low, high = (0, (1 << size) - 1) if number.dtype.is_unsigned else (-(1 << size - 1), (1 << size - 1) - 1)
@@ -277,7 +277,7 @@ class Body:
         new_count = out.op("add", old_count, increment)
         out.store("i64", new_count, cell)
         changed_bits = out.op("xor", old_count, new_count)
-        # The count has passed a multiple of the interval.
+        # A bit above the interval's changes exactly if the count reaches or passes a multiple of the interval.
         self._poll_if(out.icmp("ugt", changed_bits, _POLL_INTERVAL - 1))
 
     def share_poll_counter(self, cell: str) -> None:

@@ -42,7 +42,10 @@ class KernelCalls:
     _plan: Any
 
     def write_kernel(self, node: Node) -> None:
-        """Define the results of a node of the class "kernel": a constant, a placeholder, or a call of the kernel."""
+        """Define the results of a node of the class "kernel".
+
+        They are constants, placeholders, lists on a stack of native code, or results of a call of the kernel.
+        """
         name = node.op.name
         if name == "constant" or (name == "absent" and is_scalar(node.results[0].type)):
             self._write_constant(node)

@@ -187,7 +187,7 @@ def _result_converter(value: Value) -> Callable[[Any], Any]:
 
 
 def _check_shape(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Return a contiguous array; raise AssertionError if it has another shape than the result rule says."""
+    """Return the array, made contiguous; raise AssertionError unless it has the shape of the op's result rule."""
     if array.shape != shape:
         raise AssertionError(f"a kernel returned the shape {array.shape}, its result rule has {shape}")
     return _as_contiguous(array)

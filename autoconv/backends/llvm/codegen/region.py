@@ -1,8 +1,8 @@
 """Lower a graph, with its regions, to the body of one native function.
 
-Numbers are in registers. Dense arrays and all other values are Python objects. A slot owns the reference to each object
-that a region creates. The reference is released after the last use, unless that use takes it over. On failure, all
-slots are released and the function returns NULL.
+Numbers are in registers. Dense arrays and all other values are Python objects. Each object that a region creates has a
+slot, a cell on the stack that owns the reference. The last use either takes over the reference, or the slot is released
+after it. On failure, all slots are released and the function returns NULL.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ class Region(KernelCalls):
         self._memory_slots: list[tuple[str, Type]] = []  # slots of arrays that views may use until the end
         for value, native in zip(graph.parameters, arguments, strict=True):
             self.set(value, native)
-        self.checked_positions: dict[Node, list[Any]] = {}
+        self.checked_positions: dict[Node, list[Any]] = {}  # node of a view -> its indices, normalised and checked
         self._released_after_item: list[tuple[str, Type]] = []  # slots of objects that belong to no value
-        self.launches: Launches | None = None
+        self.launches: Launches | None = None  # set while `write_concurrent` collects calls that it runs in threads
         self._plan = plan
         self.remaining_uses = Counter(value for item in self._plan.items for value in self._read_values(item))
         self.remaining_uses.update(graph.outputs)
@@ -106,7 +106,7 @@ class Region(KernelCalls):
         """Return the address of the first element of an array or a contiguous view."""
         if value in self._plan.views:
             value = base_of(value, self._plan.views)
-        if value in self._plan.views and value.node is not None:
+        if value in self._plan.views and value.node is not None:  # a contiguous part of another array
             node, type_ = value.node, value.type
             source_element = write_element_source(
                 RegisterWriter(self), node, (0,) * len(sizes(type_)), self.checked_positions.get(node, [])
@@ -155,7 +155,7 @@ class Region(KernelCalls):
             self.body.release_or_keep(native.slot, native.original_type or value.type)
 
     def take_reference(self, value: Value, is_last_use: bool) -> str:
-        """Return an owned reference to an object; at its last use, this is the reference of its slot."""
+        """Return an owned reference to an object; at its last use, this reference is taken from its slot."""
         object_ = self.object(value)
         if is_last_use and object_.slot is not None:
             self.out.store("ptr", "null", object_.slot)
@@ -174,7 +174,8 @@ class Region(KernelCalls):
             results.append(array_view.with_new_reference(self, native) if isinstance(native, Memory) else native)
         for slot, type_ in self._memory_slots:
             self.body.release_or_keep(slot, type_)
-        self._values.clear()  # numbers refer to the region by their writers: the collector takes long for such cycles
+        # Each Element refers to this region by its writer; without these cycles, no garbage collection is needed.
+        self._values.clear()
         return results
 
     def is_last_reader(self, item: Item, value: Value) -> bool:
@@ -189,8 +190,9 @@ class Region(KernelCalls):
         if isinstance(native, Element) and value in self.body.value_ranges:
             self.body.record_range(native, self.body.value_ranges[value])
         if isinstance(native, Memory) and native.owner.slot is not None:
+            # Memory that this function allocates may become a spare array, which is found by its tensor type.
             is_new = value.node is not None and value.node.op.name in ("array_new", "array_of")
-            type_ = array_view.as_tensor_type(value.type) if is_new else value.type  # by which spare arrays are found
+            type_ = array_view.as_tensor_type(value.type) if is_new else value.type
             self._memory_slots.append((native.owner.slot, type_))
 
     def representation_of(self, value: Value) -> Native:
@@ -199,7 +201,10 @@ class Region(KernelCalls):
     def write_nested(
         self, graph: Graph, arguments: Sequence[Native], enclosing_calls: tuple[Node, ...] | None = None
     ) -> list[Native]:
-        """Write a region of a node at the current position, and return its results."""
+        """Write a region of a node at the current position, and return its results.
+
+        `enclosing_calls` replace the call sites of this region, which are the default.
+        """
         calls = self.call_sites if enclosing_calls is None else enclosing_calls
         return write_region(self.body, graph, arguments, calls).results()
 
@@ -235,7 +240,7 @@ class Region(KernelCalls):
     def raise_if(self, node: Node, condition: str) -> None:
         """Call the node's kernel, which raises, if the i1 `condition` is true.
 
-        In the code, the path of the call joins the path without it.
+        In the code, the path with the call joins the path without it.
         """
         with self.out.unlikely(condition):
             self.call_kernel(node, is_rare=True)
@@ -243,7 +248,7 @@ class Region(KernelCalls):
     def raise_and_leave_if(self, node: Node, condition: str) -> None:
         """Call the node's kernel, which raises, if the i1 `condition` is true; then leave the function.
 
-        As the path of the call does not join the other one, LLVM may keep numbers in registers that were loaded before.
+        The code of the call never continues after it, so LLVM may keep numbers in registers that were loaded before.
         """
         raise_label, continue_label = self.out.label("outside"), self.out.label("inside")
         self.out.branch_if(condition, raise_label, continue_label, unlikely=True)
@@ -267,10 +272,10 @@ class Region(KernelCalls):
         return load(b, dtype, self.data(value), linear_offset(self.out, index, sizes(value.type)))
 
     def _write_loops(self, item: Item) -> None:
-        """Write the function of an item's loops, and the call of it.
+        """Write a native function with an item's loops, and its call.
 
-        If an element rule of the item has rare cases, the function returns an i1, whether one of them occurred. Then
-        the kernel, or the same loops in a careful form, compute the results anew.
+        The function returns an i1: true if an element rule met one of its rare cases. Then the kernel, or the same
+        loops in a careful form, compute the results anew.
         """
         for node in item.nodes:
             if self._plan.classes[node] in ("copy", "scatter"):
@@ -280,8 +285,9 @@ class Region(KernelCalls):
         self.body.module.has_loops = True
         cells, arguments = self.loop_arguments(item, writer)
         rare_flag = self.launch(writer.name, arguments)
-        if writer.has_rare and item.nodes[0].effects and self._plan.classes[item.nodes[0]] == "element":
-            self.call_kernel_if(item.nodes[0], rare_flag)  # only the kernel has the op's error
+        may_raise = item.nodes[0].effects and self._plan.classes[item.nodes[0]] == "element"
+        if writer.has_rare and may_raise:
+            self.call_kernel_if(item.nodes[0], rare_flag)  # only the kernel raises the op's error
         elif writer.has_rare:
             careful_arguments = arguments[: len(arguments) - len(writer.sizes)]
             careful_arguments += [f"i64 {size}" for size in writer.careful_sizes]
@@ -292,7 +298,10 @@ class Region(KernelCalls):
             self.set(value, load(b, value.dtype, cell, 0))
 
     def launch(self, function: str, arguments: Sequence[str], returns_flag: bool = True) -> str:
-        """Call a long-running function, or collect the item's first call in `launches`; return its i1, or ""."""
+        """Call a long-running function, and return its i1, or "" if it returns nothing.
+
+        While `launches` collects calls, the first call of an item is only added to it.
+        """
         if self.launches is not None and not self.launches.has_call:
             return self.launches.add(function, arguments, returns_flag)
         text = f"@{function}({', '.join(arguments)})"
@@ -332,9 +341,7 @@ class Region(KernelCalls):
         return cells, [*arguments, *(f"i64 {size}" for size in writer.sizes)]
 
     def call_kernel_if(self, node: Node, condition: str) -> None:
-        """Call the op's kernel if the i1 `condition` holds; the kernel raises, or its results replace those of native
-        code.
-        """
+        """Call the op's kernel if the i1 `condition` holds; its results then replace those of native code."""
         out, native_results = self.out, [self.object(value) for value in node.results]
         native_block = out.block
         with out.unlikely(condition):
@@ -371,7 +378,7 @@ def write_region(body: Body, graph: Graph, arguments: Sequence[Native], call_sit
     registers = [argument.ir for argument in arguments if isinstance(argument, Element)]
     outer_ranges = {register_: body.ranges.get(register_) for register_ in registers}
     outer_positions, outer_bounds = body.normalised_positions, body.slice_bounds
-    body.normalised_positions = outer_positions.new_child()  # checks of this region do not hold elsewhere
+    body.normalised_positions = outer_positions.new_child()  # the region's own checks do not hold outside of it
     body.slice_bounds = outer_bounds.new_child()
     region = Region(body, schedule(graph, body.classes), arguments, call_sites)
     body.normalised_positions, body.slice_bounds = outer_positions, outer_bounds

@@ -34,7 +34,7 @@ class Routine:
         self.b = ElementWriter(self.out)
 
     def take_used_sizes(self) -> list[str]:
-        """Take the open sizes that the code uses as first parameters, and return them as arguments of a call."""
+        """Make the open sizes that the code uses the first parameters; return them as arguments of a call."""
         used_sizes = self.out.used_sizes(self.module.size_numbers)
         self.out.add_size_parameters(used_sizes, 0)
         return [f"i64 {size}" for size in used_sizes]
@@ -71,8 +71,8 @@ def split_routine(
     """Write a function of `parameters` that runs `body` for all iterations; return its name.
 
     `size` is the number of iterations, or several sizes whose product is this number. The body runs the iterations from
-    `%first` to `%last`. Several threads share the iterations if `work`, in units of 0.05 ns, is large enough. For an
-    open size, `work` is that of one element of `shape`, or of one iteration if `shape` is empty.
+    `%first` to `%last`. Several threads share the iterations if their `work`, in units of 0.05 ns, is large enough. For
+    an open size, `work` is that of one element of `shape`, or of one iteration if `shape` is empty.
     """
     name = body.finish("ret i1 false")
     routine = Routine(region, parameters)

@@ -40,7 +40,7 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
     out, operands = region.out, [region.number(value) for value in node.inputs]
     range_ = _range_of(region, node, operands)
     dimension = _dimension_of(region, node, operands)
-    if isinstance(dimension, Symbol) and register_of(dimension) in region.body.module.sizes:
+    if isinstance(dimension, Symbol) and register_of(dimension) in region.body.module.sizes:  # it has been computed
         element = RegisterWriter(region).wrap(int64, register_of(dimension))
         _set_and_record_facts(region, node, operands, element, range_)
         return
@@ -61,8 +61,8 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
 
     b = RegisterWriter(region, fail)
     # LLVM does not vectorise a serial loop, in which a branch takes fewer instructions than joining the overflow bits.
-    has_branch = range_ is None and region.body.is_in_serial_loop
-    element_with_branch = _write_with_overflow_branch(b, node, operands, region) if has_branch else None
+    prefers_branch = range_ is None and region.body.is_in_serial_loop
+    element_with_branch = _write_with_overflow_branch(b, node, operands, region) if prefers_branch else None
     if element_with_branch is not None:
         element = element_with_branch
     else:
@@ -113,10 +113,11 @@ def compute_number(b: RegisterWriter, node: Node, operands: Sequence[Element], r
 
 
 def _write_signed_division(b: RegisterWriter, node: Node, operands: Sequence[Element]) -> Element | None:
-    """Write a floored division of int64 with a fast path for operands that are not negative; None for other ops.
+    """Write a floored division of int64 in a quicker form than the element rule's; return None if there is none.
 
-    The element rule corrects quotients and remainders by the signs. For constant divisors, LLVM shortens the rule,
-    except for powers of two.
+    The element rule corrects quotients and remainders by the signs. A divisor in a register gets a fast path for
+    operands that are not negative. A constant power of two gives a shift or a mask. For other constants there is no
+    quicker form, since LLVM shortens the rule itself.
     """
     name = node.op.name.removeprefix("python_")
     if name not in ("floor_divide", "modulo") or any(x.dtype is not int64 for x in operands):
@@ -124,7 +125,8 @@ def _write_signed_division(b: RegisterWriter, node: Node, operands: Sequence[Ele
     (x, y), out = operands, b.out
     if y.ir[0] != "%":
         divisor = int(y.ir)
-        if divisor < 1 or divisor & (divisor - 1):
+        is_power_of_two = divisor > 0 and divisor & (divisor - 1) == 0
+        if not is_power_of_two:
             return None
         return b.bits("ashr", x, divisor.bit_length() - 1) if name == "floor_divide" else b.bits("and", x, divisor - 1)
     has_sign = (x | y | (y - 1)) < 0  # also true for a divisor of 0, by the sign of 0 - 1
@@ -182,7 +184,7 @@ def _write_overflow_warning(
     elif x.dtype.is_unsigned:
         b.warn("over", element < x if name == "add" else x < y)
     elif node in region.body.running_totals:
-        b.warn("over", SAFE_ADDEND - (y ^ b.bits("ashr", y, 63)))
+        b.warn("over", SAFE_ADDEND - (y ^ b.bits("ashr", y, 63)))  # y, or -y - 1 of a negative y, without a branch
     else:
         signs = [_known_sign(region.body.range_of(operand)) for operand in (x, y)]
         b.warn("over", _wrapped_sign(name, x, y, element, signs))

@@ -16,14 +16,16 @@ def is_eligible(graph: Graph, form: CallForm) -> bool:
             continue
         if not is_data(value) or (parameter == "array" and _is_complex_number(value)):
             return False
-    result_kinds = output_kinds(form.result)
-    return all(
-        kind in ("memory", "object")
-        or (kind == "number" and is_complex(graph.outputs[i].type))
-        or is_scalar(graph.outputs[i].type)
-        or (kind in ("tensor", "array") and (is_dense(graph.outputs[i].type) or _is_array(graph.outputs[i].type)))
-        for i, kind in result_kinds.items()
-    )
+    return all(_can_build(kind, graph.outputs[i].type) for i, kind in output_kinds(form.result).items())
+
+
+def _can_build(kind: str, type_: Type) -> bool:
+    """Return whether a native entry can build the user's object of a kind from an output of the type."""
+    if kind in ("memory", "object") or is_scalar(type_):
+        return True
+    if kind == "number":
+        return is_complex(type_)
+    return kind in ("tensor", "array") and (is_dense(type_) or _is_array(type_))
 
 
 def _is_array(type_: Type) -> bool:

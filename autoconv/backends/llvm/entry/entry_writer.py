@@ -59,6 +59,7 @@ class EntryWriter:
         self.result_writer = ResultWriter(self.out, objects)
         self._refusal_label = self.out.label("other")
         self._defaults, self._required_count = defaults, parameter_count - len(defaults)
+        # As an unsigned number, the difference is large if there are too few arguments.
         self._check(self.out.icmp("ule", self.out.op("sub", "%count", self._required_count), len(defaults)))
         self.open_dimensions = ArgumentDimensions(module.open_sizes, self.out, objects, self._check)
 
@@ -102,7 +103,7 @@ class EntryWriter:
             if isinstance(guard, CellGuard):
                 contents = self._load_field(self._objects.reference(guard.cell)(self.out), abi.CELL_CONTENTS, "ptr")
                 self._check(self.out.is_same(contents, self._objects.reference(guard.value)(self.out)))
-            self._check_parts(guard)
+            self._check_fields(guard)
 
     def _check_names(self, guards: Sequence[GlobalGuard]) -> None:
         """Check that names of one namespace are bound to the same objects.
@@ -130,8 +131,8 @@ class EntryWriter:
             expected_value = "null" if guard.value is ABSENT else self._objects.reference(guard.value)(self.out)
             self._check(self.out.is_same(current_value, expected_value))
 
-    def _check_parts(self, guard: Guard) -> None:
-        """Check the fields of a guarded object."""
+    def _check_fields(self, guard: Guard) -> None:
+        """Check the fields of a guarded object, and that the guard's `empty_dict`, if any, is still empty."""
         if guard.fields:
             object_ = self._objects.reference(guard.value)(self.out)
             for offset, expected_object in guard.fields:
@@ -177,8 +178,8 @@ class EntryWriter:
             return array
         array_class, descriptor = (self._objects.reference(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
         dimensions = self._objects.shape(shape) if shape else "null"
-        is_plain = self.out.call("is_contiguous_array", array, array_class, descriptor, len(shape), dimensions)
-        self._check(self.out.icmp("ne", is_plain, FALSE))
+        has_type = self.out.call("is_contiguous_array", array, array_class, descriptor, len(shape), dimensions)
+        self._check(self.out.icmp("ne", has_type, FALSE))
         return array
 
     def copy_unless_row_major(self, array: str, value: Value, is_column_major: bool) -> str:
@@ -223,7 +224,7 @@ class EntryWriter:
         return array
 
     def check_list(self, list_: str, parameter: ListParameter) -> str:
-        """Check by the class of the first item, at each depth, that an object is such a list; return it."""
+        """Check that an object is a list of the parameter's depth and items, by each first item; return the object."""
         out, length_product, item = self.out, "1", list_
         for _ in range(parameter.list_depth):
             item_class = self._load_field(item, abi.TYPE_OFFSET, "ptr")

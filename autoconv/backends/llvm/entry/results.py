@@ -153,7 +153,8 @@ class ResultWriter:
     def _write_owned_array(self, array: str, replacements: Sequence[tuple[str, str]]) -> str:
         """Return the array, or a copy if the caller or the code also refers to it; NULL after an error.
 
-        `replacements` are pairs (other array, its replacement): if an array is the same one, so is its replacement.
+        `replacements` are pairs (other array, its replacement). If the array is one of these others, the result is the
+        other's replacement.
         """
         out = self._out
         if replacements:
@@ -256,9 +257,9 @@ class ResultWriter:
         tensor_class = self._objects.reference(form.tensor_class)(out)
         tensor = self.check_not_null(out.call_c("PyType_GenericAlloc", "ptr", "ptr, i64", tensor_class, 0))
         slot = self.hold(tensor)
-        array, weak = self._as_object(native), self._objects.reference(False)(out)
-        out.call("retain", weak)
-        for offset, field in ((form.array_slot, array), (form.weak_slot, weak)):
+        array, false_object = self._as_object(native), self._objects.reference(False)(out)
+        out.call("retain", false_object)
+        for offset, field in ((form.array_slot, array), (form.weak_slot, false_object)):  # results are not weak
             address = out.gep("i8", tensor, offset)
             out.store("ptr", field, address)
         return self._move_from_slot(tensor, slot)

@@ -33,7 +33,7 @@ from autoconv.graph.graph import Graph, Value
 from autoconv.graph.region_flow import runs_region_once
 from autoconv.ops.control.resources import VARIABLE_OPS
 
-RUN, CALL = "autoconv_run", "autoconv_call"
+RUN, CALL = "autoconv_run", "autoconv_call"  # names of the entry points
 # Lowering classes whose nodes become functions of their own, and classes whose inline code takes little time.
 _FUNCTION_CLASSES, _INLINE_CLASSES = {"element", "reduce", "matmul", "join", "scatter"}, {"scalar", "view", "kernel"}
 _MANY_NODES = 1000  # nodes of a graph whose function is long
@@ -88,9 +88,9 @@ def write_graph(graph: Graph, module: ModuleText, objects: ObjectTable, donated:
 
 
 def _mostly_calls(graph: Graph, classes: LoweringClasses) -> bool:
-    """Return whether the function of a graph mostly calls loops over arrays: it does not gain by LLVM's optimisations.
+    """Return whether the function of a graph mostly calls loops over arrays, so that optimising it gains nothing.
 
-    Loops of short updates gain, but are not worth the time that LLVM takes for a long function.
+    A function with loops of short updates gains by optimisation; but if it is long, the gain is not worth LLVM's time.
     """
     nodes = [
         node for node in graph.walk()
@@ -98,8 +98,8 @@ def _mostly_calls(graph: Graph, classes: LoweringClasses) -> bool:
     ]  # fmt: skip
     if len(nodes) > _MANY_NODES:
         nodes = [node for node in nodes if classes[node] != "update" and not runs_region_once(node)]
-    found_classes = {classes[node] for node in nodes}
-    return bool(found_classes & _FUNCTION_CLASSES) and found_classes <= _FUNCTION_CLASSES | _INLINE_CLASSES
+    node_classes = {classes[node] for node in nodes}
+    return bool(node_classes & _FUNCTION_CLASSES) and node_classes <= _FUNCTION_CLASSES | _INLINE_CLASSES
 
 
 def _parameter_type(value: Value) -> str:

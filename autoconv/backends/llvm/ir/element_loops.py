@@ -34,7 +34,10 @@ class ElementLoops:
         return self.wrap(result.dtype, self.out.call(out.finish(name), *(x.ir for x in operands)))
 
     def iterate(self, active: Any, state: Sequence[Any], step: Step, max_count: int) -> list[Any]:
-        """Write a loop. LLVM keeps the cells of the state and of the number of the iteration in registers."""
+        """Write the loop of a rule (see `ops.elements.Elements`); return the final state.
+
+        LLVM keeps the cells of the state and of the number of the iteration, which begins at 1, in registers.
+        """
         out, ir_types = self.out, [register(x.dtype) for x in state]
         cell_types, initial_values = ("i1", "double", *ir_types), (active.ir, "1.0", *(x.ir for x in state))
         active_cell, number_cell, *cells = all_cells = [out.alloca(ir_type) for ir_type in cell_types]

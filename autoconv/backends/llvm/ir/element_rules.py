@@ -14,7 +14,8 @@ from autoconv.graph.dtypes import DType, float32
 from autoconv.graph.graph import Node
 from autoconv.ops.elements import ELEMENTS
 
-# Ops whose 16-bit operands stay as they are: one works on bits, and NumPy computes the other as two rounded ops.
+# Ops whose 16-bit operands stay as they are: "bitcast" works on bits, and NumPy computes a squared difference as two
+# ops, each of which rounds.
 _NOT_WIDENED = frozenset({"bitcast", "squared_difference"})
 
 
@@ -36,6 +37,6 @@ def compute(b: Any, name: str, operands: Sequence[Element], dtype: DType, attrib
 
 
 def _cast(b: Any, x: Element, dtype: DType) -> Element:
-    """Convert a number; that of a Quotient is a Quotient, whose error flags `keep_flags` can keep."""
+    """Convert a number; a Quotient remains one, so that `keep_flags` can keep its error flags."""
     result: Element = b.cast(x, dtype)
     return Quotient(result.b, result.dtype, result.ir) if isinstance(x, Quotient) else result

@@ -42,7 +42,7 @@ class FunctionText(Builder):
         self._error_cells: dict[tuple[str, str], str] = {}  # cells of `raise_at_end`, by error and type
         self.has_element_loops = False  # loops of the program that run over elements
         self.has_descending_index = False  # an index falls from one iteration to the next
-        self._has_hints = False
+        self._has_hints = False  # a loop has hints for LLVM
         self.block = "entry"
         # For index_arith.py: by register, its linear form in a loop counter; by counter, its range.
         self.linear_forms: dict[str, LinearForm] = {}
@@ -222,8 +222,8 @@ class FunctionText(Builder):
     ) -> Iterator[Operand]:
         """Write a counted loop around the statements of the `with` block, which gets the i64 counter.
 
-        It may have no iterations. `unrolled`: LLVM may unroll a short loop; `in_registers`: it vectorises and fully
-        unrolls a long one. `ordered`: `start` is never above `stop`.
+        The loop may have no iterations. If `unrolled` is true, LLVM may unroll a short loop; if `in_registers` is true,
+        LLVM vectorises and fully unrolls a loop of any length. If `ordered` is true, `start` is never above `stop`.
         """
         head, body, done = self.label("loop"), self.label("body"), self.label("done")
         entry_block = self.block

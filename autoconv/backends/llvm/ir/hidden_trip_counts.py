@@ -18,7 +18,7 @@ class TripTest(str):
 
     __slots__ = ("test", "trip_count")
 
-    test: str  # without the count
+    test: str  # the line without the count, which is its last operand
     trip_count: int
 
     @classmethod

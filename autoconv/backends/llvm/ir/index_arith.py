@@ -91,7 +91,7 @@ def record_counter_range(out: FunctionText, counter: str, low: int, high: int) -
 
 def record_open_counter(out: FunctionText, counter: str, low: int, limits: Mapping[str, int]) -> None:
     """Record that a loop counter is at least `low`, and below the sizes in registers plus the numbers in `limits`."""
-    record_counter_range(out, counter, low, INT64_RANGE[1] // 2)
+    record_counter_range(out, counter, low, INT64_RANGE[1] // 2)  # any bound that a constant added does not overflow
     out.counter_limits.update({(counter, register): excess for register, excess in limits.items()})
 
 

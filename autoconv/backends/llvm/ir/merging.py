@@ -26,10 +26,11 @@ from typing import TypeAlias
 from autoconv.backends.llvm.ir.metadata import LONG_LOOP, QUICK, LoopBranch
 from autoconv.backends.llvm.ir.signature import Function, Parameter, Signature
 
-_MIN_CHARACTERS = 100_000  # of functions that are worth the search: LLVM takes some 3 µs for each
-_MAX_PARAMETERS = 24  # varying constants of a merged function
+_MIN_CHARACTERS = 100_000  # fewest characters of functions that are worth the search: LLVM takes some 3 µs for each
+_MAX_PARAMETERS = 24  # most varying constants of a merged function
 
-# The operands that may be constants or registers alike, by the instruction; those of type i64, or of the named type.
+# Instruction -> pattern of its operands that may be constants or registers alike. They are of type i64, or of the type
+# in the pattern's first group.
 _I64_PAIR = re.compile(r" i64 (\S+), (\S+)$")
 _FLOAT_PAIR = re.compile(r" (?P<type>float|double) (\S+), (\S+)$")
 _OPERANDS = {
@@ -61,37 +62,38 @@ class Merger:
     """
 
     def __init__(self) -> None:
-        self._merged: dict[object, dict[tuple[str, ...], _MergedFunction]] = defaultdict(dict)  # by shape and skeleton
+        # `_group_key` -> skeleton -> merged function.
+        self._merged: dict[object, dict[tuple[str, ...], _MergedFunction]] = defaultdict(dict)
         self._candidates: dict[Function, _Candidate] = {}
 
     def merge(
         self, functions: Sequence[Function], add: Callable[[Function], Function]
     ) -> tuple[list[Function], list[Function], list[Function]]:
-        """Return merged functions, the functions that are left, and quick functions, which call the merged ones.
+        """Merge similar functions; return the merged ones, the functions that stay, and those that call merged ones.
 
-        The quick functions replace those of their names. The functions' order stays. `add` names a new function and
-        adds it to the module.
+        The callers keep their names, but are quick functions now. The functions' order stays. `add` names a new
+        function and adds it to the module.
         """
         if sum(map(len, functions)) < _MIN_CHARACTERS:
             return [], [*functions], []
         groups: dict[object, list[Function]] = defaultdict(list)
         for function in functions:
-            groups[_shape(function)].append(function)
+            groups[_group_key(function)].append(function)
         merged_functions, replaced = [], set()
-        for shape, members in groups.items():
-            known = self._merged.get(shape, {})
-            candidates = list(map(self._candidate, members)) if len(members) > 1 or known else []
+        for key, members in groups.items():
+            earlier_functions = self._merged.get(key, {})
+            candidates = list(map(self._candidate, members)) if len(members) > 1 or earlier_functions else []
             similar = defaultdict(list)
             for candidate in candidates:
-                known_function = known.get(candidate.skeleton)
-                if known_function is not None and known_function.serves(candidate):
+                earlier_function = earlier_functions.get(candidate.skeleton)
+                if earlier_function is not None and earlier_function.take_over(candidate):
                     replaced.add(candidate.function)
                 else:
                     similar[candidate.skeleton].append(candidate)
             for skeleton, group in similar.items():
                 merged = _merge(group, add) if len(group) > 1 else None
                 if merged is not None:
-                    self._merged[shape][skeleton] = merged
+                    self._merged[key][skeleton] = merged
                     merged_functions.append(merged.function)
                     replaced.update(candidate.function for candidate in group)
         others = [function for function in functions if function not in replaced]
@@ -103,8 +105,8 @@ class Merger:
         return self._candidates[function]
 
 
-def _shape(function: Function) -> object:
-    """Return what functions that can be merged have in common; quick to compare."""
+def _group_key(function: Function) -> object:
+    """Return a key that functions have in common if they can be merged; an exported one is its own key."""
     signature = function.signature
     if signature.exported:
         return function
@@ -113,16 +115,16 @@ def _shape(function: Function) -> object:
 
 
 class _Candidate:
-    """A function with the constants of its instructions apart from the rest.
+    """A function whose constants are separated from its `skeleton`, the lines without them.
 
-    `constants` are pairs of type and text, in order of their places.
+    `constants` are pairs of type and text, in the order of the lines.
     """
 
     def __init__(self, function: Function) -> None:
         self.function = function
         self.constants: list[tuple[str, str]] = []
-        numbers: dict[str, str] = {}  # of metadata, in order of first use
-        rest = []
+        metadata_names: dict[str, str] = {}  # numbered metadata -> its name in the skeleton, in order of first use
+        skeleton = []
         for line in function.lines:
             text = str(line)
             if isinstance(line, LoopBranch):
@@ -131,8 +133,12 @@ class _Candidate:
             for ir_type, start, end in reversed(constants):
                 text = f"{text[:start]}{ir_type}#{text[end:]}"
             self.constants += [(ir_type, line[start:end]) for ir_type, start, end in constants]
-            rest.append(_NUMBERED_METADATA.sub(lambda match: numbers.setdefault(match[0], f"!m{len(numbers)}"), text))
-        self.skeleton = tuple(rest)
+
+            def name_metadata(match: re.Match[str]) -> str:
+                return metadata_names.setdefault(match[0], f"!m{len(metadata_names)}")
+
+            skeleton.append(_NUMBERED_METADATA.sub(name_metadata, text))
+        self.skeleton = tuple(skeleton)
 
 
 def _constants(line: str) -> Iterator[tuple[str, int, int]]:
@@ -155,10 +161,11 @@ def _constants(line: str) -> Iterator[tuple[str, int, int]]:
 
 
 class _MergedFunction:
-    """A merged function, with what its parameters stand for.
+    """A merged function, and what its parameters stand for.
 
-    `fixed` are the constants that all members share, by place; `sources` are the other places, with the number of the
-    parameter that the constant comes from, and the factor and offset by which it follows.
+    A constant is given by its position among the constants of a member. `fixed` maps the positions of the constants
+    that all members share to these constants. `sources` maps the other positions to (number of a parameter, factor,
+    offset): the constant is the factor times the parameter plus the offset.
     """
 
     def __init__(
@@ -168,18 +175,19 @@ class _MergedFunction:
         self._fixed = fixed
         self._sources = sources
 
-    def serves(self, candidate: _Candidate) -> bool:
-        """Let a function call this one, if its constants fit; return whether it does."""
+    def take_over(self, candidate: _Candidate) -> bool:
+        """Replace a function's body by a call of this function if its constants fit; return whether they do."""
         constants = candidate.constants
-        if any(constants[place] != constant for place, constant in self._fixed.items()):
+        if any(constants[position] != constant for position, constant in self._fixed.items()):
             return False
         arguments: dict[int, tuple[str, str]] = {}
-        for place, (number, factor, offset) in self._sources.items():
+        for position, (number, factor, offset) in self._sources.items():
             is_argument = (factor, offset) == (1, 0)
-            if is_argument and arguments.setdefault(number, constants[place]) != constants[place]:
+            if is_argument and arguments.setdefault(number, constants[position]) != constants[position]:
                 return False
-        for place, (number, factor, offset) in self._sources.items():
-            if (factor, offset) != (1, 0) and int(constants[place][1]) != factor * int(arguments[number][1]) + offset:
+        for position, (number, factor, offset) in self._sources.items():
+            is_argument = (factor, offset) == (1, 0)
+            if not is_argument and int(constants[position][1]) != factor * int(arguments[number][1]) + offset:
                 return False
         _call_instead(candidate.function, self.function, [" ".join(arguments[i]) for i in sorted(arguments)])
         return True
@@ -187,7 +195,7 @@ class _MergedFunction:
 
 def _merge(group: Sequence[_Candidate], add: Callable[[Function], Function]) -> _MergedFunction | None:
     """Return the merged function, which the members then call; None if they differ in too many constants."""
-    rows = list(zip(*(candidate.constants for candidate in group), strict=True))  # the members' constants by place
+    rows = list(zip(*(candidate.constants for candidate in group), strict=True))  # a row: one constant of each member
     varying = dict.fromkeys(row for row in rows if len(set(row)) > 1)  # equal rows share a register
     derived = _linear_rows(varying)
     arguments = [row for row in varying if row not in derived]
@@ -195,10 +203,10 @@ def _merge(group: Sequence[_Candidate], add: Callable[[Function], Function]) -> 
         return None
     names = {row: f"%c{i}" for i, row in enumerate([*arguments, *derived])}
     first = group[0].function
-    places = iter(rows)
+    remaining_rows = iter(rows)
     alternatives = zip(*(candidate.function.lines for candidate in group), strict=True)
     templates = (next((line for line in lines if isinstance(line, LoopBranch)), lines[0]) for lines in alternatives)
-    label, *lines = (_with_parameters(line, places, names) for line in templates)
+    label, *lines = (_with_parameters(line, remaining_rows, names) for line in templates)
     computations = [line for row, relation in derived.items() for line in _computation(names[row], relation, names)]
     parameters = [*first.signature.parameters, *(Parameter(row[0][0], names[row]) for row in arguments)]
     merged = Function(
@@ -207,15 +215,15 @@ def _merge(group: Sequence[_Candidate], add: Callable[[Function], Function]) -> 
         takes_wide_vectors=first.takes_wide_vectors,
     )  # fmt: skip
     merged = add(merged)
-    for position, candidate in enumerate(group):
-        constants = [" ".join(row[position]) for row in arguments]
+    for i, candidate in enumerate(group):
+        constants = [" ".join(row[i]) for row in arguments]
         _call_instead(candidate.function, merged, constants)
-    fixed = {place: row[0] for place, row in enumerate(rows) if row not in varying}
+    fixed = {position: row[0] for position, row in enumerate(rows) if row not in varying}
     sources = {}
-    for place, row in enumerate(rows):
+    for position, row in enumerate(rows):
         if row in varying:
             base, factor, offset = derived.get(row, (row, 1, 0))
-            sources[place] = arguments.index(base), factor, offset
+            sources[position] = arguments.index(base), factor, offset
     return _MergedFunction(merged, fixed, sources)
 
 
@@ -253,10 +261,13 @@ def _computation(register: str, relation: _Relation, names: Mapping[_Row, str]) 
     yield f"  {register} = add i64 {register}.scaled, {offset}"
 
 
-def _with_parameters(line: str, places: Iterator[_Row], names: Mapping[_Row, str]) -> str:
-    """Return a line with its varying constants replaced; `places` yields the constants of all members."""
+def _with_parameters(line: str, rows: Iterator[_Row], names: Mapping[_Row, str]) -> str:
+    """Return a line whose varying constants are replaced by registers, which `names` has by row.
+
+    `rows` yields the rows of this line's constants next.
+    """
     result: str = line
-    for (_, start, end), row in reversed([*zip(_constants(line), places, strict=False)]):
+    for (_, start, end), row in reversed([*zip(_constants(line), rows, strict=False)]):
         if row in names:
             result = f"{result[:start]}{names[row]}{result[end:]}"
     if result == line or " = alloca " not in line:

@@ -22,8 +22,7 @@ FULLY_UNROLLED = "!WHOLE"  # hints of a loop to vectorise and unroll fully, so t
 FIRST_LOOP = 10  # number of a module's first loop metadata node
 FIRST_SCOPE = 1_000_000  # number of a module's first alias scope
 FIRST_GROUP = 2_000_000  # number of a module's first access group
-# The metadata nodes that each name of hints stands for.
-HINTS = {
+NODES_BY_HINTS = {
     LONG_LOOP: f'!{{!"llvm.loop.unroll.disable"}}, {ALIGNED}',
     FULLY_UNROLLED: '!{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.vectorize.followup_vectorized", '
     '!{!"llvm.loop.unroll.full"}}',
@@ -49,7 +48,7 @@ def independent_loop(group: str) -> str:
 class LoopBranch(str):
     """The line that branches back to the head of a loop with hints, which are numbered when the line is printed.
 
-    `hints` is a name of `HINTS`, or the text of metadata nodes.
+    `hints` is a key of `NODES_BY_HINTS`, or the text of metadata nodes.
     """
 
     __slots__ = ("branch", "hints")

@@ -13,8 +13,8 @@ from autoconv.backends.llvm.ir.metadata import (
     FIRST_GROUP,
     FIRST_LOOP,
     FIRST_SCOPE,
-    HINTS,
     METADATA,
+    NODES_BY_HINTS,
     LoopBranch,
     group_definitions,
     scope_definitions,
@@ -44,7 +44,7 @@ class ModuleText:
         self._merger = Merger()
         self._pending_characters = 0  # of functions that were added since the last of these texts
         self._declarations: dict[str, str] = {}
-        self._types: dict[str, tuple[str, Sequence[str]]] = {}  # of functions, by name
+        self._types: dict[str, tuple[str, Sequence[str]]] = {}  # function -> types of its result and parameters
         self._constants: dict[str, str] = {}
         self._variables: dict[str, str] = {}
         self._functions: dict[str, Function] = {}  # by name
@@ -220,12 +220,12 @@ class ModuleText:
                 lines.append(f"@{name} = external global {ir_type}")
         text = "\n".join([*lines, *constants.values(), *bodies, METADATA + scope_definitions(self._scope_count)])
         text += group_definitions(self._group_count)
-        loops = enumerate((HINTS.get(hint, hint) for hint in hints), FIRST_LOOP)
+        loops = enumerate((NODES_BY_HINTS.get(hint, hint) for hint in hints), FIRST_LOOP)
         return text + "\n".join(f"!{i} = distinct !{{!{i}, {nodes}}}" for i, nodes in loops)
 
 
 def _is_compiled_quickly(function: Function) -> bool:
-    """Return whether a function has the attribute for that, or is too long to be optimised."""
+    """Return whether a function is compiled without optimisation: a quick function, or one that is too long."""
     if function.signature.is_quick:
         return True
     length = len(function)

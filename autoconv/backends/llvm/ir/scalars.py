@@ -97,7 +97,7 @@ class Quotient(Element):
 
 
 class Pair(Element):
-    """A complex number, as its parts, which are in registers of their own while it is loaded or stored."""
+    """A complex number: its parts are two elements, `real` and `imag`; `ir` is empty."""
 
     __slots__ = ("imag", "real")
 
@@ -305,6 +305,7 @@ class ElementWriter(ElementLoops):
         if x.dtype is not bfloat16:
             return x
         bits = self.bitcast(self.wrap(float32, x.ir), uint32)
+        # Half a unit of the last kept bit, less one if that bit is 0: ties then go to the even neighbour.
         increment = self.bits("and", self.bits("lshr", bits, 16), 1) + 0x7FFF
         quiet_nan = self.bits("or", bits, 0x400000)
         kept_bits = self.bits("and", self.select(self.is_nan(x), quiet_nan, bits + increment), 0xFFFF0000)
@@ -356,7 +357,7 @@ class ElementWriter(ElementLoops):
         return self._new(dtype, f"{name} {register(x.dtype)} {x.ir} to {register(dtype)}")
 
     def _float_to_integer(self, x: Element, dtype: DType) -> Element:
-        if dtype.size < 8 and dtype.name != "int32":  # as C compilers do
+        if dtype.size < 8 and dtype.name != "int32":  # C compilers convert to a wider type first, and then wrap
             return self.cast(self._float_to_integer(x, int64 if dtype.size == 4 else int32), dtype)
         if dtype.name == "uint64":
             is_large = self.compare("ge", x, 2.0**63)

@@ -1,9 +1,9 @@
 """Load object files into memory, for files that need only absolute and relative addresses.
 
 LLVM's own linker takes 40 KB and more for each library, whatever its size, and keeps a part of that when the library
-is dropped. Code for x86-64 needs little of it: a few pages, and addresses of symbols, or distances to them, stored at
-places that a table lists. The format is the System V ABI's ELF-64. Files with anything else, or for another system,
-are left to LLVM's linker.
+is dropped. Code for x86-64 needs little of it: a few pages, and addresses of symbols, or distances to them, stored
+where a table says. The format is the System V ABI's ELF-64. Files with anything else, or for another system, are left
+to LLVM's linker.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 _IDENT = b"\x7fELF\x02\x01\x01"  # first bytes of a file: 64 bits, little endian
+# Byte offsets in a file's header: kind and machine; offset of the section table; size and number of its rows.
+_KIND_OFFSET, _SECTIONS_OFFSET, _SECTION_SIZE_OFFSET = 16, 40, 58
 _X86_64, _RELOCATABLE = 62, 1  # a machine, and a kind of files
 _PROGBITS, _SYMTAB, _RELA, _NOBITS = 1, 2, 4, 8  # kinds of sections: bytes, symbols, relocations, zeros
 _UNUSED = (7, 0x70000001)  # kinds of notes and exception tables: exceptions never pass through native code
@@ -111,7 +113,7 @@ class _AddressTable:
 
     def __init__(self, image: bytearray, base: int, offset: int) -> None:
         self._image, self._base, self._end = image, base, offset
-        self._entries: dict[int, int] = {}  # addresses of entries, by the addresses that they hold
+        self._entries: dict[int, int] = {}  # address -> address of the entry that holds it
 
     def store(self, relocation: _Relocation, address: int, target: int, is_near: bool) -> None:
         """Store at the address of a relocation: the target, or the distance to the target or to its table entry."""
@@ -160,11 +162,11 @@ def _sections(code: bytes) -> list[_Section]:
     """Return the sections of an object file. Raises Unlinkable for other files."""
     if sys.platform != "linux" or code[: len(_IDENT)] != _IDENT:
         raise Unlinkable("this is no ELF file for Linux")
-    kind, machine = struct.unpack_from("<HH", code, 16)
+    kind, machine = struct.unpack_from("<HH", code, _KIND_OFFSET)
     if machine != _X86_64 or kind != _RELOCATABLE:
         raise Unlinkable("this is no object file for x86-64")
-    start = struct.unpack_from("<Q", code, 40)[0]
-    size, count = struct.unpack_from("<HH", code, 58)
+    start = struct.unpack_from("<Q", code, _SECTIONS_OFFSET)[0]
+    size, count = struct.unpack_from("<HH", code, _SECTION_SIZE_OFFSET)
     return [_Section(*struct.unpack_from("<IIQQQQIIQQ", code, start + i * size)) for i in range(count)]
 
 

@@ -78,9 +78,8 @@ class NoMachineCode(Exception):
 # Errors of compiling and loading: no machine code for a text, or no memory, files or process from the system.
 COMPILATION_ERRORS = (NoMachineCode, MemoryError, OSError)
 _OBJECT_FILES: dict[str, bytes] = {}  # object files by text, until they are loaded
-_FAILURES: dict[str, str] = {}  # by key, why there is no machine code of a text
-_DOWNGRADES: dict[str, str] = {}  # by text, why it was compiled at a lower level
-_FALLBACK_LEVELS = {3: (2, 1, 0), 1: (0,), 0: ()}  # levels to try after LLVM has ended its process over a text
+_FAILURES: dict[str, str] = {}  # cache key -> why there is no machine code of the text
+_DOWNGRADES: dict[str, str] = {}  # text -> why it was compiled at a lower level
 
 
 def prepare_object_files(texts: Mapping[str, int]) -> None:
@@ -134,8 +133,9 @@ def _cache_key(text: str, level: int) -> str:
 
 
 def _compile_at_lower_level(text: str, level: int, error: helper.HelperEnded, key: str) -> bytes | BaseException:
-    """Compile a text at a lower level, after LLVM ended its process over it at `level`."""
-    for fallback in _FALLBACK_LEVELS[level][-1:] if error.is_late else _FALLBACK_LEVELS[level]:
+    """Compile a text at a lower level, after LLVM ended its process over it at `level`, or took too long."""
+    lower_levels = range(level)[::-1]
+    for fallback in lower_levels[-1:] if error.is_late else lower_levels:  # after a timeout, only the shortest one
         (result,) = _compile_texts([(text, fallback)])
         if not isinstance(result, helper.HelperEnded):
             _DOWNGRADES[text] = f"compiled at level {fallback}, not {level}: {error}"
@@ -228,14 +228,19 @@ def processor() -> str:
 
 def native_entry(address: int, name: str, kept_objects: Any) -> Any:
     """Return the METH_FASTCALL function at `address` as a Python callable, which keeps `kept_objects` alive."""
-    definition = _MethodDefinition(name.encode(), address, 0x0080, None)
+    definition = MethodDefinition(name.encode(), address, METH_FASTCALL, None)
     new_function = ctypes.pythonapi.PyCFunction_NewEx
     new_function.restype, new_function.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     owner = (definition, kept_objects)
     return new_function(ctypes.addressof(definition), owner, None)
 
 
-class _MethodDefinition(ctypes.Structure):
+METH_FASTCALL = 0x0080  # of CPython's methodobject.h
+
+
+class MethodDefinition(ctypes.Structure):
+    """CPython's PyMethodDef."""
+
     _fields_ = (
         ("name", ctypes.c_char_p),
         ("function", ctypes.c_void_p),

@@ -73,9 +73,10 @@ class Helper:
         self._connection = _socket.socket(fileno=own_end)
         self._child = 0
         self._is_ready = self._has_llvm = False
-        self._begun: dict[tuple[str, int], int] = {}  # modules that no exchange has asked for, with their numbers
+        # Module that `begin` requested, and no exchange has asked for -> number of the request.
+        self._begun: dict[tuple[str, int], int] = {}
         self._early_numbers = itertools.count(_FIRST_EARLY_NUMBER)
-        self._early_results: dict[int, bytes | BaseException] = {}  # results of these, by number
+        self._early_results: dict[int, bytes | BaseException] = {}  # number of such a request -> result
         try:
             libraries = os.path.dirname(os.path.dirname(os.path.abspath(llvmlite.__file__)))
             self._child = _spawn(program, [folder, libraries, str(self.threads), str(TIME_LIMIT)], helper_end, stderr)
@@ -121,7 +122,7 @@ class Helper:
         Raises HelperEnded or _Restart if the process ends before all are done. The result of a module that took too
         long is HelperEnded.
         """
-        positions = {}  # of modules, by the number of the request
+        positions = {}  # number of a request -> position of its module
         for position, module in enumerate(modules):
             number = self._begun.pop(module, position)
             positions[number] = position

@@ -3,7 +3,8 @@
 helper.py starts it as `python -I -S -c … FOLDER LLVMLITE THREADS SECONDS` and passes it the compile function: it
 imports nothing of this package. LLVM, which ends its process over some texts, ends only this one.
 
-A first call waits for its start: it imports no module that takes long (typing takes 8 ms, functools 3).
+A first call waits until this process has started, so it imports no module that takes long (typing takes 8 ms,
+functools 3).
 """
 
 from __future__ import annotations

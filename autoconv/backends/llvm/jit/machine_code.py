@@ -25,7 +25,7 @@ _SUPPORTED_VERSIONS = ("0.50.",)  # versions of llvmlite whose library has the f
 _LIBRARIES = {"win32": "llvmlite.dll", "darwin": "libllvmlite.dylib"}
 _POINTER, _TEXT, _OUT_POINTER = ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)
 _FLAG, _INT, _SIZE = ctypes.c_bool, ctypes.c_int, ctypes.c_size_t
-# Argument and result types, by the name after the prefix LLVMPY_.
+# Name without the prefix LLVMPY_ -> (types of the arguments, type of the result).
 _FUNCTIONS: dict[str, tuple[list[Any], Any]] = {
     "InitializeNativeTarget": ([], None),
     "InitializeNativeAsmPrinter": ([], None),
@@ -198,7 +198,7 @@ class Library:
         """
         target_data = self.CreateTargetMachineData(machine)
         try:
-            return self._call_with_message(lambda place: self.CopyStringRepOfTargetData(target_data, place))
+            return self._call_with_message(lambda message: self.CopyStringRepOfTargetData(target_data, message))
         finally:
             self.DisposeTargetData(target_data)
 
@@ -211,7 +211,8 @@ class Library:
 
     def _emit(self, module: int, machine: int) -> bytes:
         message = ctypes.c_void_p()
-        buffer = self.TargetMachineEmitToMemory(machine, module, 1, ctypes.byref(message))
+        is_object_file = 1  # not assembly
+        buffer = self.TargetMachineEmitToMemory(machine, module, is_object_file, ctypes.byref(message))
         if not buffer:
             raise BadText(f"LLVM makes no machine code: {self._take_message(message)}")
         try:
@@ -227,7 +228,9 @@ class Library:
         triple = self._triple + (b"-elf" if sys.platform == "win32" else b"")
         addressing = [word.encode() for word in _addressing(level)]
         host = (self._processor, self._features)
-        machine: int = self.CreateTargetMachine(target, triple, *host, level, *addressing, 0, 1, b"")
+        prints_code, is_for_jit, abi_name = 0, 1, b""
+        last_arguments = prints_code, is_for_jit, abi_name
+        machine: int = self.CreateTargetMachine(target, triple, *host, level, *addressing, *last_arguments)
         return machine
 
     def _create_tuning_options(self, level: int) -> int:

@@ -6,7 +6,7 @@ Keyword arguments are moved to the positions of their names, which are compared 
 are:
 
 1. the number of calls that may still pass;
-2. nonzero if they call the plain function instead, unless graphs are being recorded;
+2. nonzero if these calls run the plain function instead, unless graphs are being recorded;
 3. nonzero if calls stop while a context variable has a value by which floating-point errors do more than warn;
 4. the largest number of positional arguments.
 
@@ -32,7 +32,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.backends.llvm.jit.engine import native_entry
+from autoconv.backends.llvm.jit.engine import METH_FASTCALL, MethodDefinition, native_entry
 from autoconv.backends.llvm.runtime import float_flags
 from autoconv.backends.llvm.runtime.llvm_text import read
 from autoconv.backends.protocol import Dispatch
@@ -41,7 +41,7 @@ _DEFINITION_OFFSET, _OWNER_OFFSET = 16, 24  # offsets in bytes in a builtin func
 _KEPT_OBJECTS_OFFSET = 32  # in the tuple that owns an entry, of its second item
 _BUFFER_OFFSET, _REFERENT_OFFSET, _FLAGS_OFFSET = 16, 16, 168  # in a ctypes object, a weak reference, and a class
 _METHOD_DESCRIPTOR = 1 << 17  # Py_TPFLAGS_METHOD_DESCRIPTOR
-_FASTCALL_WITH_KEYWORDS = 0x0080 | 0x0002  # METH_FASTCALL | METH_KEYWORDS
+_FASTCALL_WITH_KEYWORDS = METH_FASTCALL | 0x0002  # METH_KEYWORDS
 _STACK_ARGUMENTS = 1024  # arguments that are copied to the stack; more go to the heap
 # The functions and the global variables of the code; `dispatching_method` sets the variables.
 FUNCTIONS = [
@@ -50,7 +50,10 @@ FUNCTIONS = [
     "dispatch_error_variable", "dispatch_default_errors", "dispatch_has_actions", "dispatch_flags_handler",
 ]  # fmt: skip
 _GATE, _PLAIN, _NAMES, _ENTRIES = range(1, 5)  # positions in the slot's tuple
-_BEYOND_WARNINGS = 0o6766  # bits of actions other than warnings, which are 1; graphs do not warn of underflow
+# Bits of NumPy's error state by which calls stop. Each kind of error has an octal digit, in which the bit 1 is a
+# warning: from the right, division, overflow, underflow, invalid value. Graphs do not warn of underflow, so a warning
+# of it stops calls too.
+_BEYOND_WARNINGS = 0o6766
 
 
 @functools.cache
@@ -65,12 +68,6 @@ def text() -> str:
     return f"{dispatch}\n{float_flags.text()}"
 
 
-class _MethodDefinition(ctypes.Structure):
-    _fields_ = (
-        ("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p),
-    )  # fmt: skip
-
-
 _TAKE_FLOAT_ERRORS: list[Callable[[], int]] = []  # the native function, once it is loaded
 _KEPT_OBJECTS: list[Any] = []  # objects that machine code refers to
 
@@ -80,7 +77,7 @@ def dispatching_method(address: Callable[[str], int], dispatch: Dispatch) -> Any
 
     `address(name)` is the address of each of FUNCTIONS in the loaded code. A process has one such class.
     """
-    definition = _MethodDefinition(b"__call__", address("dispatch"), _FASTCALL_WITH_KEYWORDS, None)
+    definition = MethodDefinition(b"__call__", address("dispatch"), _FASTCALL_WITH_KEYWORDS, None)
     _KEPT_OBJECTS.extend((definition, dispatch))
     for name, value in (
         ("miss_handler", id(dispatch.handle_miss)), ("failure_handler", id(dispatch.handle_failure)),

@@ -147,7 +147,7 @@ _REFERENCES = _Part(_load_references, references.text, 0)
 _PARALLEL = _Part(_load_parallel, thread_pool.text, 0)
 _DISPATCH = _Part(_load_dispatch, call_dispatch.text, 0)
 _ARRAY_POOL = _Part(memory_handler, array_pool.text, 0)
-# Parts by a marker in the text of modules that need the part.
+# Marker in the text of a module -> the part that the module then needs.
 _PARTS_BY_MARKER = {
     "": _REFERENCES,
     '@"parallel"': _PARALLEL,

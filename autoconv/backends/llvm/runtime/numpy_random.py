@@ -18,7 +18,7 @@ PREFIX = '@"random_'  # of the functions' declarations in native code
 _MAGIC, _HEADER_SIZE = b"!<arch>\n", 60
 _NAME, _SIZE = slice(0, 16), slice(48, 58)  # fields of a member's header
 _TABLES = (b"/", b"//", b"/SYM64/")  # members that are tables of names
-# Functions that native code calls: the types of the result and of the parameters after the interface.
+# Function that native code calls -> (type of the result, types of the parameters after the interface).
 FUNCTIONS: dict[str, tuple[str, str]] = {
     **{f"random_{name}": ("double", "") for name in (
         "standard_uniform", "standard_normal", "standard_exponential", "standard_cauchy",

@@ -41,7 +41,7 @@ FUNCTIONS = {
     "object_numbers": ("ptr", "ptr, ptr, i64, i64"),
 }  # fmt: skip
 
-# Classes whose exact instances behave independently of the user's code, with their symbols; each class has a bit.
+# Class -> symbol, for classes whose exact instances behave independently of the user's code. Each class has a bit.
 SYMBOLS = {**abi.CLASSES, **abi.SCALARS}
 _CLASSES = (*SYMBOLS,)
 

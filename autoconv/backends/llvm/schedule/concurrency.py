@@ -47,7 +47,7 @@ def _group_items(plan: Plan, items: Sequence[Item], work_by_heavy_item: dict[Ite
         members = [item] if item in bit_of else item.members
         earlier_bits = functools.reduce(operator.or_, (member.earlier_bits for member in members))
         turn = next((turn for turn in range(len(groups) - 1, 0, -1) if bits_by_turn[turn] & earlier_bits), 0)
-        is_heavy = item in work_by_heavy_item
+        is_heavy = item in work_by_heavy_item  # dependents of a heavy item run in the next turn at the earliest
         (groups if is_heavy else light_items)[turn].append(item)
         if turn + is_heavy == len(groups):
             groups.append([])
@@ -69,7 +69,7 @@ def _concurrent_item(group: list[Item], work_by_heavy_item: dict[Item, int]) -> 
     """
     group.sort(key=work_by_heavy_item.__getitem__, reverse=True)
     nodes = [node for item in group for node in item.nodes]
-    return type(group[0])(nodes, group[0].position, runs=[[item] for item in group], is_concurrent=True)
+    return Item(nodes, group[0].position, runs=[[item] for item in group], is_concurrent=True)
 
 
 def _work_of_item(plan: Plan, item: Item) -> int:

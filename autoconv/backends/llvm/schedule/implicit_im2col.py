@@ -25,9 +25,11 @@ _STRETCH_LIMIT = 32  # most contiguous stretches of a patch
 class Patches:
     """A patch matrix, whose rows are slices of `base`.
 
-    rows       (size, step) of the dimensions of the matrix before the last, outermost first; steps in elements of
-    `base` stretches  (offset, count) of the contiguous parts of a row, in elements of `base`; their concatenation is
-    the row nodes      the nodes that build the matrix; no other nodes read their results
+    rows       (size, step) of the dimensions of the matrix before the last one, outermost first
+    stretches  (offset, count) of the contiguous parts of a row, whose concatenation is the row
+    nodes      the nodes that build the matrix; no other nodes read their results
+
+    Steps, offsets and counts are in elements of `base`.
     """
 
     base: Value

@@ -75,9 +75,9 @@ class Product:
         if current_target().vector_registers is None or self.is_empty or not has_constant_strides:
             return False
         y_bytes = self.inner * self.columns * self.dtype.size if isinstance(self.inner, int) else 0
-        is_large = y_bytes > current_target().cache
-        is_narrow = self.columns < MIN_TILED_COLUMNS or (self.is_y_transposed and 0 < self.rows < 8)
-        return not is_large and not is_narrow
+        fits_cache = y_bytes <= current_target().cache
+        costs_transposition = self.is_y_transposed and 0 < self.rows < 8  # 0 rows stand for an open number
+        return fits_cache and self.columns >= MIN_TILED_COLUMNS and not costs_transposition
 
 
 MIN_TILED_COLUMNS = 4  # fewest columns of a result that tiles compute

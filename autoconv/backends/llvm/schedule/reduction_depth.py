@@ -11,7 +11,10 @@ BLOCK_ELEMENTS = 4096  # elements of a partial sum of floats, which is then adde
 
 
 def register_depth(node: Node, shape: Sequence[int]) -> int | None:
-    """Return the depth of the outermost reduced loop over `shape`; None unless all loops inside it are reduced, too."""
+    """Return the depth of the outermost reduced loop over `shape`; None unless all loops inside it are reduced, too.
+
+    Loops of one iteration do not count. The depth is `len(shape)` if no other loop is reduced.
+    """
     axes = reduced_axes(node)
     looped_dimensions = [dimension for dimension, size in enumerate(shape) if size != 1]
     depth = min((dimension for dimension in looped_dimensions if dimension in axes), default=len(shape))

@@ -101,8 +101,8 @@ def join_independent_runs(plan: Plan, items: Sequence[Item]) -> list[Item]:
 
 def _first_join(candidates: list[_JoinCandidate]) -> _Split[_JoinCandidate] | None:
     """Join the first candidate that can be joined with the later candidates that are independent of it."""
-    starts = []  # positions of candidates with runs on which a later candidate does not depend
-    common_bits = -1  # the items on which all later candidates with runs depend
+    starts = []  # positions of candidates with runs that some later candidate with runs does not depend on
+    common_bits = -1  # bit set of the items on which all later candidates with runs depend; all items at first
     for i, candidate in reversed(list(enumerate(candidates))):
         if candidate.runs:
             if not candidate.bits & common_bits:
@@ -137,9 +137,8 @@ def _runs_of_item(plan: Plan, item: Item) -> list[list[Item]]:
 
 def _item_of_runs(runs: list[list[Item]]) -> Item:
     """Return an item that has these runs as members."""
-    first_member = runs[0][0]
     nodes = [node for run in runs for member in run for node in member.nodes]
-    return type(first_member)(nodes, first_member.position, runs=runs)
+    return Item(nodes, runs[0][0].position, runs=runs)
 
 
 def product_of(plan: Plan, item: Item) -> Product | None:

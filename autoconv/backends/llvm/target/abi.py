@@ -53,15 +53,16 @@ _PYTHON_FUNCTIONS = (
     "PyObject_GetIter", "PyObject_VectorcallMethod", "PyObject_GetAttr", "PyObject_SetAttr",
     "PyObject_GenericGetAttr", "PyObject_GenericSetAttr", "_PyType_Lookup", "Py_IncRef", "Py_DecRef",
 )  # fmt: skip
-# Classes and singletons, by their symbols in Python's C API.
+# Name of a built-in class -> its symbol in Python's C API.
 CLASSES = {
     "int": "PyLong_Type", "float": "PyFloat_Type", "bool": "PyBool_Type", "str": "PyUnicode_Type",
     "NoneType": "_PyNone_Type", "list": "PyList_Type", "tuple": "PyTuple_Type", "dict": "PyDict_Type",
     "set": "PySet_Type", "slice": "PySlice_Type", "range": "PyRange_Type", "bytes": "PyBytes_Type",
     "complex": "PyComplex_Type",
 }  # fmt: skip
-# Classes of NumPy's scalars, by symbols that only this package uses.
+# Name of a class of NumPy's scalars -> a symbol that only this package uses.
 SCALARS = {name: f"numpy_{name}" for name in ("int64", "float64", "bool_", "int32", "float32", "uint8")}
+# Symbol -> object: in Python's C API, or for this package only.
 SINGLETONS: dict[str, Any] = {
     "_Py_TrueStruct": True, "_Py_FalseStruct": False, "_Py_NoneStruct": None,
     "PyMemberDescr_Type": types.MemberDescriptorType, "recursion_error": RecursionError,
@@ -129,16 +130,16 @@ def frames_left_offset() -> int | None:
     """
     get_state = ctypes.pythonapi.PyThreadState_Get
     get_state.restype = ctypes.c_void_p
-    count = 64
+    word_count = 64  # of the thread state, as far as it is searched
 
     def words(depth: int) -> list[int]:
         """Return the first words of the thread state, read in a call nested `depth` times."""
-        return words(depth - 1) if depth else list((ctypes.c_int32 * count).from_address(get_state()))
+        return words(depth - 1) if depth else list((ctypes.c_int32 * word_count).from_address(get_state()))
 
     limit, words_by_depth = sys.getrecursionlimit(), [words(depth) for depth in range(4)]
     positions = [
         i
-        for i in range(count - 1)
+        for i in range(word_count - 1)
         if all(
             words_of_depth[i + 1] == limit and words_of_depth[i] == words_by_depth[0][i] - depth > 0
             for depth, words_of_depth in enumerate(words_by_depth)
@@ -182,7 +183,8 @@ def _numpy_table() -> Any:
     """Return the table of functions of NumPy's C API, as addresses."""
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return (ctypes.c_void_p * 305).from_address(pointer(_numpy_core()._ARRAY_API, None))
+    table_type = ctypes.c_void_p * (max(_NUMPY_POSITIONS.values()) + 1)
+    return table_type.from_address(pointer(_numpy_core()._ARRAY_API, None))
 
 
 def _blas_addresses() -> dict[str, int]:

@@ -47,7 +47,7 @@ class Target:
     llvm: tuple[int, ...] = ()
     threads: int = 1
     has_pool: bool = True
-    cache: int = 3 << 19
+    cache: int = 3 << 19  # 1.5 MB
     has_libraries: bool = True
     pointer: int = 8
 

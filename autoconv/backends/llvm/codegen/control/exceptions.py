@@ -52,7 +52,7 @@ def write_try(region: LoweringContext, node: Node) -> None:
     out.call_c("end_handling", *FUNCTIONS["end_handling"], handled_before)
     out.branch(done_label)
 
-    out.begin(unhandled_label)
+    out.begin(unhandled_label)  # an exception of the handler goes on to the enclosing failure block
     out.call("end_handling", handled_before)
     out.branch(outer_failure_label)
 

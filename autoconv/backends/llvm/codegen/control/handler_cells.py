@@ -1,6 +1,6 @@
-"""Lower handler cells, which carry scalars to handlers: structs of a number and an i1, whether the cell is filled.
+"""Lower handler cells, which carry scalars to handlers, to structs that LLVM keeps in registers.
 
-LLVM keeps them in registers.
+A struct holds a number and an i1 that is true if the cell is filled.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ class _BlockedLoop:
                 elements[value] = load(b, dtype, f"%c{i}", plus(b.out, base, j))
         for node in self._body.nodes:
             (result,) = node.results
-            if self._body.parameters[0] in node.inputs:  # the trip counter
+            if self._body.parameters[0] in node.inputs:  # it increments the trip counter, which needs no code
                 continue
             if node.op.name == "constant":
                 elements[result] = b.constant(node.attributes["value"].item(), result.dtype)
@@ -133,6 +133,6 @@ class _BlockedLoop:
 
 
 class _LoopElementWriter(ElementWriter):
-    """A writer of elements that are computed inside of a loop."""
+    """A writer of elements in a loop, which LLVM vectorises only if it calls no library functions."""
 
     avoids_library_calls = True

@@ -41,7 +41,8 @@ _STACK_BYTES = 2 << 20
 LIBRARY_STACK_BYTES = 256 << 10
 # Bytes above the end of the thread's stack (see runtime/references.py) that are reserved for callees of native code.
 _RESERVED_BYTES = 192 << 10
-_FRAME_LIMIT_OFFSET, _POLL_COUNT_OFFSET, _STACK_END_OFFSET = 0, 8, 16  # in the state; its end has cells of write sites
+# Byte offsets of fields of the state. The cells of write sites follow them, from SITE_CELLS_OFFSET on.
+_FRAME_LIMIT_OFFSET, _POLL_COUNT_OFFSET, _STACK_END_OFFSET = 0, 8, 16
 _CONTROL_OPS = ("call", "cond", "while")
 
 
@@ -219,7 +220,7 @@ def _activation_state(body: Body) -> tuple[str, str]:
         body.recursion_state = out.alloca(f"[{SITE_CELLS_OFFSET // 8 + SITE_LIMIT} x i64]", "zeroinitializer")
     state = body.recursion_state
     limit_address = _field_address(out, state, _FRAME_LIMIT_OFFSET)
-    with out.if_(out.icmp("eq", out.load("i64", limit_address), 0)):
+    with out.if_(out.icmp("eq", out.load("i64", limit_address), 0)):  # the state is not initialised yet
         stack_bytes = _stack_size() if body.objects.has_python else LIBRARY_STACK_BYTES
         stack_end = out.op("sub", out.cast("ptrtoint", Operand.of(state, "ptr"), "i64"), stack_bytes)
         if body.objects.has_python:
@@ -231,7 +232,11 @@ def _activation_state(body: Body) -> tuple[str, str]:
 
 
 def _write_first_limit(body: Body, limit_address: str) -> None:
-    """Store the limit of frames, or `_UNCOUNTED_DEPTH` if it is larger, because counting frames takes time."""
+    """Store the number of frames that Python still allows; if it is above `_UNCOUNTED_DEPTH`, store only that.
+
+    Counting the frames takes time. Where Python's state has a field with the number, an exact count is only made if the
+    field is at most `_UNCOUNTED_DEPTH`.
+    """
     out = body.out
     offset = abi.frames_left_offset()
     count_label, enough_label, done_label = out.label("count"), out.label("many"), out.label("limit")

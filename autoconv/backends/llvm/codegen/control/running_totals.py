@@ -1,13 +1,14 @@
 """Overflow of running totals: NumPy's 64-bit integers to which each iteration of a loop adds.
 
 LLVM vectorises such a sum as a reduction only if nothing reads the total within the loop. Therefore the sums are not
-checked. Instead, the addends are (see `scalars`), and the total before and after the loop. Fewer than four million
-addends below 2**40 do not bring a total that is below 2**62 beyond 64 bits.
+checked. Instead, each addend is (see `scalars`), and the total before and after the loop, and before each chunk of
+iterations of a long loop (see `structured`). A chunk has fewer than four million iterations. So many addends below
+2**40 do not bring a total that is below 2**62 beyond 64 bits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.values import Native, RegisterWriter
@@ -16,7 +17,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Graph, Node
 from autoconv.graph.types import TensorType
 
-_SAFE_TOTAL = (1 << 62) - 1  # largest magnitude of a total before and after the loop
+_SAFE_TOTAL = (1 << 62) - 1  # largest magnitude of a total before and after the loop or chunk
 SAFE_ADDEND = (1 << 40) - 1  # largest magnitude of an addend
 
 
@@ -33,13 +34,13 @@ def running_totals(body: Graph, state_count: int) -> dict[Node, int]:
     return result
 
 
-def check_totals(region: LoweringContext, totals: dict[Node, int], state: Sequence[Native]) -> None:
-    """Write code that sets the flag of an overflow if a total is so large that the loop's addends might bring it beyond
-    64 bits. `warn` takes an integer that is negative in that case.
+def check_totals(region: LoweringContext, totals: Iterable[Native]) -> None:
+    """Write code that sets the flag of an overflow if one of the totals is beyond `_SAFE_TOTAL`.
+
+    `warn` takes an integer that is negative in that case.
     """
     b = RegisterWriter(region)
-    for position in totals.values():
-        total = state[position]
+    for total in totals:
         assert isinstance(total, Element)
         least, greatest = region.body.range_of(total)
         if least < -_SAFE_TOTAL or greatest > _SAFE_TOTAL:

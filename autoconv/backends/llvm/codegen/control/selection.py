@@ -55,6 +55,7 @@ def has_large_operand(region: LoweringContext, node: Node, bound: int) -> Elemen
         if isinstance(representation, Element):
             low, high = region.body.range_of(representation)
             if low < -bound or high > bound:
+                # One unsigned comparison tests both ends of the range.
                 shifted_operand = b.out.op("add", representation.ir, bound)
                 result = result | b.wrap(bool_, b.out.icmp("ugt", shifted_operand, 2 * bound))
     return result
@@ -99,7 +100,8 @@ def _ranges_of(region: LoweringContext, node: Node, arm: Graph, bound: int) -> d
             known_range = region.body.value_ranges.get(value) if not bound else None
             ranges[value] = known_range or region.body.range_of(representation)
             if bound:
-                ranges[value] = intersection(ranges[value], (-bound, bound)) or (0, 0)  # if empty, the test fails
+                # An operand without a value in the range never passes the test, so any range will do.
+                ranges[value] = intersection(ranges[value], (-bound, bound)) or (0, 0)
     for arm_node in arm.nodes:
         result = arm_node.results[0]
         if arm_node.op.name == "constant":

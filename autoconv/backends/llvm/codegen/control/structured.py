@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ from autoconv.backends.llvm.ir.metadata import ALIGNED, independent_loop
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
 from autoconv.backends.llvm.ir.types import register
-from autoconv.backends.llvm.legalize.interchange_loops import MARK
+from autoconv.backends.llvm.legalize.interchange_loops import MARK as INTERCHANGED
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.region_flow import state_size
@@ -72,7 +72,11 @@ def write_cond(region: LoweringContext, node: Node) -> None:
 
 
 def _write_selection(region: LoweringContext, node: Node, bound: int) -> list[Native]:
-    """Write code that computes both arms and selects, if all operands are within the bound, or branches to one arm."""
+    """Write both forms of a condition, and a test that chooses one.
+
+    If all operands are within the bound, both arms are computed and the results selected. Otherwise the code branches
+    to one arm.
+    """
     out, b = region.out, ElementWriter(region.out)
     large_label, small_label, done_label = out.label("large"), out.label("small"), out.label("joined")
     out.branch_if(has_large_operand(region, node, bound).ir, large_label, small_label, unlikely=True)
@@ -116,7 +120,7 @@ def _write_arms(region: LoweringContext, node: Node) -> list[Native]:
 @lowering("while")
 def write_while(region: LoweringContext, node: Node) -> None:
     """Write a loop: cells hold its state, the first region is its test and the second its body."""
-    if MARK in node.attributes:
+    if INTERCHANGED in node.attributes:
         write_interchanged_loop(region, node)
         return
     out = region.out
@@ -126,21 +130,21 @@ def write_while(region: LoweringContext, node: Node) -> None:
     cells = [new_cell(region, type_) for type_ in types]
     initial_state = [_take_initial_state(region, node, value) for value in node.inputs[:state_count]]
     store_outputs(region, cells, body.parameters[:state_count], node.inputs[:state_count], initial_state)
-    totals = running_totals(body, state_count)
-    check_totals(region, totals, initial_state)
+    is_slow = any(_is_slow(inner) for graph in node.regions for inner in graph.walk())
+    counter = counter_of(node)
+    is_short = not is_slow and _has_short_trip_count(node)
+    weight = None if is_slow or is_short else _chunked_weight(counter, body)
+    totals = running_totals(body, state_count) if is_short or weight is not None else {}
+    check_totals(region, [initial_state[position] for position in totals.values()])
     outer_totals, region.body.running_totals = region.body.running_totals, region.body.running_totals | totals.keys()
     captures = [as_borrowed(region.representation_of(value)) for value in node.inputs[state_count:]]
     head_label, body_label, done_label = out.label("while"), out.label("again"), out.label("after")
     region.body.begin_loop(captures)
     outer_is_serial = region.body.is_in_serial_loop
     region.body.is_in_serial_loop = is_serial(node, region.body.dependence)
-    is_slow = any(_is_slow(inner) for graph in node.regions for inner in graph.walk())
-    counter = counter_of(node)
-    is_short = not is_slow and _has_short_trip_count(node)
-    weight = None if is_slow or is_short else _chunked_weight(counter, body)
     chunk = None
     if counter is not None and weight is not None:
-        chunk = _begin_chunk(region, cells, types, counter, captures, done_label, weight)
+        chunk = _begin_chunk(region, cells, types, counter, captures, done_label, weight, totals.values())
     scopes = region.body.alias_scopes
     outer_group = scopes.access_group
     is_independent = region.body.dependence.has_independent_iterations(node)
@@ -152,10 +156,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
         _record_counter_range(region, counter, initial_state, state, captures, in_body=False)
     _record_tally_ranges(region, node, counter, initial_state, state, captures)
     if chunk is not None:
-        assert counter is not None
-        position = state[counter.position]
-        assert isinstance(position, Element)
-        out.branch_if((position < chunk.end).ir, body_label, chunk.head)
+        out.branch_if(chunk.contains_iteration(state), body_label, chunk.head)
     else:
         out.branch_if(_write_condition(region, test, state, captures), body_label, done_label)
     out.begin(body_label)
@@ -164,14 +165,15 @@ def write_while(region: LoweringContext, node: Node) -> None:
     outputs = region.write_nested(body, [*state, *captures])
     store_outputs(region, cells, body.parameters[:state_count], body.outputs, outputs)
     if chunk is None and not is_short:
-        region.body.poll(often=is_slow)  # at the end of the body, where LLVM also moves the test of a short loop
+        # At the end of the body, beside the test, which LLVM moves to the end of a loop with a short body.
+        region.body.poll(often=is_slow)
     out.branch_back(head_label, independent_loop(scopes.access_group) if is_independent else ALIGNED)
     scopes.access_group = outer_group
     out.begin(done_label)
     region.body.is_in_serial_loop, region.body.running_totals = outer_is_serial, outer_totals
     region.body.end_loop()
     final_state = _set_final_state(region, node, cells, types)
-    check_totals(region, totals, final_state)
+    check_totals(region, [final_state[position] for position in totals.values()])
 
 
 def _set_final_state(
@@ -224,10 +226,20 @@ _SHORT_TRIP_COUNT = 64  # largest trip count of a loop that does not poll by its
 
 @dataclass(frozen=True, slots=True)
 class _Chunk:
-    """A run of iterations without a poll: the label of the block that begins it, and the loop counter at its end."""
+    """A run of iterations without a poll: the label of the block that begins it, and the loop counter at its end.
+
+    `counter_position` is the position of the loop counter in the state.
+    """
 
     head: str
     end: Element
+    counter_position: int
+
+    def contains_iteration(self, state: Sequence[Native]) -> str:
+        """Return an i1 that is true if the iteration that begins with the state belongs to the chunk."""
+        count = state[self.counter_position]
+        assert isinstance(count, Element)
+        return (count < self.end).ir
 
 
 def _begin_chunk(
@@ -238,10 +250,11 @@ def _begin_chunk(
     captures: Sequence[Native],
     done_label: str,
     weight: int,
+    totals: Iterable[int],
 ) -> _Chunk:
-    """Strip-mine a loop of short iterations into chunks, each preceded by one poll.
+    """Strip-mine a loop of short iterations into chunks, each preceded by one poll and a check of the running totals.
 
-    An iteration of `weight` w takes about as long as w iterations of weight 1.
+    An iteration of `weight` w takes about as long as w iterations of weight 1. `totals` are positions in the state.
     """
     out = region.out
     b = ElementWriter(out)
@@ -249,6 +262,7 @@ def _begin_chunk(
     limit = _counter_limit(b, counter, captures)
     out.branch(head_label)
     out.begin(head_label)
+    check_totals(region, [load_cell(region, cells[position], types[position]) for position in totals])
     count = load_cell(region, cells[counter.position], types[counter.position])
     assert isinstance(count, Element)
     remaining_count = limit - count
@@ -256,7 +270,7 @@ def _begin_chunk(
     out.begin(chunk_label)
     end = b.select(remaining_count > _CHUNK_LENGTH // weight, count + _CHUNK_LENGTH // weight, limit)
     region.body.poll_after((end - count).ir if weight == 1 else ((end - count) * weight).ir)
-    return _Chunk(head_label, end)
+    return _Chunk(head_label, end, counter.position)
 
 
 def _counter_limit(b: ElementWriter, counter: Counter, captures: Sequence[Native]) -> Element:
@@ -297,7 +311,8 @@ def _record_tally_ranges(
 ) -> None:
     """Record the ranges of tallies: numbers that change by bounded steps (see analysis/tallies.py).
 
-    A tally that only decreases is also bounded by its initial value. The exact range of the counter has been recorded.
+    A tally that only decreases is also bounded by its initial value. The counter of the loop may be a tally too; its
+    exact range has been recorded before.
     """
     trip_count = _TRIP_COUNT_LIMIT
     if counter is not None:

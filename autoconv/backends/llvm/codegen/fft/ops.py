@@ -51,7 +51,7 @@ def _is_native_transform(node: Node) -> bool:
 
 
 def is_native_size(size: int, dtype: DType) -> bool:
-    """Return whether native code can transform `size` complex numbers: its buffers are small enough."""
+    """Return whether native code can transform `size` complex numbers: its two buffers are small enough."""
     return 2 * (size if radices(size) is not None else _CHIRP_MEMORY_FACTOR * size) * dtype.size <= _BUFFER_BYTES
 
 
@@ -113,6 +113,7 @@ def write_rfft(region: LoweringContext, node: Node) -> None:
     scale = _scale(size, node.attributes.get("norm", "backward"), is_inverse=False)
     if size > 2:
         addresses = region.data(x), region.address(pair_spectrum)
+        # Unscaled: `write_row` applies the scale.
         _write_axis_transform(region, pair_type, len(rows), *addresses, is_inverse=False, norm="backward")
         source = region.address(pair_spectrum)
     else:
@@ -144,7 +145,9 @@ def write_irfft(region: LoweringContext, node: Node) -> None:
     target = region.address(pair_spectrum if size > 2 else real_numbers)
     _call_with_roots(region, name, region.data(x), target, size, 1, source_type.dtype)
     if size > 2:
-        _write_axis_transform(region, pair_type, len(rows), target, region.address(real_numbers), True, "forward")
+        addresses = target, region.address(real_numbers)
+        # Unscaled: `write_row` has applied the scale.
+        _write_axis_transform(region, pair_type, len(rows), *addresses, is_inverse=True, norm="forward")
     region.release_after_item(pair_spectrum, pair_type)
     region.set(result, real_numbers)
     _replace_if_not_finite(region, node, [len(rows)])
@@ -170,10 +173,11 @@ def _write_rfft_as_complex(region: LoweringContext, node: Node) -> None:
             element = load(b, dtype, source, plus(b.out, times(b.out, row, size), k))
             store(b, element, target, plus(b.out, times(b.out, row, size // 2 + 1), k))
 
-    _call_row_loop(region, row_type, widen, region.data(x), region.address(spectrum if size == 1 else complex_rows))
+    widened_rows = spectrum if size == 1 else complex_rows  # a single number is its own spectrum
+    _call_row_loop(region, row_type, widen, region.data(x), region.address(widened_rows))
     if size > 1:
-        source, target = region.address(complex_rows), region.address(spectrum)
-        _write_axis_transform(region, row_type, len(rows), source, target, False, norm)
+        addresses = region.address(complex_rows), region.address(spectrum)
+        _write_axis_transform(region, row_type, len(rows), *addresses, is_inverse=False, norm=norm)
     _call_row_loop(region, row_type, keep_half, region.address(spectrum), region.address(half_spectrum))
     for array in (complex_rows, spectrum):
         region.release_after_item(array, row_type)
@@ -204,7 +208,7 @@ def _replace_if_not_finite(region: LoweringContext, node: Node, axes: Sequence[i
     def check(index: Index) -> None:
         row_sum = load(b, result.dtype, data, linear_offset(out, index, shape))
         for part in (row_sum.real, row_sum.imag) if isinstance(row_sum, Pair) else (row_sum,):
-            is_not_finite = out.cast("zext", out.not_((part - part).same(0).ir), "i8")
+            is_not_finite = out.cast("zext", out.not_((part - part).same(0).ir), "i8")  # inf - inf is nan
             out.store("i8", out.op("or", out.load("i8", not_finite_cell), is_not_finite), not_finite_cell)
 
     write_loop_nest(out, [1 if axis in axes else size for axis, size in enumerate(shape)], check)
@@ -265,7 +269,9 @@ def _write_spectrum_from_pairs(
 ) -> None:
     """Compute the spectrum X of 2n real numbers from the transform Z of n pairs of them.
 
-    X[k] = (Z[k] + Z*[n - k]) / 2 - i/2 · w^k · (Z[k] - Z*[n - k])
+    X[k] = (Z[k] + Z*[n - k]) / 2 - i/2 · w^k · (Z[k] - Z*[n - k]),   w = exp(-iπ / n)
+
+    `pair_count` is n. The results are multiplied by `scale`.
     """
     out = b.out
     source_offset, target_offset = times(out, row, pair_count), times(out, row, pair_count + 1)
@@ -288,7 +294,9 @@ def _write_pairs_from_spectrum(
 ) -> None:
     """Compute the transform Z of n pairs of real numbers from the spectrum X of the 2n numbers.
 
-    Z[k] = (X[k] + X*[n - k]) + i · w^k · (X[k] - X*[n - k]); of the first and last X, only the real parts are used.
+    Z[k] = (X[k] + X*[n - k]) + i · w^k · (X[k] - X*[n - k]),   w = exp(iπ / n)
+
+    `pair_count` is n. Of X[0] and X[n], only the real parts are used. The results are multiplied by `scale`.
     """
     out = b.out
     source_offset, target_offset = times(out, row, pair_count + 1), times(out, row, pair_count)
@@ -317,8 +325,8 @@ def _write_axis_transform(
     block_columns = min(column_count, max(_MIN_COLUMNS, min(_MAX_COLUMNS, _BLOCK_ELEMENTS // size)))
     while block_columns > 1 and 2 * size * block_columns * dtype.size > _BUFFER_BYTES:
         block_columns //= 2
-    block_count, rest = divmod(column_count, block_columns)
-    for first, count, width in ((0, block_count, block_columns), (block_count * block_columns, 1, rest)):
+    block_count, remaining_columns = divmod(column_count, block_columns)
+    for first, count, width in ((0, block_count, block_columns), (block_count * block_columns, 1, remaining_columns)):
         if width:
             block, matrix_count = (first, count, width), math.prod(shape[:axis])
             _write_block_transform(region, transform, matrix_count, column_count, block, source, target)
@@ -326,7 +334,7 @@ def _write_axis_transform(
 
 @dataclass(frozen=True, slots=True)
 class _Transform:
-    """A transform of `size` complex numbers: the sign of the exponents, and a factor `scale` of the results."""
+    """A transform of `size` complex numbers: `sign` is that of the exponents, `scale` a factor of the results."""
 
     dtype: DType
     size: int

@@ -77,7 +77,7 @@ def roots_of_unity(size: int, sign: int, dtype: DType) -> np.ndarray:
         if stage.group_count > 1:
             for k in range(1, stage.radix):
                 tables += exact_roots(k * np.arange(stage.group_count), stage.group_count * stage.radix, sign)
-    return np.concatenate([*tables, np.zeros(1)]).astype(dtype.numpy)
+    return np.concatenate([*tables, np.zeros(1)]).astype(dtype.numpy)  # never empty, so that it has an address
 
 
 @functools.cache
@@ -115,6 +115,7 @@ class StageCalls:
     ) -> None:  # fmt: skip
         self._out, self._stages = out, all_stages
         self._names = [_write_stage(region, stage, dtype, sign, scale) for stage in all_stages]
+        # Two pairs of buffers, which the stages use alternately; a pair holds real and imaginary parts.
         buffer_type, buffer_count = f"[{count * dtype.size} x i8], align 64", 4 if len(all_stages) > 1 else 0
         self._buffers = [out.alloca(buffer_type) for _ in range(buffer_count)]
 

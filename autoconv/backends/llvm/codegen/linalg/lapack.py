@@ -306,7 +306,7 @@ class Batch:
         split = self._plan_split(count, work)
         bounds = write_split_bounds(split, out) if split is not None and split.step is None else None
         part_count = bounds[0] if bounds is not None else "1" if split is None else str(split.parts)
-        memory_array, memory_type = self._reserve_memory(part_count)
+        memory_array, array_type = self._reserve_memory(part_count)
         body = self.routine.finish("ret i1 false")
         scalar_cells = self._new_results()
         failed_cell = out.alloca("i8")
@@ -325,8 +325,8 @@ class Batch:
             region.launches.is_single_threaded |= may_use_threads
         with single_threaded_blas(out, may_use_threads and region.launches is None):
             self._call_parts(body, arguments, split, bounds or (), count)
-        if memory_array is not None and memory_type is not None:
-            region.body.release_or_keep(memory_array.slot, memory_type)
+        if memory_array is not None and array_type is not None:
+            region.body.release_or_keep(memory_array.slot, array_type)
         elif memory_array is not None:
             region.body.release(memory_array.slot)
         for value, cell in zip(node.results, scalar_cells, strict=True):

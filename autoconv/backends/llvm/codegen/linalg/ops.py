@@ -39,10 +39,10 @@ def _lapack_predicate(*names: str, are_complex: bool = False) -> Callable[[Node]
         types: list[Any] = [value.type for value in node.inputs]
         are_nonempty = all(is_static_array(type_) and 0 not in sizes(type_) for type_ in types)
         if are_complex:
-            fit_routines = all(map(is_complex, types))
+            have_fitting_dtypes = all(map(is_complex, types))
         else:
-            fit_routines = all(type_.dtype.name in ("float32", "float64") for type_ in types)
-        return are_nonempty and fit_routines and has_routines(*names)
+            have_fitting_dtypes = all(type_.dtype.name in ("float32", "float64") for type_ in types)
+        return are_nonempty and have_fitting_dtypes and has_routines(*names)
 
     return fits
 
@@ -123,7 +123,7 @@ def write_determinant(region: LoweringContext, node: Node) -> None:
             determinant = exchange_sign
             for x in diagonal:
                 determinant = determinant * x
-            magnitude = b.intrinsic("fabs", determinant)
+            magnitude = b.intrinsic("fabs", determinant)  # outside of these limits, the product may lose digits
             is_regular = is_regular & b.compare("gt", magnitude, 1e-290) & b.compare("lt", magnitude, 1e290)
             sign = b.intrinsic("copysign", b.constant(1.0, float64), determinant)
             store_results(*([sign, b.libm("log", magnitude)] if has_sign else [determinant]))
@@ -300,27 +300,29 @@ def _operand_dtype(node: Node) -> Any:
                  calls_library=True)  # fmt: skip
 def write_qr(region: LoweringContext, node: Node) -> None:
     rows, columns = shape_of(node.inputs[0].type)[-2:]
-    inner, short_side = shape_of(node.results[0].type)[-1], minimum(rows, columns)
+    q_columns, short_side = shape_of(node.results[0].type)[-1], minimum(rows, columns)
     decompose, form_q = (routine_of(_operand_dtype(node), *names) for names in (("dgeqrf",), ("dorgqr", "zungqr")))
     query_arguments = (rows, columns, None, rows, *[None] * 4)
     decompose_length = workspace_sizes(region, decompose, *query_arguments, workspace_position=5)[0]
-    query_arguments = (rows, inner, short_side, None, rows, *[None] * 4)
+    query_arguments = (rows, q_columns, short_side, None, rows, *[None] * 4)
     form_q_length = workspace_sizes(region, form_q, *query_arguments, workspace_position=6)[0]
     batch = Batch(region, node, decompose_length, form_q_length, result_ranks=[2, 2])
     out, b = batch.out, batch.b
-    lengths = maximum(decompose_length, columns), maximum(form_q_length, inner)
-    matrix, reflector_scales = batch.new_matrix(times(rows, maximum(columns, inner))), batch.new_matrix(short_side)
+    lengths = maximum(decompose_length, columns), maximum(form_q_length, q_columns)
+    matrix, reflector_scales = batch.new_matrix(times(rows, maximum(columns, q_columns))), batch.new_matrix(short_side)
     workspace = batch.new_matrix(maximum(*lengths))
     with batch.loop_over_matrices():
         q, r = batch.results
         batch.transpose(batch.operands[0], matrix, rows, columns)
+        # Neither routine fails, whatever the numbers.
         batch.call_lapack(decompose, rows, columns, matrix, rows, reflector_scales, workspace, lengths[0])
-        with out.loop("0", str(batch.size_operand(inner))) as i, out.loop("0", str(batch.size_operand(columns))) as j:
+        q_width, r_width = (str(batch.size_operand(count)) for count in (q_columns, columns))
+        with out.loop("0", q_width) as i, out.loop("0", r_width) as j:
             is_below = b.wrap(bool_, out.icmp("sgt", i, j))
             element = _zero_if(b, is_below, load(b, batch.lapack_dtype, matrix, batch.element_offset(j, rows, i)))
             store(b, batch.cast(element, batch.dtype), r, batch.element_offset(i, columns, j))
-        batch.call_lapack(form_q, rows, inner, short_side, matrix, rows, reflector_scales, workspace, lengths[1])
-        batch.transpose(matrix, q, inner, rows, from_lapack=True)
+        batch.call_lapack(form_q, rows, q_columns, short_side, matrix, rows, reflector_scales, workspace, lengths[1])
+        batch.transpose(matrix, q, q_columns, rows, from_lapack=True)
     batch.run(plus(_LAPACK_CALL_COST, _work_estimate(8, rows, columns, short_side)))
 
 
@@ -364,26 +366,27 @@ def write_svd(region: LoweringContext, node: Node) -> None:
     short_side, has_vectors = minimum(rows, columns), len(node.results) == 3
     is_full = has_vectors and node.attributes.get("full_matrices", False)
     job = "A" if is_full else "S" if has_vectors else "N"
-    left, right = (rows, columns) if is_full else (short_side, short_side)
-    query_arguments: tuple[Any, ...] = (job, rows, columns, None, rows, None, None, rows, None, right)
+    u_columns, v_columns = (rows, columns) if is_full else (short_side, short_side)
+    query_arguments: tuple[Any, ...] = (job, rows, columns, None, rows, None, None, rows, None, v_columns)
     name, has_complex = routine_of(_operand_dtype(node), "dgesdd"), _operand_dtype(node).is_complex
     query_arguments = (*query_arguments, *[None] * (5 if has_complex else 4))
     length = workspace_sizes(region, name, *query_arguments, workspace_position=10)[0]
     batch = Batch(region, node, length, result_ranks=[1, 2, 2][: len(node.results)])
     matrix, singular_values = batch.new_matrix(times(rows, columns)), batch.new_workspace(short_side)
-    u, v = (batch.new_matrix(size if has_vectors else 1) for size in (times(rows, left), times(right, columns)))
+    vector_sizes = times(rows, u_columns), times(v_columns, columns)
+    u, v = (batch.new_matrix(size if has_vectors else 1) for size in vector_sizes)
+    # At least the sizes that the manual of gesdd requires for any shape.
     workspace, integer_workspace = batch.new_matrix(length), batch.new_workspace(times(8, short_side))
-    # At least the size that the manual of zgesdd requires for any shape.
     real_length = times(short_side, plus(plus(times(7, short_side), times(2, maximum(rows, columns))), 12))
     real_workspace = (batch.new_workspace(real_length),) if has_complex else ()
     with batch.loop_over_matrices():
         batch.transpose(batch.operands[0], matrix, rows, columns)
-        vectors = (u, rows, v, right)
+        vectors = (u, rows, v, v_columns)
         workspaces = (workspace, length, *real_workspace, integer_workspace)
         failure = batch.call_lapack(name, job, rows, columns, matrix, rows, singular_values, *vectors, *workspaces)
         batch.record_failure_if(failure)
         batch.copy_real(singular_values, batch.results[0], short_side)
         if has_vectors:
-            batch.transpose(u, batch.results[1], left, rows, from_lapack=True)
-            batch.copy(v, batch.results[2], times(right, columns), from_lapack=True, conjugate=True)
+            batch.transpose(u, batch.results[1], u_columns, rows, from_lapack=True)
+            batch.copy(v, batch.results[2], times(v_columns, columns), from_lapack=True, conjugate=True)
     batch.run(plus(5 * _LAPACK_CALL_COST, _work_estimate(80, rows, columns, short_side)))

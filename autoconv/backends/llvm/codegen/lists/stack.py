@@ -46,7 +46,7 @@ def write_list_empty(region: LoweringContext, node: Node) -> None:
 
 
 def _learned_capacity_variable(region: LoweringContext, list_: Value) -> str:
-    """Return the global variable with the capacity that the latest stack of that type reached.
+    """Return the global variable with the capacity that the latest stack of the list's type reached.
 
     Threads write it without synchronisation, because it is only a hint.
     """

@@ -37,7 +37,7 @@ class TypedList:
 
     def length(self) -> str:
         """Return the number of items."""
-        shift = self.dtype.size.bit_length() - 1
+        shift = self.dtype.size.bit_length() - 1  # the size of an item is a power of two
         return self.out.op("lshr exact", self.size(), shift) if shift else self.size()
 
     def start(self) -> str:
@@ -212,7 +212,7 @@ def _write_clear(region: LoweringContext, node: Node) -> None:
 
 @data_sized_lowering("typed_list_cursor")
 def _write_cursor(region: LoweringContext, node: Node) -> None:
-    """Write a new cursor, which begins at the position that the node gives."""
+    """Write a new cursor; the node's operand is its first position."""
     cursor = new_list(region, "16")
     store_item(region.out, TypedList(region.out, cursor.ir, int64).start(), "0", region.number(node.inputs[0]))
     region.set(node.results[0], cursor)
@@ -220,7 +220,7 @@ def _write_cursor(region: LoweringContext, node: Node) -> None:
 
 @data_sized_lowering("typed_list_advance")
 def _write_advance(region: LoweringContext, node: Node) -> None:
-    """Write the step of a cursor: its position and item change, and the result is whether there was one."""
+    """Write the step of a cursor to the next item, whose existence is the result: False at the end of the list."""
     out, x, b = region.out, typed_operand(region, node), RegisterWriter(region)
     cursor = TypedList(out, region.object(node.inputs[1]).ir, int64).start()
     position = load_item(out, cursor, "0", int64)
@@ -234,7 +234,7 @@ def _write_advance(region: LoweringContext, node: Node) -> None:
 
 @data_sized_lowering("typed_list_current")
 def _write_current(region: LoweringContext, node: Node) -> None:
-    """Load the item at which a cursor is."""
+    """Load the current item of a cursor, to which the latest step moved."""
     out = region.out
     cursor = TypedList(out, region.object(node.inputs[0]).ir, int64).start()
     region.set(node.results[0], load_item(out, out.gep("i8", cursor, 8, inbounds=False), "0", dtype_of(node)))

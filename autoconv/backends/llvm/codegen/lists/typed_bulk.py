@@ -170,7 +170,7 @@ def _search_function(region: LoweringContext, dtype: DType) -> str:
 
 
 def _count_function(region: LoweringContext, dtype: DType) -> str:
-    """Return the name of a routine that counts the items equal to one."""
+    """Return the name of a routine that counts the items that equal `%item`."""
     routine = Routine(region, ["ptr readonly %items", "i64 %count", f"{register(dtype)} %item"], "i64")
     out, b = routine.out, routine.b
     cell = out.alloca("i64", "0")

@@ -53,11 +53,11 @@ class Accumulator:
         self.dtype = dtype
         self.has_blocks = has_blocks
         # Vector instructions compute an extreme of numbers that are not nan; a separate flag records nans.
-        self._has_nan = dtype.is_floating and reduction.kind in ("max", "min")
+        self._tracks_nan = dtype.is_floating and reduction.kind in ("max", "min")
         out = b.out
         self._block_cell = out.alloca(register(dtype), neutral_literal(reduction, dtype))
         self._total_cell = out.alloca("double", literal(0, float64)) if has_blocks else self._block_cell
-        self._nan_cell = out.alloca("i1", "false") if self._has_nan else ""
+        self._nan_cell = out.alloca("i1", "false") if self._tracks_nan else ""
 
     @property
     def ir_type(self) -> str:
@@ -68,14 +68,14 @@ class Accumulator:
         """Set the total of the block to the neutral element."""
         out = self.b.out
         out.store(register(self.dtype), neutral_literal(self.reduction, self.dtype), self._block_cell)
-        if self._has_nan:
+        if self._tracks_nan:
             out.store("i1", FALSE, self._nan_cell)
 
     def accumulate(self, element: Element) -> None:
         """Fold an element into the total of the block."""
         out, block_type = self.b.out, register(self.dtype)
         total = out.load(block_type, self._block_cell)
-        if self._has_nan:
+        if self._tracks_nan:
             name = f"llvm.{self.reduction.kind}num.f{8 * self.dtype.size}"
             function = out.module.declare(name, block_type, f"{block_type}, {block_type}")
             operands = f"{block_type} {total}, {block_type} {element.ir}"
@@ -107,7 +107,7 @@ class Accumulator:
         """Return a register with the total, whose type is `ir_type`."""
         out = self.b.out
         result = out.load(self.ir_type, self._total_cell)
-        if not self._has_nan:
+        if not self._tracks_nan:
             return result
         nan = out.load("i1", self._nan_cell)
         return out.new(f"select i1 {nan}, {self.ir_type} {literal(float('nan'), self.dtype)}, {self.ir_type} {result}")

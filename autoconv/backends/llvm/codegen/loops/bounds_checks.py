@@ -89,11 +89,11 @@ def _write_single_position(region: LoweringContext, node: Node, value: Value, si
 
 
 def _write_check_function(region: LoweringContext, value: Value, group: Sequence[BoundsCheck]) -> str:
-    """Write a function that returns an i1, whether a position is out of range; return the function's name.
+    """Write a function that returns an i1, true if a position is out of range; return the function's name.
 
     Return "" if all numbers of the positions' dtype are in range. The function compares the greatest position, as an
-    unsigned number, with the size: so negative positions exceed it. Positions may be vectors; a check reads their entry
-    `column`.
+    unsigned number, with the size. So a negative position exceeds every size. Positions may be vectors; a check reads
+    their entry `column`.
     """
     type_: Any = value.type
     parameters = ["ptr noalias readonly %positions", "i64 %count", *_open_sizes(group)]

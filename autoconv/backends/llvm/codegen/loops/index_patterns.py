@@ -30,7 +30,7 @@ def _has_dense_operands(node: Node) -> bool:
 
 
 def _has_scalar_bounds(node: Node) -> bool:
-    """Return whether start, stop and step are scalars; lengths need not be, because result types have them."""
+    """Return whether start, stop and step are scalars. Operands for lengths are not read: result types have them."""
     bound_count = {"range": 3, "linspace": 2, "eye": 0}[node.op.name]
     return all(is_scalar(value.type) for value in node.inputs[:bound_count])
 

@@ -26,7 +26,9 @@ class LoopWriter(ElementWriter):
         self.rare_flag: str | None = None
 
     def close(self) -> None:
-        """Drop the function that loads elements: it leads back here, and the collector takes long for such cycles."""
+        """Drop the function that loads elements, and with it a reference cycle, which garbage collection is slow to
+        free.
+        """
         del self.at
 
     def number(self, value: Value) -> Element:

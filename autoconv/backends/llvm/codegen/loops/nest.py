@@ -178,7 +178,7 @@ class LoopNestWriter:
         self, parameters: Sequence[str], is_careful: bool, part_parameters: Sequence[str] = (), has_loops: bool = True
     ) -> None:
         """Begin a function; `_end_body` inserts open sizes before the parameters of a part."""
-        attribute = "noinline" if has_loops and not is_careful else QUICK  # careful code runs rarely
+        attribute = "noinline" if has_loops and not is_careful else QUICK  # careful code runs too rarely to optimise it
         self.out = FunctionText(self._module, Signature("i1", [*parameters, *part_parameters], f"nounwind {attribute}"))
         self._size_position = len(parameters)
         self.b = LoopWriter(self.out, is_careful, self.element)

@@ -101,7 +101,7 @@ class ReductionWriter:
         return float(count) if isinstance(count, int) else b.cast(b.wrap(int64, count), self.dtype)
 
     def store_result(self, element: Element, index: Index) -> Element:
-        """Store the total of a result's element; return it in the result's dtype."""
+        """Store the total, or the mean, of the result's element at `index`; return it in the result's dtype."""
         b = self.nest.b
         if self.kind == "mean":
             element = element / self.count()
@@ -230,7 +230,8 @@ class MemoryReduction(ReductionWriter):
             self.strip_length = 1 if inner_count is None else max(1, STRIP_ELEMENTS // max(1, inner_count))
             if inner_count is not None and inner_count <= STRIP_ELEMENTS:
                 break
-        if [self.strip_depth] == reduced_dimensions[:1] and isinstance(size, int) and size <= self.strip_length:
+        cuts_outermost_loop = [self.strip_depth] == reduced_dimensions[:1]
+        if cuts_outermost_loop and isinstance(size, int) and size <= self.strip_length:
             self.strip_depth = None  # a single strip needs no totals
 
     def enter(self, index: Index) -> None:

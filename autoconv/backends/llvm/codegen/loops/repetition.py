@@ -1,4 +1,4 @@
-"""Lower `repeat` with a count for each row: add the counts, then store each row as often as its count says."""
+"""Lower `repeat` with a count for each row: add the counts, then store each row so many times."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class _IterationSpace:
     """
 
     def __init__(self, out: FunctionText, node: Node, shape: Sequence[Position]) -> None:
-        axis_attribute = node.attributes["axis"]
+        axis_attribute = node.attributes["axis"]  # None: the scan runs over all elements, as one row
         axis = 0 if axis_attribute is None else axis_attribute % len(shape)
         self.outer = element_count(out, shape[:axis])
         self.size = element_count(out, shape) if axis_attribute is None else shape[axis]
@@ -167,7 +167,8 @@ class _Scan:
     def write_by_rows(self) -> None:
         """Write the scan of blocks of _LANES rows at once.
 
-        The last block also has rows of the block before, or the last row several times if the number of rows is open.
+        The last block is filled up with rows of the block before, or, if the number of rows is open, by repeating the
+        last row. The rows that are computed twice get the same results.
         """
         out, space = self.out, self.space
         if not isinstance(space.outer, int):

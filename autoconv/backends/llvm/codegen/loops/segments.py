@@ -1,4 +1,4 @@
-"""Lower NumPy's `reduceat`: reductions of segments along an axis; a vector has the positions where they begin."""
+"""Lower NumPy's `reduceat`: reductions of segments along an axis; a vector has the segments' first positions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _LANES = 8  # partial results of a long segment, which use vector registers and 
 
 
 def _is_native_reduction(node: Node) -> bool:
-    """Return whether native code reduces the segments: those of vectors, and others where NumPy cannot be called."""
+    """Return whether native code reduces the segments.
+
+    It reduces those of vectors, and in a C library, which cannot call NumPy, those of other arrays too.
+    """
     x: Any = node.inputs[0].type
     if not is_dense(x) or is_narrow(x.dtype) or x.dtype.is_complex:
         return False
@@ -33,7 +36,7 @@ def _is_native_reduction(node: Node) -> bool:
 def write_reduceat(region: LoweringContext, node: Node) -> None:
     """Write the check of the positions, and the reduction of each segment.
 
-    A segment ends before the next position; if that is not greater, the segment is a single element.
+    A segment ends before the next position. If the next position is not greater, the segment is a single element.
     """
     out, (x, positions), (result,) = region.out, node.inputs, node.results
     region.set(result, region.new_array(result.type))
@@ -48,10 +51,10 @@ def _write_position_check(region: LoweringContext, node: Node) -> str:
     """Return the name of a function that sets an i1 if a position is out of range."""
     shape, (count,) = (sizes(value.type) for value in node.inputs)
     size = shape[node.attributes["axis"] % len(shape)]
-    routine = Routine(region, ["ptr noalias readonly %places", "ptr noalias %wrong", *open_dimensions(region)])
+    routine = Routine(region, ["ptr noalias readonly %positions", "ptr noalias %wrong", *open_dimensions(region)])
     out, b = routine.out, routine.b
     with out.loop("0", str(count)) as i:
-        is_outside = b.wrap(bool_, out.icmp("uge", load(b, int64, "%places", i).ir, size))
+        is_outside = b.wrap(bool_, out.icmp("uge", load(b, int64, "%positions", i).ir, size))
         out.store("i1", (b.wrap(bool_, out.load("i1", "%wrong")) | is_outside).ir, "%wrong")
     return routine.finish()
 
@@ -61,7 +64,7 @@ def _write_segment_reduction(region: LoweringContext, node: Node) -> str:
     type_: Any = node.inputs[0].type
     shape, (count,), dtype = sizes(type_), sizes(node.inputs[1].type), type_.dtype
     axis = node.attributes["axis"] % len(shape)
-    parameters = [f"ptr noalias {name}" for name in ("readonly %places", "readonly %x", "%result")]
+    parameters = [f"ptr noalias {name}" for name in ("readonly %positions", "readonly %x", "%result")]
     routine = Routine(region, [*parameters, *open_dimensions(region)])
     out, b = routine.out, routine.b
     outer_count, inner_count = element_count(out, shape[:axis]), element_count(out, shape[axis + 1 :])
@@ -78,6 +81,7 @@ def _write_segment_reduction(region: LoweringContext, node: Node) -> str:
         store(b, _combine_pair(b, node, load(b, total_dtype, cell, 0), load_element(position)), cell, 0)
 
     def reduce_lanes(start: str, length: str) -> None:
+        """Reduce a long segment to `_LANES` partial results, and combine these pairwise."""
         for lane, cell in enumerate(cells):
             store(b, load_element(plus(out, start, lane)), cell, 0)
         trip_count = out.op("udiv", length, _LANES)
@@ -99,12 +103,12 @@ def _write_segment_reduction(region: LoweringContext, node: Node) -> str:
         store(b, load_element(start), cells[0], 0)
         reduce_serially(plus(out, start, 1), plus(out, start, length))
 
-    rows = out.loop("0", str(outer_count)), out.loop("0", str(count)), out.loop("0", str(inner_count))
-    with rows[0] as row, rows[1] as i, rows[2] as column:
+    row_loop, segment_loop, column_loop = (out.loop("0", str(size)) for size in (outer_count, count, inner_count))
+    with row_loop as row, segment_loop as i, column_loop as column:
         out.store("i64", plus(out, product(out, row, product(out, shape[axis], inner_count)), column), first_cell)
-        start = load(b, int64, "%places", i).ir
+        start = load(b, int64, "%positions", i).ir
         next_i = out.select(out.icmp("eq", i, last_segment), i, out.add(i, 1))  # the last segment has no next position
-        end = out.select(out.icmp("eq", i, last_segment), shape[axis], load(b, int64, "%places", next_i).ir)
+        end = out.select(out.icmp("eq", i, last_segment), shape[axis], load(b, int64, "%positions", next_i).ir)
         length = out.intrinsic("smax", out.op("sub", end, start), 1)
         is_short = out.icmp("slt", length, 2 * _LANES)
         write_short = functools.partial(reduce_short, start, length)

@@ -69,9 +69,9 @@ def _call_routine(region: LoweringContext, node: Node, positions: Sequence[Posit
     routine_positions = [names[position] if isinstance(position, str) else position for position in positions]
     update = _ElementUpdate(body.b, node, "%target", number, "%value", routine_positions)
     shape = [int(size) for size in item_shape(node) or ()]  # type: ignore[arg-type]
-    first = next(axis for axis, size in enumerate(shape) if size > 1)
-    write_loop_nest(body.out, shape, update.write, ("%first", "%last"), (0,) * first)
-    name = split_routine(region, parameters, body, shape[first], _ELEMENT_COST * math.prod(shape))
+    outermost_axis = next(axis for axis, size in enumerate(shape) if size > 1)
+    write_loop_nest(body.out, shape, update.write, ("%first", "%last"), (0,) * outermost_axis)
+    name = split_routine(region, parameters, body, shape[outermost_axis], _ELEMENT_COST * math.prod(shape))
     argument = region.number(value).ir if is_number else region.data(value)
     position_arguments = [f"i64 {position}" for position in names]
     target = f"ptr {region.data(node.results[0])}"

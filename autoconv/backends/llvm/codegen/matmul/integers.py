@@ -41,7 +41,7 @@ def write_products(region: LoweringContext, node: Node) -> None:
         _RowWriter(body, node, row_number, index).write()
     inner = sizes(node.inputs[0].type)[-2 if node.attributes.get("transpose_a") else -1]
     shape = (*batch, rows, columns, inner)
-    work = _MULTIPLICATION_COST
+    work = _MULTIPLICATION_COST  # open sizes are no factors of it: `split_routine` gets the shape
     for size in shape:
         work *= size if isinstance(size, int) else 1
     name = split_routine(region, parameters, body, (*batch, rows), work, shape)

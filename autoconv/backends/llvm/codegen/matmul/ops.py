@@ -131,7 +131,7 @@ def _write_tiles(region: LoweringContext, product: Product) -> None:
 
 def _split_tiles(out: FunctionText, product: Product, unit_height: Position) -> Split:
     """Return how to split the units of a product, of `unit_height` rows each, into parts."""
-    if product.work and isinstance(unit_height, int):
+    if product.work and isinstance(unit_height, int):  # the work is 0 if a size is open
         count = -(-product.rows // unit_height)
         part_count = max(min(product.work // PART_WORK, count), 1)
         return Split(dimension=None, size=count, step=-(-count // part_count))
@@ -164,7 +164,7 @@ def _write_blas(region: LoweringContext, product: Product) -> None:
         product.work // _PART_MULTIPLICATIONS, 2 * current_target().threads, largest_side // _LEAST_PART_SIDE
     )
     is_symmetric = largest_side >= 2 * _LEAST_PART_SIDE and _is_symmetric(product)
-    if is_symmetric:  # the number of threads does not matter, so that it changes no bit
+    if is_symmetric:  # a fixed number of parts, as the bits of a result must not depend on the number of threads
         part_count = min(_SYMMETRIC_PARTS, largest_side // _LEAST_PART_SIDE)
     with single_threaded_blas(out):
         if "blas_set_threads" in abi.symbols() and part_count > 1 and current_target().has_pool:
@@ -173,7 +173,11 @@ def _write_blas(region: LoweringContext, product: Product) -> None:
             step = -(-product.rows // part_count)
             for first in range(0, product.rows, step):
                 last = min(first + step, product.rows)
-                out.line(blas_call(product, module, out, pointers, True, str(first), str(last - first), last))
+                call_text = blas_call(
+                    product, module, out, pointers, by_rows=True, first=str(first), count=str(last - first),
+                    column_count=last,
+                )  # fmt: skip
+                out.line(call_text)
         else:
             out.line(blas_call(product, module, out, pointers))
     if is_symmetric:
@@ -182,9 +186,10 @@ def _write_blas(region: LoweringContext, product: Product) -> None:
 
 def _is_symmetric(product: Product) -> bool:
     """Return whether a product of known sizes is that of a matrix and its transpose."""
-    (x, is_x_transposed), (y, is_y_transposed) = map(_without_transpose, product.node.inputs)
-    is_turned = (product.is_x_transposed != is_x_transposed) != (product.is_y_transposed != is_y_transposed)
-    return x is y and is_turned and product.rows == product.columns
+    (x, has_transposed_x), (y, has_transposed_y) = map(_without_transpose, product.node.inputs)
+    is_x_turned = product.is_x_transposed != has_transposed_x
+    is_y_turned = product.is_y_transposed != has_transposed_y
+    return x is y and is_x_turned != is_y_turned and product.rows == product.columns
 
 
 def _without_transpose(value: Value) -> tuple[Value, bool]:

@@ -156,6 +156,7 @@ def _write_shapes(region: LoweringContext, node: Node) -> None:
         if size == other or (is_update and size == 1):
             continue
         differs = out.new(f"icmp ne i64 {size}, {other}")
+        # Of open sizes, only computed ones may be 1; so may numbers that the program computes.
         may_be_1 = isinstance(size, str) and (not isinstance(size, Size) or isinstance(size, ComputedSizeRegister))
         if is_update and may_be_1:
             differs = out.new(f"and i1 {differs}, {out.new(f'icmp ne i64 {size}, 1')}")

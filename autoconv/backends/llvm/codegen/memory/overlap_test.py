@@ -14,7 +14,7 @@ from autoconv.graph.types import ArrayType
 from autoconv.ops.analysis.alias import base_of
 
 
-def may_overlap(region: LoweringContext, first: Value, second: Value) -> str:
+def write_overlap_test(region: LoweringContext, first: Value, second: Value) -> str:
     """Return an i1 that is false only if the arrays have no common elements.
 
     That is known if their byte ranges do not intersect, or if they are in different columns of one array.
@@ -26,7 +26,7 @@ def may_overlap(region: LoweringContext, first: Value, second: Value) -> str:
     row_bytes = _row_bytes_of_common_base(first, second)
     if row_bytes is None:
         return ranges_intersect
-    return out.where(ranges_intersect, lambda: _may_share_columns(region, first, second, row_bytes), FALSE)
+    return out.where(ranges_intersect, lambda: _write_column_test(region, first, second, row_bytes), FALSE)
 
 
 def _row_bytes_of_common_base(first: Value, second: Value) -> int | None:
@@ -37,7 +37,7 @@ def _row_bytes_of_common_base(first: Value, second: Value) -> int | None:
     return strides[0] if is_known else None
 
 
-def _may_share_columns(region: LoweringContext, first: Value, second: Value, row_bytes: int) -> str:
+def _write_column_test(region: LoweringContext, first: Value, second: Value, row_bytes: int) -> str:
     """Return an i1 that is false only if no column of the common base has elements of both views."""
     base, out = base_of(first), region.out
     start = out.cast("ptrtoint", Operand.of(memory_of(region, base).pointer, "ptr"), "i64")

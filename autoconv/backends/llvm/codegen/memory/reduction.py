@@ -67,7 +67,8 @@ class _TotalWriter(StepLoops):
             pairs = [(static_shape[axis], sizes[axis]) for static_shape, sizes in shapes if len(sizes) >= -axis]
             pairs_without_1 = [pair for pair in pairs if pair[0] != 1]
             known_sizes = [size for static_size, size in pairs_without_1 if static_size is not None]
-            result.append((known_sizes or [size for _, size in pairs_without_1] or [1])[0])
+            open_sizes = [size for _, size in pairs_without_1]
+            result.append((known_sizes or open_sizes or [1])[0])
         return tuple(result)
 
     def fallback_conditions(self, loop_sizes: Sequence[Position]) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis import representation
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.memory.array_view import memory_of, new_memory
-from autoconv.backends.llvm.codegen.memory.overlap_test import may_overlap
+from autoconv.backends.llvm.codegen.memory.overlap_test import write_overlap_test
 from autoconv.backends.llvm.codegen.memory.step_loops import (
     CommonCaseWriter,
     StepLoops,
@@ -90,7 +90,7 @@ class _StatementWriter(StepLoops):
                 return OVERLAP
             is_disjoint = self.region.body.dependence.are_disjoint(node.inputs[0], value)
             if overlap not in (DISJOINT, EQUAL) and not is_disjoint:
-                run_time_tests.append(may_overlap(self.region, node.inputs[0], value))
+                run_time_tests.append(write_overlap_test(self.region, node.inputs[0], value))
         return write_any(out, run_time_tests) if run_time_tests else DISJOINT
 
     def _has_target_rank(self, value: Value) -> bool:

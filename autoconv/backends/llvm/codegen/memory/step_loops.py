@@ -1,6 +1,7 @@
 """Loops that compute each element by a list of steps, for array statements and totals.
 
-A step loads an element of an input or applies an op to results of earlier steps; the last result is the element.
+A step whose op is "" loads an element of an input. Other steps apply an op to results of earlier steps. The result of
+the last step is the element.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class StepLoops:
         self.region = region
         self.node = node
         self.steps: Sequence[Step] = node.attributes["steps"]
-        # The inputs after those only keep memory alive.
+        # Steps load the first inputs; further ones only keep memory alive.
         operand_count = 1 + max(step.operands[0] for step in self.steps if step.op in ("", BASE))
         self.operands = [(value, self._operand_memory(value)) for value in inputs[:operand_count]]
 

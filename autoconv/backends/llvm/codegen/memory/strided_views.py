@@ -1,5 +1,4 @@
-"""Lower views of mutable arrays that have other strides or dtypes: transpositions, diagonals, windows, bits.
-"""
+"""Lower views with other strides or dtypes than the viewed array: transpositions, diagonals, windows, bits."""
 
 from __future__ import annotations
 

@@ -27,20 +27,21 @@ _SUBSCRIPTED = class_mask("list", "tuple", "dict", "str", "range", "bytes")
 _IMMUTABLE = class_mask("int", "float", "bool", "str", "tuple", "range", "bytes")
 _NATIVE_OPERATORS = [operator for operator in (*ARITHMETIC, *BITWISE) if operator.name != "pow"]  # pow has 3 operands
 _CLASSES_BY_OPERATOR = {"add": NUMBERS | _SEQUENCES, "mul": NUMBERS | _SEQUENCES, "iadd": NUMBERS | class_mask("str")}
-_FUNCTIONS = {operator.name: f"PyNumber_{operator.c_api}" for operator in _NATIVE_OPERATORS}
-_FUNCTIONS |= {operator.in_place: f"PyNumber_InPlace{operator.c_api}" for operator in _NATIVE_OPERATORS}
+# Operator -> C API function.
+_C_FUNCTIONS = {operator.name: f"PyNumber_{operator.c_api}" for operator in _NATIVE_OPERATORS}
+_C_FUNCTIONS |= {operator.in_place: f"PyNumber_InPlace{operator.c_api}" for operator in _NATIVE_OPERATORS}
 # Operator -> (C API function, class mask of the left operand, of the right one). Operators on exactly these classes run
 # no code of the user's and have no side effects.
 _BINARY: dict[str, tuple[str, int, int]] = {
     name: (function, classes, classes)
-    for name, function in _FUNCTIONS.items()
+    for name, function in _C_FUNCTIONS.items()
     if (classes := _CLASSES_BY_OPERATOR.get(name, NUMBERS))
 }
 _BINARY["getitem"] = ("PyObject_GetItem", _SUBSCRIPTED, ALL_CLASSES)
-_UNARY = {operator.name: operator.c_api for operator in UNARY} | {"pos": "Positive"}
+_UNARY = {operator.name: operator.c_api for operator in UNARY} | {"pos": "Positive"}  # names without PyNumber_
 _COMPARISON_ORDER = ("LT", "LE", "EQ", "NE", "GT", "GE")  # numbers of comparisons in the C API
 _COMPARISON_NUMBERS = {operator.name: _COMPARISON_ORDER.index(operator.c_api) for operator in COMPARISONS}
-# Methods of list, dict or set that change the object, in each of these classes that has the method. The undo log
+# Names of methods that change the object in each class, of list, dict and set, that has the method. The undo log
 # records the changes.
 _MUTATING_METHODS = frozenset(
     name for class_ in (list, dict, set) for name in dir(class_) if not name.startswith("_") and is_logged(class_, name)
@@ -50,9 +51,10 @@ _MUTATING_METHODS = frozenset(
 @object_lowering("object_apply")
 def _write_apply(op: Operation) -> None:
     function, operands = op.attributes["function"], op.operands()
-    if function == "setitem" and not op.is_fresh(op.node.inputs[0]):
+    changes_logged_object = may_change_operand(function) and not op.is_fresh(op.node.inputs[0])
+    if function == "setitem" and changes_logged_object:
         write_item(op)
-    elif (may_change_operand(function) and not op.is_fresh(op.node.inputs[0])) or function in ITERATOR_MAKERS:
+    elif changes_logged_object or function in ITERATOR_MAKERS:
         op.region.write_kernel(op.node)  # the kernel records the change for undo
     elif function in _BINARY and len(operands) == 2:
         name, left_classes, right_classes = _BINARY[function]

@@ -1,6 +1,7 @@
 """Lower a group of concurrent plan items, each of which has one long-running call.
 
-First runs the code of each item before its call, then all calls run concurrently, then the code after each call.
+The code that precedes the calls runs first, item by item. Then all calls run concurrently. Then the code that follows
+the calls runs, item by item.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ def write_concurrent(region: LoweringContext, group: Item) -> None:
     """Write the code before the calls of all items, the concurrent calls, and the code after them."""
     out = region.out
     launches = Launches(out)
-    code_after_calls: list[tuple[list[str], str]] = []  # of each item: the lines, and the label of the last block
+    # For each item with a call: the lines after the call, and the label of the last block.
+    code_after_calls: list[tuple[list[str], str]] = []
     for item in group.members:
         launches.has_call = False
         start = out.label("before")

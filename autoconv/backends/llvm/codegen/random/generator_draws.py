@@ -153,6 +153,7 @@ def _arguments(node: Node, distribution: Distribution) -> dict[str, Any] | None:
     arguments_by_name = {**dict(zip(names, arguments, strict=False)), **keywords}
     arguments_by_name.pop("size", None)
     required_names = {name for name, default in distribution.parameters.items() if default is _REQUIRED}
+    # None stands for the default, or for a missing argument.
     arguments_by_name = {name: value for name, value in arguments_by_name.items() if value != ("value", None)}
     return arguments_by_name if required_names <= arguments_by_name.keys() else None
 

@@ -29,7 +29,7 @@ from autoconv.ops.random.philox import SEED_KEY
 
 
 def _is_native_draw(node: Node) -> bool:
-    """Return whether a draw is native: by Philox, with scalar bounds, and with a result shape that its type gives."""
+    """Return whether a draw is native: by Philox, with scalar bounds, and with a result whose sizes its type states."""
     type_ = node.results[0].type
     algorithm = node.attributes.get("alg", "philox")
     if algorithm not in ("philox", "counter") or not (is_dense(type_) or is_scalar(type_)):

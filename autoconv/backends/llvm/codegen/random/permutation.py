@@ -14,7 +14,7 @@ from autoconv.ops.random.philox import BLOCK_WORDS
 
 def swap_block_count(out: Any, count: Position) -> Position:
     """Return how many blocks of words the `count - 1` swaps of a permutation use."""
-    rounded_count = plus(out, count, 2)
+    rounded_count = plus(out, count, 2)  # the swaps, and 3 more to round the quotient up
     return rounded_count // BLOCK_WORDS if isinstance(rounded_count, int) else out.op("lshr", rounded_count, 2)
 
 

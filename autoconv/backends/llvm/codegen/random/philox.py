@@ -263,6 +263,7 @@ def write_integers_function(region: LoweringContext, dtype: DType, count: Positi
 
 
 def write_bits(region: LoweringContext, dtype: DType, count: Position) -> str:
+    """Write a function that draws integers of all bits: one word each, or two; return its name."""
     draw = _DrawWriter(region, dtype, 2 if dtype.size == 8 else 1)
 
     def write_chunk(start: str, length: str) -> None:

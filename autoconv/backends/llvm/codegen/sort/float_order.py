@@ -1,4 +1,4 @@
-"""Order-preserving map from floats to integers, their keys, which one instruction compares, also for nan."""
+"""Keys of floats: integers in the order of the floats, which one instruction compares, also where one is nan."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def search_key(b: ElementWriter, x: Element, kind: str) -> Element:
 
 def worst_key(dtype: DType, kind: str) -> Any:
     """Return the key with which a search begins: a lower bound of all keys for "max", an upper bound for "min"."""
-    if dtype.is_floating:  # the key of an infinity
-        infinity = {4: 0x7F800000, 8: 0x7FF0000000000000}[dtype.size]
-        return -infinity - 1 if kind == "max" else infinity
+    if dtype.is_floating:
+        infinity_key = {4: 0x7F800000, 8: 0x7FF0000000000000}[dtype.size]
+        return -infinity_key - 1 if kind == "max" else infinity_key  # the key of -inf or of inf
     return dtype.min if kind == "max" else dtype.max
 
 

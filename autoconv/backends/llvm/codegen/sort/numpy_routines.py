@@ -19,7 +19,7 @@ _SELECTIONS = ("partition", "argpartition")
 
 
 def _is_sort_or_selection(node: Node) -> bool:
-    """Return whether the node sorts or partitions along the last axis, as a routine of NumPy does."""
+    """Return whether the node calls `argsort`, `partition` or `argpartition` with arguments that C routines take."""
     x, *others = (value.type for value in node.inputs)
     if not current_target().has_libraries or not is_dense(x) or is_complex(x) or not all(map(is_scalar, others)):
         return False

@@ -106,7 +106,7 @@ def _call_row_routine(
     buffers = []
     size = row_sorter.size
     if is_sorted_by_numpy or (isinstance(size, int) and size <= STACK_LIMIT):
-        call_arguments += ["ptr null", "ptr null"]
+        call_arguments += ["ptr null", "ptr null"]  # the buffers are on the stack, or not needed
     else:
         for dtype in (row_sorter.sorter.dtype, uint32):
             if isinstance(size, int):
@@ -134,6 +134,7 @@ def _sort_by_numpy(region: LoweringContext, node: Node) -> None:
 
 
 def _is_sortable(node: Node) -> bool:
+    """Return whether the operand is an array of known shape whose positions along the axis fit into an int32."""
     type_: Any = node.inputs[0].type
     return is_static_array(type_) and sizes(type_)[node.attributes.get("axis", -1)] < 2**31
 
@@ -245,7 +246,8 @@ def _restore_zeros(
     out.store("i1", "false", has_negative_zero_cell)
     bits_dtype = key_dtype(dtype)
     with out.loop("0", str(size)) as i:
-        is_negative_zero = load(b, bits_dtype, "%result0", offset_of(i)).same(1 << bits_dtype.size * 8 - 1)
+        sign_bit = 1 << bits_dtype.size * 8 - 1  # all other bits of -0.0 are 0
+        is_negative_zero = load(b, bits_dtype, "%result0", offset_of(i)).same(sign_bit)
         has_negative_zero = b.wrap(bool_, out.load("i1", has_negative_zero_cell)) | is_negative_zero
         out.store("i1", has_negative_zero.ir, has_negative_zero_cell)
     with out.unlikely(out.load("i1", has_negative_zero_cell)):
@@ -288,7 +290,7 @@ def write_argsort(region: LoweringContext, node: Node) -> None:
 
 
 def _is_ordered_by_numpy(node: Node) -> bool:
-    """Return whether NumPy's merge sort of the positions is faster than insertion and than a radix sort."""
+    """Return whether NumPy's stable sort of the positions is faster than insertion and than a radix sort."""
     (x,), shape = node.inputs, sizes(node.inputs[0].type)
     if not current_target().has_libraries or x.dtype is not float64 or _is_descending(node) or not is_known(shape):
         return False

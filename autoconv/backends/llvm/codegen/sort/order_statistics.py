@@ -90,15 +90,15 @@ def _write_checked_positions(region: LoweringContext, node: Node, count: int) ->
 
 
 def _gather_routine(region: LoweringContext, node: Node, count: int) -> str:
-    """Write a routine that gathers one element of each row, at position `%place`; return its name.
+    """Write a routine that gathers the element at `%position` of each row; return the routine's name.
 
     `%column` is the position among the gathered elements. If the element is a zero, the routine gathers the zero,
-    positive or negative, that a stable sort would move there.
+    positive or negative, that a stable sort would move to `%position`.
     """
     type_: Any = node.inputs[0].type
     shape, axis, dtype = sizes(type_), node.attributes["axis"], type_.dtype
     parameters = ["ptr noalias readonly %x", "ptr noalias readonly %selected", "ptr noalias %result"]
-    parameters += [f"{register(int64)} {name}" for name in ("%pivot", "%place", "%column")]
+    parameters += [f"{register(int64)} {name}" for name in ("%pivot", "%position", "%column")]
     parameters += open_dimensions(region)
     routine = Routine(region, parameters)
     out, b = routine.out, routine.b
@@ -110,17 +110,17 @@ def _gather_routine(region: LoweringContext, node: Node, count: int) -> str:
             return load(b, dtype, "%selected", plus(out, start, product(out, position, inner)))
 
         target = plus(out, product(out, plus(out, product(out, row, count), "%column"), inner), column)
-        store(b, _element_at_place(routine, dtype, load_element, size), "%result", target)
+        store(b, _element_at_position(routine, dtype, load_element, size), "%result", target)
         if dtype.is_floating:
             with out.unlikely(load(b, dtype, "%result", target).same(0.0).ir):
                 store(b, _stable_zero(routine, dtype, start, inner, size), "%result", target)
     return routine.finish()
 
 
-def _element_at_place(
+def _element_at_position(
     routine: Routine, dtype: DType, load_element: Callable[[Position], Element], size: Position
 ) -> Element:
-    """Return the element at `%place`, which is `%pivot`, the position after it, or the last position."""
+    """Return the element at `%position`, which is `%pivot`, the position after it, or the last position."""
     out, b = routine.out, routine.b
     cell = out.alloca("i64")
     start = plus(out, "%pivot", 1)
@@ -129,13 +129,13 @@ def _element_at_place(
         return to_key(b, load_element(position), is_descending=False, zeros_are_equal=False)
 
     def scan(name: str) -> None:
-        store(b, load_key("%place" if name == "umin" else "%pivot"), cell, 0)
+        store(b, load_key("%position" if name == "umin" else "%pivot"), cell, 0)
         with out.loop(str(start), str(size)) as i:
             key = load_key(i)
             store(b, b.intrinsic(name, load(b, key.dtype, cell, 0), key), cell, 0)
 
-    is_next = out.icmp("eq", out.op("sub", "%place", "%pivot"), 1)
-    is_same = out.icmp("eq", "%place", "%pivot")
+    is_next = out.icmp("eq", out.op("sub", "%position", "%pivot"), 1)
+    is_same = out.icmp("eq", "%position", "%pivot")
     out.either(
         is_same,
         lambda: store(b, load_key("%pivot"), cell, 0),
@@ -145,7 +145,7 @@ def _element_at_place(
 
 
 def _stable_zero(routine: Routine, dtype: DType, start: Position, step: Position, size: Position) -> Element:
-    """Return the zero of a row of `%x` that a stable sort moves to `%place`."""
+    """Return the zero of a row of `%x` that a stable sort moves to `%position`."""
     out, b = routine.out, routine.b
     count_cell, zero_cell = out.alloca("i64"), out.alloca("i64")
     out.store("i64", 0, count_cell)
@@ -158,7 +158,7 @@ def _stable_zero(routine: Routine, dtype: DType, start: Position, step: Position
     with out.loop("0", str(size)) as i:
         number = load(b, dtype, "%x", plus(out, start, product(out, i, step)))
         is_zero = number.same(0.0)
-        is_moved_here = out.and_(is_zero.ir, out.icmp("eq", out.load("i64", count_cell), "%place"))
+        is_moved_here = out.and_(is_zero.ir, out.icmp("eq", out.load("i64", count_cell), "%position"))
         with out.unlikely(is_moved_here):
             store(b, number, zero_cell, 0)
         count_if(is_zero)

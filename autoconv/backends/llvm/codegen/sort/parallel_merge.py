@@ -47,7 +47,7 @@ class HalvesSorter:
         region, buffers = self._region, []
         parameters = ["ptr noalias readonly %x", "ptr noalias %result0"]
         pointers = [f"ptr {x}", f"ptr {result}"]
-        buffer_types = {"keys": (self._dtype, 4 * self._half_size), "found": (int64, 2)}
+        buffer_types = {"keys": (self._dtype, 4 * self._half_size), "sorted_buffers": (int64, 2)}
         if self._has_positions:
             buffer_types["positions"] = (uint32, 4 * self._half_size)
         for name, (dtype, count) in buffer_types.items():
@@ -62,7 +62,10 @@ class HalvesSorter:
             region.body.release_or_keep(slot, type_)
 
     def _sort_routine(self, parameters: list[str], load_key: KeyLoader) -> str:
-        """Write the routine that sorts each half in two buffers; it stores the number of the sorted one in `%found`."""
+        """Write the routine that sorts each half in its two buffers.
+
+        It stores the number of the buffer with the sorted keys, 0 or 1, in `%sorted_buffers`.
+        """
         routine = PartRoutine(self._region, parameters, optimises_size=True)
         out, b = routine.out, routine.b
         with out.loop("%first", "%last") as half:
@@ -82,7 +85,7 @@ class HalvesSorter:
 
             keys, _ = sorter.sort(load_key_or_maximum)
             is_second = b.wrap(bool_, out.differs(keys, buffers.keys))
-            store(b, b.cast(is_second, int64), "%found", half)
+            store(b, b.cast(is_second, int64), "%sorted_buffers", half)
         return split_routine(self._region, parameters, routine, 2, self._work)
 
     def _buffer_names(self) -> list[tuple[str, DType]]:
@@ -100,8 +103,9 @@ class HalvesSorter:
         routine = PartRoutine(self._region, parameters, optimises_size=True)
         out, b = routine.out, routine.b
         with out.loop("%first", "%last") as direction:
+            buffer_numbers = [load(b, int64, "%sorted_buffers", half).ir for half in range(2)]
             sorted_buffers = [
-                [self._half_address(routine, name, dtype, str(i), load(b, int64, "%found", i).ir) for i in range(2)]
+                [self._half_address(routine, name, dtype, str(half), buffer_numbers[half]) for half in range(2)]
                 for name, dtype in self._buffer_names()
             ]
             out.either(

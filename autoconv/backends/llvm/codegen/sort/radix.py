@@ -114,7 +114,10 @@ class Sorter:
         return out.load("ptr", self._cells[0]), out.load("ptr", self._cells[2])
 
     def _is_ordered(self, load_key: Callable[[str], Element], comparison: str) -> str:
-        """Return whether, as an i1, each key compares so to the key before it; the test ends at the first exception."""
+        """Return an i1 that is true if each key has the relation `comparison`, "ge" or "lt", to the key before it.
+
+        The test ends at the first key that has not.
+        """
         out, b = self.out, self.b
         position_cell, last_key_cell = out.alloca("i64"), out.alloca(register(self.dtype))
         out.store("i64", 1, position_cell)
@@ -150,6 +153,7 @@ class Sorter:
             store(b, b.cast(b.wrap(int64, position), uint32), self.positions[0], target)
 
     def _write_passes(self, load_key: Callable[[str], Element]) -> None:
+        """Write the count of each digit's values in all keys, and then a pass for each digit, the lowest first."""
         out, b = self.out, self.b
         bucket_count = 1 << self.digit_bits
         counts = out.alloca(f"[{self.pass_count * bucket_count} x i32]")

@@ -73,7 +73,7 @@ def write_searchsorted(region: LoweringContext, node: Node) -> None:
 
 
 def _is_sorted(node: Node) -> bool:
-    """Return whether the searched sequence is the result of a sort."""
+    """Return whether the searched sequence is the result of an ascending sort."""
     source = node.inputs[0].node
     return source is not None and source.op.name == "sort" and not source.attributes.get("descending")
 
@@ -219,6 +219,11 @@ class _SearchWriter:
         self, start: Position, offsets: list[Position], values: list[Element],
         is_before: Callable[[Element, Element], Element],
     ) -> None:  # fmt: skip
+        """Write all steps of a group of searches, and the stores of the results at `offsets`.
+
+        `is_before(element, value)` is true if the position for the value is after the element. `start` is the offset of
+        the searched sequence.
+        """
         out, b, size = self.out, self.b, self._size
         remaining_cell, *low_cells = [out.alloca("i64") for _ in (None, *offsets)]
         store(b, b.wrap(int64, str(max(size, 1) if isinstance(size, int) else size)), remaining_cell, 0)

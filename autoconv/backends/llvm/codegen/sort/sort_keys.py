@@ -21,6 +21,7 @@ def to_key(b: ElementWriter, x: Element, is_descending: bool, zeros_are_equal: b
         if zeros_are_equal:
             x = x + 0.0
         bits = b.bitcast(x, dtype)
+        # All bits of a negative number are inverted, and only the sign bit of other numbers.
         ordered_bits = b.bits("xor", bits, b.bits("or", b.bits("ashr", bits, dtype.size * 8 - 1), sign_bit))
         key = b.select(b.is_nan(x), b.constant(2 * sign_bit - 1, dtype), ordered_bits)
     elif x.dtype.is_bool or x.dtype.is_unsigned:
@@ -31,7 +32,7 @@ def to_key(b: ElementWriter, x: Element, is_descending: bool, zeros_are_equal: b
 
 
 def from_key(b: ElementWriter, key: Element, dtype: DType, is_descending: bool) -> Element:
-    """Return the number with that key: the inverse of `to_key`."""
+    """Return the number that has a key: the inverse of `to_key`."""
     if is_descending:
         key = ~key
     sign_bit = 1 << key.dtype.size * 8 - 1

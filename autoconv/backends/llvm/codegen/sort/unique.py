@@ -28,7 +28,7 @@ def _is_native(node: Node) -> bool:
 
 @data_sized_lowering("unique", fits=_is_native)
 def write_unique(region: LoweringContext, node: Node) -> None:
-    """Compute the distinct values (each nan is one, -0.0 is 0.0), each element's index among them, and their counts."""
+    """Compute the distinct values, each element's index among these, and the counts; -0.0 is 0.0, each nan is new."""
     (x,), (values, indices, counts) = node.inputs, node.results
     type_: Any = x.type
     dtype, count_dtype, (size,) = type_.dtype, indices.dtype, sizes(type_)
@@ -36,7 +36,7 @@ def write_unique(region: LoweringContext, node: Node) -> None:
     types = [TensorType(int32, (1 << table_bits,)), TensorType(int32, (size,)), TensorType(count_dtype, (size,))]
     table, first_positions, occurrences = (region.new_array(type_) for type_ in types)
     region.set(indices, region.new_array(indices.type))
-    names = ("table", "first", "many", "indices")
+    names = ("table", "first", "occurrences", "indices")
     routine = Routine(region, ["ptr noalias readonly %x", *(f"ptr noalias %{name}" for name in names)], "i64")
     out, b = routine.out, routine.b
     total_cell, slot_cell = out.alloca("i64", "0"), out.alloca("i64")
@@ -70,13 +70,13 @@ def write_unique(region: LoweringContext, node: Node) -> None:
         entry = b.select(old_entry.same(0), entry, old_entry) if dtype.is_floating else entry
         store(b, entry, "%table", insertion_slot.ir)
         store(b, b.cast(b.wrap(int64, i), int32), "%first", count.ir)
-        store(b, b.constant(0, count_dtype), "%many", count.ir)
+        store(b, b.constant(0, count_dtype), "%occurrences", count.ir)
         store(b, count + 1, total_cell, 0)
         out.branch(done_label)
         out.begin(done_label)
         value_number = b.wrap(int64, out.phi((entry_number.ir, compare_label), (count.ir, new_label)))
         store(b, b.cast(value_number, count_dtype), "%indices", i)
-        store(b, load(b, count_dtype, "%many", value_number.ir) + 1, "%many", value_number.ir)
+        store(b, load(b, count_dtype, "%occurrences", value_number.ir) + 1, "%occurrences", value_number.ir)
     name = routine.finish(f"ret i64 {load(b, int64, total_cell, 0).ir}")
     buffers = (table, first_positions, occurrences)
     pointers = [region.data(x), *map(region.address, buffers), region.data(indices)]
@@ -95,11 +95,11 @@ def _key_of(b: ElementWriter, number: Element) -> Element:
 
 def _gather(region: LoweringContext, total: str, dtype: Any, count_dtype: Any, pointers: list[str]) -> None:
     """Gather the distinct elements and their counts."""
-    names = ("ptr noalias readonly %x", "ptr noalias readonly %first", "ptr noalias readonly %many")
+    names = ("ptr noalias readonly %x", "ptr noalias readonly %first", "ptr noalias readonly %occurrences")
     routine = Routine(region, [*names, "ptr noalias %values", "ptr noalias %counts", "i64 %total"])
     out, b = routine.out, routine.b
     with out.loop("0", "%total") as i:
         position = b.cast(load(b, int32, "%first", i), int64)
         store(b, load(b, dtype, "%x", position.ir), "%values", i)
-        store(b, load(b, count_dtype, "%many", i), "%counts", i)
+        store(b, load(b, count_dtype, "%occurrences", i), "%counts", i)
     call(region, routine.finish(), *(f"ptr {pointer}" for pointer in pointers), f"i64 {total}")
