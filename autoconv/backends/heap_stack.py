@@ -155,6 +155,7 @@ class _Compiler:
         self.enclosing_functions = int(inside_recursion)  # number of enclosing recursive functions
 
     def compile(self, graph: Graph) -> GraphCode:
+        """Return the code of a graph; that of an enclosing graph may still lack steps."""
         known_code = self.codes.get(graph)
         if known_code is not None:
             return known_code

@@ -56,7 +56,7 @@ def lowering_class(node: Node) -> str:
 
     One of "scalar", "pair", "element", "view", "reduce", "scatter", "matmul", "update", "join", "search", "extent",
     "memory", "object", "control", "whole", "kernel", or another that a registered function returns. `describe.py` has
-    a phrase for each. A schedule (`Plan.classes`) divides views further, into "copy", "place", "pick" and "alias".
+    a phrase for each. A schedule (`Plan.classes`) divides views further, into "copy", "pad", "pick" and "alias".
 
     Dimensions are constants or symbols, which are bound at the call. A node over symbols has a native lowering only
     where its shapes agree symbolically; otherwise its kernel runs, on arrays with their actual shapes.

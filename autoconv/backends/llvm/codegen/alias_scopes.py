@@ -37,6 +37,7 @@ class AliasScopes:
         return self._metadata[roots] + group
 
     def _write_metadata(self, roots: frozenset[Value]) -> str:
+        """Return the metadata of accesses to these roots; "" if the graph has no scopes, or none for one of them."""
         if self._scopes is None:
             all_roots = self._overlaps.all_roots()
             is_useful = 1 < len(all_roots) <= _ROOT_LIMIT

@@ -79,7 +79,8 @@ class Body:
         self.objects = objects
         self.failure_label = "failed"
         self.loop_depth = 0  # number of loops around the position that is written
-        self.running_totals: frozenset[Node] = frozenset()  # see control/running_totals.py; of the loops being written
+        # Nodes that add to running totals of the loops being written (see control/running_totals.py).
+        self.running_totals: frozenset[Node] = frozenset()
         self.is_in_serial_loop = False  # True in an innermost loop that LLVM does not vectorise
         # For recursion (see control/recursion.py). In a recursive function, the registers of state and depth;
         # elsewhere, the address of the state, from the first recursive call on.
@@ -105,7 +106,7 @@ class Body:
         self.dependence = LoopDependence(graph, self.value_ranges, self.overlaps)
         self.fresh_values = fresh_objects(graph)
         types = (value.type for node in graph.walk() for value in node.results)
-        self._spare_counts = Counter(_spare_key(type_) for type_ in types if is_dense(type_))
+        self._spare_counts = Counter(_spare_key(type_) for type_ in types if is_dense(type_))  # key -> number of values
         self._spares: dict[Any, tuple[str, int]] = {}  # `_spare_key` -> (first slot, number of slots) of spare arrays
         # For each enclosing loop: registers of the objects that it captures, and
         # (register of the source, purpose) -> slot of a loop-invariant value.

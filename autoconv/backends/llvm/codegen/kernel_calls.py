@@ -77,6 +77,7 @@ class KernelCalls:
         return array
 
     def _write_constant(self, node: Node) -> None:
+        """Define the result of a constant, or of an absent number, which is 0."""
         (result,) = node.results
         if is_scalar(result.type):
             number = np.asarray(node.attributes["value"]).item() if node.op.name == "constant" else 0

@@ -63,6 +63,7 @@ class Region(KernelCalls):
         self._released_after_item: list[tuple[str, Type]] = []  # slots of objects that belong to no value
         self.launches: Launches | None = None  # set while `write_concurrent` collects calls that it runs in threads
         self._plan = plan
+        # Value -> number of its uses for which no code is written yet.
         self.remaining_uses = Counter(value for item in self._plan.items for value in self._read_values(item))
         self.remaining_uses.update(graph.outputs)
         for value in graph.parameters:

@@ -26,7 +26,7 @@ _MAX_OPTIMISED_CHARACTERS = 2_500_000
 # Characters of a function without loops above which optimising, some 1 ms for 1,000 characters, does not pay.
 _MAX_OPTIMISED_STRAIGHT_CHARACTERS = 50_000
 _MIN_TEXT_LENGTH, _MAX_TEXTS = 4_000, 4  # characters of optimised text that are worth a thread; number of such texts
-_LONG_TEXT_LENGTH, _MAX_LONG_TEXTS = 55_000, 12  # the same of large modules: threads end together if texts are many
+_LONG_TEXT_LENGTH, _MAX_LONG_TEXTS = 55_000, 12  # for large modules, whose many texts keep all threads busy to the end
 _AHEAD_CHARACTERS = 800_000  # characters of finished functions that are compiled while the rest is written
 _PART = "part"  # stem of the names of functions that only functions of the same item call
 
@@ -42,13 +42,13 @@ class ModuleText:
         self._texts_ahead: dict[str, int] = {}  # texts whose compilation has begun, with their levels
         self._functions_ahead: set[Function] = set()  # functions of these texts
         self._merger = Merger()
-        self._pending_characters = 0  # of functions that were added since the last of these texts
+        self._pending_characters = 0  # characters of the functions that were added since the last of these texts
         self._declarations: dict[str, str] = {}
         self._types: dict[str, tuple[str, Sequence[str]]] = {}  # function -> types of its result and parameters
         self._constants: dict[str, str] = {}
         self._variables: dict[str, str] = {}
-        self._functions: dict[str, Function] = {}  # by name
-        self._names: dict[Any, str] = {}  # of functions without a fixed name, by their texts
+        self._functions: dict[str, Function] = {}  # name -> function
+        self._names: dict[Any, str] = {}  # text of a function without a fixed name -> the name that it got
         self.recursive: dict[Any, str] = {}  # names of the functions of recursive graphs, by graph
         self.site_count = 0  # number of writes to objects in these functions (see write_barrier.py)
         self._name_count = 0

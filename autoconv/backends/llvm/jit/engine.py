@@ -37,8 +37,8 @@ class Code:
     """Loaded machine code, valid as long as this object lives.
 
     `address(name)` returns the address of an exported function or global. `texts` are modules that refer to each other,
-    with the level of each: 3 for speed, 1 for a short compilation, 0 for the shortest. `imports` are addresses by the
-    declared names, besides those of abi.symbols. Compiled code is cached on disk (see code_cache).
+    with the level of each: 3 for speed, 1 for a short compilation, 0 for the shortest. `imports` maps declared names to
+    addresses; the names of abi.symbols need none. Compiled code is cached on disk (see code_cache).
     """
 
     def __init__(
@@ -150,7 +150,7 @@ def compilation_notes(texts: Iterable[str]) -> list[str]:
 
 
 def _compile_texts(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseException]:
-    """Compile in the helper; if no process can be started, in this one."""
+    """Compile in the helper; in this process if no helper can be started, or none is wanted."""
     if SETTINGS.helper:
         try:
             return helper.object_files(modules)
@@ -208,7 +208,7 @@ def _linker(batch: int) -> Any:
 
 @functools.cache
 def _fingerprint() -> str:
-    """Return the versions and the processor that machine code depends on, besides its text.
+    """Return the versions and the processor on which machine code of a text depends.
 
     LLVM is not loaded for that: cached code does not need it.
     """

@@ -214,7 +214,7 @@ def _spawn(program: str, arguments: list[str], connection: int, stderr: int) -> 
     )  # fmt: skip
 
 
-_HELPER: list[Helper] = []  # at most one
+_HELPER: list[Helper] = []  # the helper of this process, once it is started
 
 
 def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseException]:

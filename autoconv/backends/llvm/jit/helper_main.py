@@ -65,6 +65,7 @@ class _Server:
         _thread.start_new_thread(self._work, ())
 
     def serve(self) -> None:
+        """Read requests until the connection closes, which ends the process; start a thread if all are busy."""
         while True:
             header = self._receive(REQUEST.size)
             number, level, size = REQUEST.unpack(header)
@@ -79,6 +80,7 @@ class _Server:
             self._connection.sendall(ANSWER.pack(number, kind, len(data)) + data)
 
     def _work(self) -> None:
+        """Load LLVM, if no other thread has, and compile the texts of jobs."""
         try:
             with self._load_lock:
                 compile_text = self._compile_text
@@ -105,6 +107,7 @@ class _Server:
                 self._unanswered_count -= 1
 
     def _receive(self, size: int) -> bytes:
+        """Read bytes from the connection, and check the limits of time while none come."""
         parts: list[bytes] = []
         while size:
             timeout = _CHECK_INTERVAL if self._unanswered_count else _IDLE_SECONDS

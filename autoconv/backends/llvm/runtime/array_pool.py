@@ -16,8 +16,7 @@ from typing import Any
 from autoconv.backends.llvm.runtime.llvm_text import read
 
 SMALLEST_BYTES, LARGEST_BYTES = 1 << 16, 1 << 25  # range of the sizes of arrays that the pool allocates
-_MAX_KEPT_BYTES = 1 << 26  # of freed blocks
-_MAX_KEPT_BLOCKS = 32
+_MAX_KEPT_BYTES, _MAX_KEPT_BLOCKS = 1 << 26, 32  # most bytes, and most freed blocks, that the pool keeps
 _CAPSULE_NAME = b"mem_handler"  # the capsule keeps a pointer to these bytes
 
 FUNCTIONS = [f"autoconv_pool_{name}" for name in ("malloc", "calloc", "realloc", "free")]

@@ -6,8 +6,8 @@ import functools
 
 from autoconv.backends.llvm.runtime.llvm_text import read
 
-# {name: (type of the result, types of the parameters)}.
-FUNCTIONS = {"catch_error": ("ptr", "ptr, ptr"), "end_handling": ("void", "ptr")}
+# Name -> (type of the result, types of the parameters).
+SIGNATURES = {"catch_error": ("ptr", "ptr, ptr"), "end_handling": ("void", "ptr")}
 
 
 @functools.cache

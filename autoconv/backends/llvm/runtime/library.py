@@ -118,17 +118,17 @@ def _load_dispatch() -> Code:
 
 @functools.cache
 def _load_references() -> dict[str, int]:
-    return _load_functions(references.text(), 0, references.FUNCTIONS)
+    return _load_functions(references.text(), 0, references.SIGNATURES)
 
 
 @functools.cache
 def _load_objects() -> dict[str, int]:
-    return _load_functions(objects.text(), 1, objects.FUNCTIONS)
+    return _load_functions(objects.text(), 1, objects.SIGNATURES)
 
 
 @functools.cache
 def _load_exceptions() -> dict[str, int]:
-    return _load_functions(exceptions.text(), 0, exceptions.FUNCTIONS, _load_references())
+    return _load_functions(exceptions.text(), 0, exceptions.SIGNATURES, _load_references())
 
 
 def _load_parallel() -> dict[str, int]:

@@ -19,7 +19,7 @@ _MAGIC, _HEADER_SIZE = b"!<arch>\n", 60
 _NAME, _SIZE = slice(0, 16), slice(48, 58)  # fields of a member's header
 _TABLES = (b"/", b"//", b"/SYM64/")  # members that are tables of names
 # Function that native code calls -> (type of the result, types of the parameters after the interface).
-FUNCTIONS: dict[str, tuple[str, str]] = {
+SIGNATURES: dict[str, tuple[str, str]] = {
     **{f"random_{name}": ("double", "") for name in (
         "standard_uniform", "standard_normal", "standard_exponential", "standard_cauchy",
     )},
@@ -43,8 +43,8 @@ def is_available() -> bool:
 def addresses() -> dict[str, int]:
     """Load the library, once, and return the addresses of its functions by name; none where it cannot be loaded."""
     try:
-        code = load_object_files([*_object_files(_library().read_bytes())], {}, list(FUNCTIONS))
-        result = {name: code.address(name) for name in FUNCTIONS}
+        code = load_object_files([*_object_files(_library().read_bytes())], {}, list(SIGNATURES))
+        result = {name: code.address(name) for name in SIGNATURES}
     except (OSError, ValueError, LookupError, RuntimeError):  # no library, another format, or a missing function
         return {}
     _LOADED.append(code)

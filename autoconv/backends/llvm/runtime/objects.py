@@ -15,8 +15,8 @@ from autoconv.backends.llvm.runtime.llvm_text import read
 from autoconv.backends.llvm.target import abi
 
 OTHER = "inttoptr (i64 1 to ptr)"  # an address that no object has
-# {name: (type of the result, types of the parameters)}.
-FUNCTIONS = {
+# Name -> (type of the result, types of the parameters).
+SIGNATURES = {
     "object_unary": ("ptr", "ptr, ptr, i64"),
     "object_binary": ("ptr", "ptr, ptr, ptr, i64, i64"),
     "object_compare": ("ptr", "ptr, ptr, i32"),
@@ -35,7 +35,7 @@ FUNCTIONS = {
     "object_put_attribute": ("ptr", "ptr, ptr, ptr"),
     "object_length": ("i64", "ptr"),
     "object_truth": ("i32", "ptr"),
-    "object_whole": ("i1", "ptr, ptr"),
+    "object_int64": ("i1", "ptr, ptr"),
     "object_advance": ("i32", "ptr, ptr"),
     "object_locate": ("void", "ptr"),
     "object_numbers": ("ptr", "ptr, ptr, i64, i64"),
@@ -114,10 +114,10 @@ _PACKING_FUNCTIONS = (
 def _guarded_text(name: str, letters: str, tests: dict[str, str], lines: Sequence[str], other: str = OTHER) -> str:
     """Return the text of a function that runs `lines` if all tests hold, and otherwise returns `other`.
 
-    Its parameters have the names `letters`, and the types in FUNCTIONS. `tests` maps the operands of each test to its
+    Its parameters have the names `letters`, and the types in SIGNATURES. `tests` maps the operands of each test to its
     function. One of `lines` defines the result, `%found`.
     """
-    result, types = FUNCTIONS[name]
+    result, types = SIGNATURES[name]
     parameters = [f"{ir_type} %{letter}" for ir_type, letter in zip(types.split(", "), letters, strict=True)]
     test_lines = [f"  %known{i} = call i1 @{test}({operands})" for i, (operands, test) in enumerate(tests.items())]
     all_hold = "%known0"
@@ -173,9 +173,9 @@ _GUARDED_FUNCTIONS = "\n".join([
     _guarded_text("object_length", "a", _class_test("a", _SIZED), ["%found = call i64 @PyObject_Size(ptr %a)"], "-1"),
     _guarded_text("object_truth", "a", _class_test("a", ALL_CLASSES),
                   ["%found = call i32 @PyObject_IsTrue(ptr %a)"], "-1"),
-    _guarded_text("object_whole", "ab", _class_test("a", class_mask("int")),
-                  ["%overflow = alloca i32", "%whole = call i64 @PyLong_AsLongLongAndOverflow(ptr %a, ptr %overflow)",
-                   "store i64 %whole, ptr %b", "%beyond = load i32, ptr %overflow", "%found = icmp eq i32 %beyond, 0"],
+    _guarded_text("object_int64", "ab", _class_test("a", class_mask("int")),
+                  ["%overflow = alloca i32", "%number = call i64 @PyLong_AsLongLongAndOverflow(ptr %a, ptr %overflow)",
+                   "store i64 %number, ptr %b", "%beyond = load i32, ptr %overflow", "%found = icmp eq i32 %beyond, 0"],
                   "false"),
 ])  # fmt: skip
 

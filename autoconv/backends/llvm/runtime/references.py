@@ -15,8 +15,8 @@ from autoconv.backends.llvm.runtime.array_pool import LARGEST_BYTES, SMALLEST_BY
 from autoconv.backends.llvm.runtime.llvm_text import read
 from autoconv.backends.llvm.target import abi
 
-# {name: (type of the result, types of the parameters)}.
-FUNCTIONS = {
+# Name -> (type of the result, types of the parameters).
+SIGNATURES = {
     "retain": ("void", "ptr"),
     "release": ("void", "ptr"),
     "release_all": ("void", "ptr, i64"),
@@ -46,7 +46,7 @@ FUNCTIONS = {
 
 def declare_shared(module: ModuleText) -> None:
     """Declare the shared functions in a module, and define those that each module inlines."""
-    for name, (result, parameters) in FUNCTIONS.items():
+    for name, (result, parameters) in SIGNATURES.items():
         module.declare(name, result, parameters, "memory(inaccessiblemem: readwrite)" if name == "pause" else "")
     module.constant("is_alone", _is_alone_text(), "i1", ("ptr",))
 

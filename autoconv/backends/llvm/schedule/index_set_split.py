@@ -78,7 +78,7 @@ def record_pieces(
         if lowering_class == "scatter":
             visitor.visit_operand(updates(node), index)
             visitor.visit_positions(gather_map(node).apply(index) or ())
-        elif lowering_class in ("place", "reduce"):
+        elif lowering_class in ("pad", "reduce"):
             visitor.visit(node.inputs[0], index)
         else:
             visitor.visit(node.results[0], index)
@@ -87,7 +87,7 @@ def record_pieces(
 def loop_size(plan: Plan, nodes: Sequence[Node], shape: Sequence[Position], depth: int) -> Dimension:
     """Return the size of the dimension over which the loop at depth `depth` runs; None if it is not known."""
     for node in nodes:
-        value = node.inputs[0] if plan.classes[node] in ("place", "reduce") else node.results[0]
+        value = node.inputs[0] if plan.classes[node] in ("pad", "reduce") else node.results[0]
         if plan.classes[node] != "scatter" and is_dense(value.type) and sizes(value.type) == tuple(shape):
             return value.type.shape[depth]  # type: ignore[union-attr,index,no-any-return]
     return None
@@ -103,6 +103,7 @@ class _ReadVisitor:
         self._visited_points: set[tuple[Value, Point]] = set()
 
     def visit(self, value: Value, index: Point) -> None:
+        """Visit the element of a value at an index, and, unless it is loaded from memory, those that it depends on."""
         node = value.node
         if is_scalar(value.type) or value in self.in_memory or (value, index) in self._visited_points:
             return

@@ -36,11 +36,11 @@ WHOLE_OPERAND_CLASSES = frozenset(
 )
 # Lowering classes whose nodes depend only on the inputs whose elements they read.
 _SELECTIVE_CLASSES = frozenset(
-    {"element", "reduce", "scatter", "view", "copy", "place", "pick", "extent", "sizes"}
+    {"element", "reduce", "scatter", "view", "copy", "pad", "pick", "extent", "sizes"}
 )
 # Lowering classes whose nodes read contiguous elements only, so that the operand's object may have another shape.
 _CONTIGUOUS_CLASSES = frozenset(
-    {"matmul", "search", "element", "reduce", "view", "copy", "place", "pick", "join", "alias", "whole"}
+    {"matmul", "search", "element", "reduce", "view", "copy", "pad", "pick", "join", "alias", "whole"}
 )
 
 
@@ -87,7 +87,8 @@ class Plan:
         self.views: set[Value] = set()
         self._choose_views()
         loads = [node.results[0] for node in graph.nodes if is_lent_load(node)]
-        self.lent = set(filter(self._readers_take_strides, loads))
+        readers = {load: list(self.readers_and_views(load)) for load in loads}
+        self.lent = {load for load in loads if all(self._takes_strides(reader, load) for reader in readers[load])}
         self.classes.update((value.node, "lent") for value in self.lent if value.node is not None)
         self._lent_reader_numbers: set[int] = set()
         self.all_items: list[Item] = []
@@ -146,7 +147,7 @@ class Plan:
             elif result not in outputs and self._is_alias(node, readers, is_read_through):
                 self.classes[node] = "alias"
             elif result in outputs or not is_read_through or reads_repeat_work(node, readers):
-                self.classes[node] = "place" if node.op.name == "pad" else "copy"
+                self.classes[node] = "pad" if node.op.name == "pad" else "copy"
             else:
                 self.views.add(result)
                 if any(self._needs_contiguous(reader, result) for reader in readers):
@@ -185,14 +186,12 @@ class Plan:
             if value in positions(reader):
                 return is_whole_source(value) and reader.inputs.count(value) == 1
             return value is (updates(reader) if lowering_class == "scatter" else reader.inputs[0])
-        if lowering_class in ("view", "copy", "place", "pick"):
+        if lowering_class in ("view", "copy", "pad", "pick"):
             return value not in reader.inputs[1:]
         return lowering_class in ("element", "reduce") and not reader.effects
 
-    def _readers_take_strides(self, value: Value) -> bool:
-        return all(self._takes_strides(reader, value) for reader in self.readers_and_views(value))
-
     def _takes_strides(self, reader: Node, value: Value) -> bool:
+        """Return whether a reader can read the elements of a load in the array's own memory, by its strides."""
         lowering_class = self.classes[reader]
         if lowering_class == "matmul":
             return value in reader.inputs and is_blas_matrix(value) and not Product(reader).suits_tiles()
@@ -206,8 +205,9 @@ class Plan:
     # ---- groups
 
     def _schedule_node(self, node: Node, position: int) -> None:
+        """Add a node to an item whose loop it can join, or to a new item, and record what has to run before."""
         lowering_class = self.classes[node]
-        has_loops = lowering_class in ("element", "reduce", "scatter", "copy", "place")
+        has_loops = lowering_class in ("element", "reduce", "scatter", "copy", "pad")
         predecessors, candidates = self._dependences(node, lowering_class)
         if node.effects is not Effects.PURE and self._last_effect is not None:
             predecessors |= {self.resolve_number(self._last_effect)} - candidates
@@ -234,7 +234,7 @@ class Plan:
         return len(self.all_items) - 1
 
     def resolve_number(self, number: int) -> int:
-        """Return the number of an item, or of the item into which that one was merged."""
+        """Return the number of an item; of one that was merged, the number of the item that has its nodes."""
         while not self.all_items[number].nodes:
             (number,) = self.all_items[number].dependences
         return number
@@ -243,7 +243,7 @@ class Plan:
         """Return the numbers of the items that a node has to follow, and of those whose loops it could join."""
         predecessors: set[int] = set()
         candidates: set[int] = set()
-        has_shape = lowering_class in ("element", "reduce", "place", "scatter")
+        has_shape = lowering_class in ("element", "reduce", "pad", "scatter")
         shape = _loop_shape(node, lowering_class) if has_shape else None
         for value in self.inputs(node):
             if lowering_class == "scatter" and (value is not updates(node) or not shares_loop(node)):
@@ -339,7 +339,7 @@ class Plan:
             item.reads = list(reads)
             for node in item.nodes:
                 for value in node.results:
-                    is_stored = value in outputs or self.classes[node] in ("place", "scatter", "join")
+                    is_stored = value in outputs or self.classes[node] in ("pad", "scatter", "join")
                     is_stored = is_stored or (self.classes[node] == "reduce" and not item.phases)
                     if is_stored or self._is_read_outside(value, item):
                         item.stored.append(value)
@@ -397,4 +397,4 @@ def _loop_shape(node: Node, lowering_class: str) -> tuple[int, ...]:
     """Return the trip counts of a node's loops."""
     if lowering_class == "scatter":
         return part_shape(node)
-    return sizes(node.inputs[0].type if lowering_class in ("reduce", "place") else node.results[0].type)
+    return sizes(node.inputs[0].type if lowering_class in ("reduce", "pad") else node.results[0].type)

@@ -155,7 +155,7 @@ def is_flat(plan: Plan, item: Item) -> bool:
     shape = item.shape
     for node in item.nodes:
         lowering_class = plan.classes[node]
-        if lowering_class in ("copy", "place", "scatter"):
+        if lowering_class in ("copy", "pad", "scatter"):
             return False
         if lowering_class == "reduce" and len(reduced_axes(node)) != len(shape or ()):
             return False
@@ -187,6 +187,7 @@ class _RunPartition:
             self._add(item)
 
     def _add(self, item: Item) -> None:
+        """Add an item to the members if possible, else to `after` if it has to follow a member, else to `before`."""
         bit = 1 << item.number
         must_follow = item.earlier_bits & self._after_bits or (self.after and any(node.effects for node in item.nodes))
         if not must_follow and self._can_join(item):

@@ -12,7 +12,7 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import Type
 
 _BYTES_LIMIT = 2048  # most bytes of a stack-allocated array
-_LOOP_CLASSES = frozenset({"element", "reduce", "copy", "place", "pick", "join"})
+_LOOP_CLASSES = frozenset({"element", "reduce", "copy", "pad", "pick", "join"})
 
 
 def is_on_stack(plan: Plan, value: Value) -> bool:

@@ -14,7 +14,7 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.control.join_cells import as_borrowed, load_cell, new_cell, store_outputs
 from autoconv.backends.llvm.codegen.objects.operation import Operation, object_lowering, takes_objects
 from autoconv.backends.llvm.codegen.registry import lowering
-from autoconv.backends.llvm.runtime.exceptions import FUNCTIONS
+from autoconv.backends.llvm.runtime.exceptions import SIGNATURES
 from autoconv.graph.graph import Node
 
 
@@ -43,13 +43,13 @@ def write_try(region: LoweringContext, node: Node) -> None:
         out.call("release_all", f"%slot{first_slot}", slot_count)
     body.release_spares()
     limit_errors = body.objects.reference(LIMIT_ERRORS)(out)
-    error = out.call_c("catch_error", *FUNCTIONS["catch_error"], limit_errors, handled_before)
+    error = out.call_c("catch_error", *SIGNATURES["catch_error"], limit_errors, handled_before)
     body.fail_if(out.is_null(error))
     body.failure_label = unhandled_label
     natives = region.write_nested(handler, [body.own_reference(error), *captures])
     store_outputs(region, result_cells, node.results, handler.outputs, natives)
     body.failure_label = outer_failure_label
-    out.call_c("end_handling", *FUNCTIONS["end_handling"], handled_before)
+    out.call_c("end_handling", *SIGNATURES["end_handling"], handled_before)
     out.branch(done_label)
 
     out.begin(unhandled_label)  # an exception of the handler goes on to the enclosing failure block

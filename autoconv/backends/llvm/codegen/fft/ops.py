@@ -57,6 +57,7 @@ def is_native_size(size: int, dtype: DType) -> bool:
 
 @complex_lowering("fft", "ifft", fits=_is_native_transform, calls_library=True)
 def write_fft(region: LoweringContext, node: Node) -> None:
+    """Transform along one axis after the other, the last axis first, each time into a new array."""
     (x,), (result,) = node.inputs, node.results
     is_inverse = node.op.name == "ifft"
     shape, norm = sizes(x.type), node.attributes.get("norm", "backward")
@@ -131,6 +132,7 @@ def write_rfft(region: LoweringContext, node: Node) -> None:
 
 @complex_lowering("irfft", fits=_is_native_real_transform, calls_library=True)
 def write_irfft(region: LoweringContext, node: Node) -> None:
+    """Compute the spectrum of pairs of adjacent numbers as complex numbers, and transform it back."""
     (x,), (result,) = node.inputs, node.results
     source_type: Any = x.type
     *rows, size = sizes(result.type)
@@ -138,7 +140,7 @@ def write_irfft(region: LoweringContext, node: Node) -> None:
     real_numbers, pair_spectrum = region.new_array(result.type), region.new_array(pair_type)
     scale = _scale(size, node.attributes.get("norm", "backward"), is_inverse=True)
 
-    def write_row(b: ElementWriter, source: str, target: str, row: str) -> None:
+    def write_row(b: ElementWriter, source: str, target: str, row: str) -> None:  # the spectrum of the pairs
         _write_pairs_from_spectrum(b, source_type.dtype, size // 2, scale, source, target, row)
 
     name = _write_row_routine(region, pair_type, write_row)

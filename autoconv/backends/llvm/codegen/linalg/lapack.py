@@ -238,7 +238,7 @@ class Batch:
         self.out.store("i8", self.out.select(failure, 1, self.out.load("i8", "%failed")), "%failed")
 
     def memory_for_copy(self, count: Dimension) -> str | None:
-        """Return memory for a copy of `count` elements in LAPACK's dtype; None if the op's dtype is that one."""
+        """Return memory for a copy of `count` elements in LAPACK's dtype; None if the op's dtype is LAPACK's."""
         return None if self.dtype is self.lapack_dtype else self.new_matrix(count)
 
     def transpose(

@@ -174,6 +174,7 @@ def _zero_if(b: ElementWriter, condition: Element, x: Element) -> Element:
 @complex_lowering("inverse", fits=_lapack_predicate("zgesv", are_complex=True), calls_library=True)
 @native_lowering("inverse", fits=_lapack_predicate("dgesv"), fits_open=_open_predicate("dgesv"), calls_library=True)
 def write_inverse(region: LoweringContext, node: Node) -> None:
+    """Solve for the identity as right side; with the attribute "adjoint", for the adjoint of the matrix."""
     n = _column_count(node)
     batch = Batch(region, node, result_ranks=[2])
     out, b = batch.out, batch.b
@@ -197,6 +198,7 @@ def write_inverse(region: LoweringContext, node: Node) -> None:
 @complex_lowering("solve", fits=_lapack_predicate("zgesv", are_complex=True), calls_library=True)
 @native_lowering("solve", fits=_lapack_predicate("dgesv"), fits_open=_open_predicate("dgesv"), calls_library=True)
 def write_solve(region: LoweringContext, node: Node) -> None:
+    """Solve systems; with the attribute "adjoint", those of the adjoint of the matrix."""
     n, columns = _column_count(node), _column_count(node, 1)
     batch = Batch(region, node, result_ranks=[2])
     matrix, pivots = batch.new_matrix(times(n, n)), batch.new_workspace(n)
@@ -299,6 +301,7 @@ def _operand_dtype(node: Node) -> Any:
                  fits_open=_open_predicate("dgeqrf", "dorgqr"), work=_single_matrix_work(8),
                  calls_library=True)  # fmt: skip
 def write_qr(region: LoweringContext, node: Node) -> None:
+    """Decompose by Householder reflections; r is the upper triangle, and a second routine forms q."""
     rows, columns = shape_of(node.inputs[0].type)[-2:]
     q_columns, short_side = shape_of(node.results[0].type)[-1], minimum(rows, columns)
     decompose, form_q = (routine_of(_operand_dtype(node), *names) for names in (("dgeqrf",), ("dorgqr", "zungqr")))
@@ -330,6 +333,7 @@ def write_qr(region: LoweringContext, node: Node) -> None:
 @native_lowering("eigh", fits=_lapack_predicate("dsyevd"), fits_open=_open_predicate("dsyevd"),
                  work=_single_matrix_work(60), calls_library=True)  # fmt: skip
 def write_eigh(region: LoweringContext, node: Node) -> None:
+    """Compute eigenvalues and eigenvectors of the matrix whose lower triangle is given."""
     n = _column_count(node)
     name, query_arguments = routine_of(_operand_dtype(node), "dsyevd", "zheevd"), ("V", "L", n, None, n, *[None] * 6)
     has_complex = _operand_dtype(node).is_complex

@@ -82,6 +82,7 @@ def _locate_on_diagonal(b: Any, index: Index, offset: int, length: Position) -> 
 
 @_register_view("diag", _has_dense_operands)
 def _diag(b: Any, node: Node, index: Index) -> ElementSource:
+    """Return an element of a matrix with `x` on a diagonal, and zeros elsewhere."""
     (x,) = node.inputs
     length = sizes(x.type)[-1]
     zero = b.constant(0, x.dtype)
@@ -93,6 +94,7 @@ def _diag(b: Any, node: Node, index: Index) -> ElementSource:
 
 @_register_view("diag_part", _has_dense_operands)
 def _diag_part(b: Any, node: Node, index: Index) -> ElementSource:
+    """Return an element of a matrix's diagonal."""
     offset = node.attributes.get("offset", 0)
     matrix_index = (plus(b.out, index[-1], max(-offset, 0)), plus(b.out, index[-1], max(offset, 0)))
     return node.inputs[0], (*index[:-1], *matrix_index), None
@@ -100,6 +102,7 @@ def _diag_part(b: Any, node: Node, index: Index) -> ElementSource:
 
 @_register_view("set_diag", _has_dense_operands)
 def _set_diag(b: Any, node: Node, index: Index) -> ElementSource:
+    """Return an element of `x` with another diagonal."""
     x, diagonal = node.inputs
     length = sizes(diagonal.type)[-1]
     if not length:
@@ -110,6 +113,7 @@ def _set_diag(b: Any, node: Node, index: Index) -> ElementSource:
 
 @_register_view("matrix_band_part", _has_dense_operands)
 def _band(b: Any, node: Node, index: Index) -> ElementSource:
+    """Return an element of `x` within the band around the diagonal, else zero; a negative width is unlimited."""
     row, column = (_to_integer(b, position) for position in index[-2:])
     lower, upper = node.attributes["num_lower"], node.attributes["num_upper"]
     is_inside = b.constant(True, bool_)

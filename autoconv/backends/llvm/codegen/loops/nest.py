@@ -85,7 +85,7 @@ class LoopNestWriter:
         fused_nodes = nodes_to_check(plan, item)
         self.checked_views = [view for view in fused_nodes if checked_positions.get(view)]
         # An element may be computed twice if nothing is accumulated, and no array is both read and written.
-        self._may_recompute = all(plan.classes[node] in ("element", "copy", "place") for node in item.nodes)
+        self._may_recompute = all(plan.classes[node] in ("element", "copy", "pad") for node in item.nodes)
         itemsizes = [value.dtype.size for value in (*item.reads, *item.stored) if is_dense(value.type)]
         self._lanes = VECTOR_BYTES // max(itemsizes, default=1)
         self._has_piecewise_views = not item.phases and any(view.op.name in PIECEWISE_VIEWS for view in fused_nodes)
@@ -177,7 +177,7 @@ class LoopNestWriter:
     def _begin_function(
         self, parameters: Sequence[str], is_careful: bool, part_parameters: Sequence[str] = (), has_loops: bool = True
     ) -> None:
-        """Begin a function; `_end_body` inserts open sizes before the parameters of a part."""
+        """Begin a function, which is optimised if it `has_loops`; `_end_body` adds open sizes after `parameters`."""
         attribute = "noinline" if has_loops and not is_careful else QUICK  # careful code runs too rarely to optimise it
         self.out = FunctionText(self._module, Signature("i1", [*parameters, *part_parameters], f"nounwind {attribute}"))
         self._size_position = len(parameters)
@@ -214,7 +214,7 @@ class LoopNestWriter:
         for reduction in reductions:
             reduction.write_before_loops()
         for node in self._item.nodes:
-            if self._plan.classes[node] == "place":
+            if self._plan.classes[node] == "pad":
                 fill_padding(self.b, node, self.stores[node.results[0]])
 
     def _write_loops(self, reductions: Sequence[ReductionWriter]) -> None:
@@ -315,7 +315,7 @@ class LoopNestWriter:
         self._element_cache.clear()
         for node in self._item.nodes if nodes is None else nodes:
             (value,) = node.results
-            if self._plan.classes[node] == "place":
+            if self._plan.classes[node] == "pad":
                 pairs = zip(index, node.attributes["paddings"], strict=True)
                 target_index = tuple(plus(self.out, i, write_dimension(self.out, before)) for i, (before, _) in pairs)
                 self._store(self.element(node.inputs[0], index), self.stores[value], sizes(value.type), target_index)

@@ -203,12 +203,12 @@ class MemoryReduction(ReductionWriter):
         self._total_count, self._totals = 0, ""  # the number of totals, and their address
         if node.inputs[0].dtype is float32 and self.kind in ("sum", "mean") and self._kept_dimensions:
             self._choose_strips(shape, reduced_dimensions)
-        self.others: Sequence[MemoryReduction] = ()  # reductions whose loops this one writes besides its own
+        self.others: Sequence[MemoryReduction] = ()  # reductions whose loops this reduction writes, too
         self.is_written_by_other = False
 
     @property
     def members(self) -> Sequence[MemoryReduction]:
-        """The reductions whose loops this one writes: none if another one writes this one's."""
+        """The reductions whose loops over results this reduction writes; none if they are left to another reduction."""
         return () if self.is_written_by_other else (self, *self.others)
 
     def layout(self) -> object:

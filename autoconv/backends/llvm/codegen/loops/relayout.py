@@ -156,6 +156,7 @@ def _loop_over_padded(
     padded_shape = [plus(out, size, before + after) for size, (before, after) in zip(shape, paddings, strict=True)]
 
     def write_from(source_index: Index, padded_index: Index) -> None:
+        """Write the loops inside those whose positions the two indices have."""
         depth = len(padded_index)
         if depth == len(shape):
             write(linear_offset(out, source_index, shape), linear_offset(out, padded_index, padded_shape))
@@ -179,6 +180,7 @@ def _loop_over_padded(
 
 
 def write_mirrored_pad(region: LoweringContext, node: Node) -> None:
+    """Copy the element, or its mirror image, to each position of the padded array."""
     routine = _copy_routine(region)
     b, (x,) = routine.b, node.inputs
 

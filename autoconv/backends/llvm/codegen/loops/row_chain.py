@@ -75,6 +75,7 @@ class RowChainWriter(LoopNestWriter):
         return None
 
     def _write_dimension_loop(self, index: Index, shape: Sequence[int], reductions: Sequence[Any]) -> None:
+        """Write the loops; inside those over rows, write all phases of a row, and then its row nodes."""
         if len(index) < self._item.depth:
             super()._write_dimension_loop(index, shape, reductions)
             return
@@ -99,6 +100,7 @@ class RowChainWriter(LoopNestWriter):
                 self._store(self.element(value, row_index), self.stores[value], sizes(value.type), row_index)
 
     def _write_body(self, index: Index, reductions: Any, nodes: Sequence[Node] | None = None) -> None:
+        """Write the body of a phase, and the stores of the values that it saves."""
         super()._write_body(index, reductions, nodes)
         for value, (pointer, is_row) in self._saved_memory.items():
             if value.node not in (nodes or ()):
@@ -111,6 +113,7 @@ class RowChainWriter(LoopNestWriter):
                 self._store(self.element(value, index), pointer, sizes(value.type), index)
 
     def _write_element(self, value: Value, index: Index) -> Element:
+        """Return the total of the row, load a value that an earlier phase saved, or compute the element."""
         if value in self._row_totals:
             return self._row_totals[value]
         node = value.node

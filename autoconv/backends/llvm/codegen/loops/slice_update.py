@@ -108,7 +108,7 @@ class _ElementUpdate:
 
 
 def take_writable(region: LoweringContext, value: Value, is_last_use: bool) -> Object:
-    """Return an owned reference to a writable array: the value's own if nothing else needs it, else a copy.
+    """Return an owned reference to a writable array: the value's own array if nothing else needs it, else a copy.
 
     Nothing else needs it if `is_last_use` is true and, at run time, there is no other reference. An array that was
     allocated with another shape than the value's is copied.

@@ -97,6 +97,7 @@ class _RowWriter:
         return f"i{8 * self.dtype.size}"
 
     def _write_row_additions(self) -> None:
+        """Clear the row of the result, and add the rows of y to it, in blocks and then one by one."""
         out = self.out
         out.clear(out.gep(self._ir_type(), "%z", self.z_offset), times(out, self.columns, self.dtype.size))
         if isinstance(self.inner, int):

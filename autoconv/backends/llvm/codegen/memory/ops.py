@@ -48,6 +48,7 @@ _SIZE_LIMIT = 1 << 40
 @memory_lowering("tensor_part", needs_native_values=False)
 @memory_lowering("array_view")
 def _write_view(region: LoweringContext, node: Node) -> None:
+    """Write the address, sizes and strides of a view by ints, slices and new axes."""
     out, (result,) = region.out, node.results
     x = _as_memory(region, node.inputs[0])
     operands = iter(node.inputs[1:])
@@ -183,6 +184,7 @@ def write_nested_loops(region: LoweringContext, counts: Sequence[Position], writ
 
 @memory_lowering("array_load")
 def _write_load(region: LoweringContext, node: Node) -> None:
+    """Load a number, or copy the elements of an array, unless the array itself can be the value."""
     x, (result,) = memory_of(region, node.inputs[0]), node.results
     type_: Any = result.type
     if is_scalar(type_):
@@ -296,6 +298,7 @@ def _write_fitting_store(region: LoweringContext, node: Node) -> None:
 
 @memory_lowering("array_new")
 def _write_new(region: LoweringContext, node: Node) -> None:
+    """Allocate an array, and fill it with the attribute "fill", if that is given."""
     (result,), out = node.results, region.out
     type_: Any = result.type
     if not all(isinstance(size, int) for size in (*type_.shape, *node.attributes["shape"])):
@@ -338,6 +341,7 @@ def _new_dynamic_memory(region: LoweringContext, node: Node, type_: ArrayType) -
 
 @memory_lowering("array_of", fits=lambda node: not node.attributes.get("read_only"))
 def _write_array_of_tensor(region: LoweringContext, node: Node) -> None:
+    """Define a mutable array of a tensor's elements: the tensor's own array if nothing else needs it, else a copy."""
     (value,), (result,) = node.inputs, node.results
     type_: Any = result.type
     if is_scalar(value.type):

@@ -57,6 +57,7 @@ class _SliceWriter:
     def write_bounds(
         self, node: Node, start: Position | None, stop: Position | None, step: Position | None
     ) -> tuple[Position, Position, Position]:
+        """Return (start, length, step); for a step that is known only at run time, select from both directions."""
         b, to_element = self._b, self._to_element
         if step is None or (isinstance(step, int) and step > 0):
             return self._forward_bounds(start, stop, 1 if step is None else step)

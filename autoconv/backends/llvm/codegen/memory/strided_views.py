@@ -47,6 +47,7 @@ def _write_windows(region: LoweringContext, node: Node) -> None:
 
 @memory_lowering("array_diagonal")
 def _write_diagonal(region: LoweringContext, node: Node) -> None:
+    """View the diagonals of the matrices in the last two dimensions; a step along one is a row and a column."""
     x, out = memory_of(region, node.inputs[0]), region.out
     diagonal_offset = node.attributes["offset"]
     (*outer, rows, columns), (*strides, row_stride, column_stride) = x.sizes, x.strides

@@ -12,7 +12,7 @@ from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import ElementWriter
 from autoconv.backends.llvm.ir.types import register
-from autoconv.backends.llvm.runtime.objects import FUNCTIONS, OTHER
+from autoconv.backends.llvm.runtime.objects import OTHER, SIGNATURES
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ObjectType
 
@@ -38,7 +38,7 @@ class Operation:
 
     def call(self, name: str, *operands: object) -> Operand:
         """Call a function of `runtime/objects.py`."""
-        return self.out.call_c(name, *FUNCTIONS[name], *operands)
+        return self.out.call_c(name, *SIGNATURES[name], *operands)
 
     def field_address(self, object_: str, offset: int) -> str:
         """Return the address `offset` bytes after the beginning of an object."""

@@ -50,6 +50,7 @@ _MUTATING_METHODS = frozenset(
 
 @object_lowering("object_apply")
 def _write_apply(op: Operation) -> None:
+    """Write an operator or builtin function, which the attribute "function" names."""
     function, operands = op.attributes["function"], op.operands()
     changes_logged_object = may_change_operand(function) and not op.is_fresh(op.node.inputs[0])
     if function == "setitem" and changes_logged_object:
@@ -84,6 +85,7 @@ def _write_identity_test(op: Operation, operands: list[str], is_positive: bool) 
 
 @object_lowering("object_method")
 def _write_method_call(op: Operation) -> None:
+    """Write a call of a method; `native_classes` are the classes for which no undo log is needed."""
     name, operands = op.attributes["name"], op.operands()
     if name == "append" and len(operands) == 2 and op.is_fresh(op.node.inputs[0]):
         op.set_result(op.call("object_append", *operands))
@@ -177,12 +179,13 @@ def _can_unbox_number(node: Node) -> bool:
 
 @object_lowering("object_unbox", fits=_can_unbox_number)
 def _write_unbox(op: Operation) -> None:
+    """Convert an object of exactly the result's class to a number; the kernel converts others, and large ints."""
     (result,) = op.node.results
     (object_,), out = op.operands(), op.out
     dtype = result.dtype
     if dtype is int64:
         cell = out.alloca("i64")
-        fits = op.call("object_whole", object_, cell)
+        fits = op.call("object_int64", object_, cell)
         op.use_kernel_if(out.not_(fits), lambda: [out.load("i64", cell)])
         return
     object_class = out.load("ptr", op.field_address(object_, abi.TYPE_OFFSET))
@@ -196,6 +199,7 @@ def _write_unbox(op: Operation) -> None:
 
 @object_lowering("object_build")
 def _write_build(op: Operation) -> None:
+    """Write a new list, tuple, set or dict; the operands of a dict are its keys and values in turn."""
     operands, out, class_name = op.operands(), op.out, op.attributes["class_name"]
     if class_name == "dict":
         result = op.call("object_map", op.store_array(operands), len(operands))
@@ -230,7 +234,7 @@ def _write_index(op: Operation) -> None:
     """Convert an int or bool object to a number."""
     (object_,), out = op.operands(), op.out
     cell = out.alloca("i64")
-    is_int = op.call("object_whole", object_, cell)
+    is_int = op.call("object_int64", object_, cell)
     is_true, is_false = (out.is_same(object_, op.body.objects.reference(truth)(out)) for truth in (True, False))
     is_int_or_bool = out.or_(is_int, out.or_(is_true, is_false))
 

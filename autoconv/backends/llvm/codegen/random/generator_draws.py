@@ -290,7 +290,7 @@ class _Draw:
             return conditions, lambda: self._write_polar_normal(**parameters)
         if function == "random_standard_uniform":
             return conditions, self._write_uniform
-        result, types = numpy_random.FUNCTIONS[function]
+        result, types = numpy_random.SIGNATURES[function]
         registers = [parameter.ir for parameter in parameters.values()]
         signature = ", ".join(["ptr", types] if types else ["ptr"])
         return conditions, lambda: out.call_c(function, result, signature, self._interface_address(), *registers)
@@ -352,7 +352,7 @@ class _Draw:
         cell = out.alloca("i64")
 
         def write_number() -> Any:
-            result, types = numpy_random.FUNCTIONS["random_bounded_uint64_fill"]
+            result, types = numpy_random.SIGNATURES["random_bounded_uint64_fill"]
             operands = self._interface_address(), low.ir, last, 1, uses_mask, cell
             out.call_c("random_bounded_uint64_fill", result, f"ptr, {types}", *operands)
             return out.load("i64", cell)

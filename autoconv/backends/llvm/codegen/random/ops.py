@@ -132,6 +132,7 @@ native_lowering("random_normal", "stateless_random_normal", fits=_is_native_draw
     "random_truncated_normal", "stateless_truncated_normal", fits=_is_native_draw, fits_open=_is_native_draw
 )
 def write_truncated_normal(region: LoweringContext, node: Node) -> None:
+    """Draw in groups of numbers, each of which has words of its own."""
     def write_call(dtype: DType, count: Position, target: str, state: list[str]) -> None:
         size = group_size(dtype)
         if isinstance(count, int):
@@ -160,6 +161,7 @@ def write_integers(region: LoweringContext, node: Node) -> None:
 
 @native_lowering("random_permutation", "stateless_permutation", fits=_is_native_draw, fits_open=_is_native_draw)
 def write_permutation(region: LoweringContext, node: Node) -> None:
+    """Permute the positions from 0 on; the draws are swaps."""
     def write_call(dtype: DType, count: Position, target: str, state: list[str]) -> None:
         region.out.call(write_permutation_function(region.body.module), target, count, *state)
 

@@ -199,7 +199,7 @@ def write_sort(region: LoweringContext, node: Node) -> None:
     if _is_sorted_in_halves(node):
         _sort_in_halves(region, node, returns_positions=False)
         return
-    row_sorter = _RowSorter(region, node, 1, returns_positions=False)
+    row_sorter = _RowSorter(region, node, result_count=1, returns_positions=False)
     out, b, dtype = row_sorter.routine.out, row_sorter.routine.b, row_sorter.dtype
     is_sorted_by_numpy = _is_sorted_by_numpy(node)
 
@@ -277,7 +277,7 @@ def write_argsort(region: LoweringContext, node: Node) -> None:
     if _is_ordered_by_numpy(node):
         _order_by_numpy(region, node)
         return
-    row_sorter = _RowSorter(region, node, 1, returns_positions=True)
+    row_sorter = _RowSorter(region, node, result_count=1, returns_positions=True)
     out, b = row_sorter.routine.out, row_sorter.routine.b
 
     def write(row: Position, column: Position) -> None:
@@ -320,7 +320,7 @@ def _order_by_numpy(region: LoweringContext, node: Node) -> None:
 @native_lowering("top_k", fits=lambda node: len(node.inputs) == 1 and _is_sortable(node), fits_open=_is_sortable_open)
 def write_top_k(region: LoweringContext, node: Node) -> None:
     """Select the k best elements in one pass, which keeps them in order, if k is small; otherwise sort each row."""
-    row_sorter = _RowSorter(region, node, 2, returns_positions=True)
+    row_sorter = _RowSorter(region, node, result_count=2, returns_positions=True)
     out, b, count = row_sorter.routine.out, row_sorter.routine.b, node.attributes["k"]
     is_small = count <= _TOP_K_LIMIT and (not isinstance(row_sorter.size, int) or count * 4 <= row_sorter.size)
 

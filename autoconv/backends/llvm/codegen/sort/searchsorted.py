@@ -44,6 +44,7 @@ def _is_known_search(node: Node) -> bool:
 
 @native_lowering("searchsorted", fits=_is_known_search, fits_open=_is_open_search)
 def write_searchsorted(region: LoweringContext, node: Node) -> None:
+    """Write the searches, and the check of a vector's order unless it is the result of a sort; threads share groups."""
     (sequence, values), (result,) = node.inputs, node.results
     shape, values_shape = sizes(sequence.type), sizes(values.type)
     parameters = ["ptr noalias readonly %sequence", "ptr noalias readonly %values", "ptr noalias %result"]
