@@ -1,4 +1,4 @@
-"""Reverse rules for calls and for nodes with a custom gradient."""
+"""Reverse rules of calls and of nodes with a custom gradient."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autoconv.ops.record import OPS
 
 
 def reverse_call(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
-    """Add the call of the backward graph; values that it reads become further results of the called graph."""
+    """Add a call of the backward graph; the values that this reads become further results of the called graph."""
     if is_recursive(node):
         reverse_recursion(level, node, varied, backprop)
         return
@@ -54,9 +54,9 @@ def reverse_call(level: Level, node: Node, varied: set[Value], backprop: Callabl
 
 
 def reverse_custom(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
-    """Add a call of the gradient that the node has as its region.
+    """Add a call of the node's region, which is its gradient.
 
-    That graph maps the results' cotangents and its captures to cotangents of the arguments at the positions `reached`.
+    The region maps the results' cotangents and captures to cotangents of the arguments at the positions `reached`.
     """
     (gradient,) = node.regions
     argument_count, reached = node.attributes["argument_count"], node.attributes["reached"]

@@ -2,8 +2,8 @@
 
 A reversed loop stores one copy per iteration of each body value that a gradient reads. With `recompute_every=n` it
 becomes a loop over segments of n iterations. The forward pass stores only the state at the start of each segment. The
-backward pass runs each segment once more, stores the values, and then reverses it. For m iterations that stores m/n
-states and the values of n iterations, for one more forward run. The minimum is at n = √m.
+backward pass runs each segment once more, stores the values, and then reverses the segment. For m iterations, m/n
+states and the values of n iterations are stored, at the cost of one more forward run. Memory is least at n = √m.
 (A. Griewank, "Achieving logarithmic growth of temporal and spatial complexity in reverse automatic differentiation",
 1992; this is one level of his scheme.)
 """
@@ -55,13 +55,13 @@ def recompute_and_reverse(
 
     `seeded_outputs` are pairs of an output and its cotangent. Only the parameters of the region are stored.
     """
-    forward_nodes = region.forward.nodes[:]  # `resolve` will add pushes of the stored parameters, which are not copied
+    forward_nodes = region.forward.nodes[:]  # before `resolve` adds pushes of stored parameters
     copies: dict[Value, Value] = {}
     for parameter in parameters:
         if parameter in varied or _is_used(region.forward, parameter):
             outer_value = region.resolve(parameter)
             is_tensor = isinstance(outer_value.type, TensorType)
-            # Each parameter needs a value of its own, as cotangents are kept by value.
+            # Two parameters must not have the same value, as cotangents are recorded by value.
             copies[parameter] = region.builder.identity(outer_value) if is_tensor else outer_value
     nodes = [append_copy(region.backward, node, copies) for node in forward_nodes]
     copied_root = Root(region.backward, region.backward)
@@ -78,6 +78,7 @@ def recompute_and_reverse(
 
 
 def _is_used(graph: Graph, parameter: Value) -> bool:
+    """Return whether the parameter is an output, or an input of a node outside of regions."""
     return parameter in graph.outputs or any(parameter in node.inputs for node in graph.nodes)
 
 

@@ -1,4 +1,4 @@
-"""Reverse rule of cond: the backward cond selects the arm by the same index."""
+"""Reverse rule of `cond`: the backward `cond` selects the arm by the same index."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autoconv.ops.record import OPS
 
 
 def reverse_cond(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
-    """Add the backward cond. An arm that is not taken runs in neither direction and stores nothing."""
+    """Add the backward `cond`. An arm that is not taken runs in neither graph, and stores nothing."""
     captures = node.inputs[1:]
     results = differentiated_results(level, node, varied)
     children = [_reverse_arm(level, region, node, captures, results, varied, backprop) for region in node.regions]
@@ -54,7 +54,10 @@ class Arm:
 
 
 def add_cotangent_parameters(child: Level, pairs: Sequence[tuple[Value, Value]], varied: set[Value]) -> list[Value]:
-    """Add cotangent parameters to the backward graph for pairs (result, output); accumulate them at the outputs."""
+    """Add a parameter to the backward graph for each pair (result of the node, output): the result's cotangent.
+
+    The parameters are accumulated as cotangents of the varied outputs, and returned.
+    """
     parameters = []
     for result, output in pairs:
         parameter = child.backward.add_parameter(cotangent_type(result.type), "cotangent")
@@ -68,9 +71,9 @@ def add_backward_cond(
     level: Level, node: Node, index: Value, arms: Sequence[Arm], captures: Sequence[Value],
     cotangents: Sequence[Value], varied: set[Value], body: Graph | None = None,
 ) -> None:  # fmt: skip
-    """Thread the stacks through the node, and add the cond of its arms' backward graphs.
+    """Thread the stacks through the node, and add the `cond` of its arms' backward graphs.
 
-    `body` is the body of a try, which runs before the arms.
+    `body` is the body of a try, which runs before the arms; None for a `cond`.
     """
     positions = [
         j for j, outer in enumerate(captures)
@@ -87,7 +90,7 @@ def add_backward_cond(
         child = arm.child
         capture_parameters = [child.capture(outer) for outer in all_captures]
         tops, bottoms = [], []
-        for owner, inner_stack, _ in stacks:  # each arm passes the stacks of the others on
+        for owner, inner_stack, _ in stacks:  # an arm passes on the stacks of other arms unchanged
             if owner is child:
                 assert inner_stack.top is not None and inner_stack.bottom is not None
                 tops.append(inner_stack.top)
@@ -99,7 +102,7 @@ def add_backward_cond(
         child.backward.parameters = [*arm.cotangent_parameters, *capture_parameters, *tops]
         child.backward.outputs = [*outputs, *bottoms]
     resolved_captures = [level.resolve(outer) for outer in all_captures]
-    # The type of a cotangent popped from a list may be less precise than the result's.
+    # The type of a cotangent that was popped from a list may be less precise than that of the result.
     pairs = zip(cotangents, arms[0].cotangent_parameters, strict=True)
     cotangents = [conform(level.builder, cotangent, parameter.type) for cotangent, parameter in pairs]
     types = [
@@ -129,7 +132,7 @@ def cotangent_or_zeros(level: Level, value: Value, type_: Type) -> Value:
 def _thread_stacks_of_arms(
     level: Level, node: Node, arms: Sequence[Arm], body: Graph | None
 ) -> list[tuple[Region, Stack, Stack]]:
-    """Thread the arms' stacks through the node; return (level of the arm, its stack, the enclosing stack) for each."""
+    """Thread the arms' stacks through the node; return triples (level of the arm, its stack, enclosing stack)."""
     children = [arm.child for arm in arms]
     pairs = [(child, inner_stack) for child in children for inner_stack in child.stacks]
     node_count = len(level.forward.nodes)
@@ -159,6 +162,6 @@ def _thread_stacks_of_arms(
 
 
 def top_of(stack: Stack) -> Value:
-    """Return the value from which the backward pass pops, which has to exist."""
+    """Return the stack's value from which the backward pass pops; the stack must be closed."""
     assert stack.top is not None
     return stack.top

@@ -21,13 +21,13 @@ from autoconv.graph.types import (
 )
 from autoconv.ops.record import Builder, Op
 
-Cotangents = dict[Value, Value]
+Cotangents = dict[Value, Value]  # by value: the sum of its cotangents
 
 
 def is_differentiable(type_: Type) -> bool:
     """Return whether a value of the type may carry a gradient.
 
-    A Python object may, because it may hold a tensor: an op that reads a tensor from an object defines its gradient.
+    Objects may, because they may hold tensors: the op that reads a tensor from an object has a gradient, or refuses it.
     """
     if isinstance(type_, TensorType):
         return type_.dtype.is_differentiable
@@ -46,7 +46,7 @@ def cotangent_type(type_: Type) -> Type:
 
 
 def zeros_of(b: Any, value: Value) -> Value:
-    """Return the zero cotangent of `value`; the value is not read where its type has a static shape."""
+    """Return the zero cotangent of `value`, which is not read if its type has a static shape."""
     type_ = cotangent_type(value.type)
     if isinstance(type_, ListType):
         return b.list_zeros_like(value)  # type: ignore[no-any-return]
@@ -98,13 +98,16 @@ def _is_zeros(value: Value) -> bool:
 
 
 def conform(b: Builder, cotangent: Value, type_: Type) -> Value:
-    """Convert the cotangent of a value of the type `type_` to the type that it needs at the border of a region."""
-    required_type, own_type = cotangent_type(type_), cotangent.type
-    if is_subtype(own_type, required_type) or not (
-        isinstance(required_type, TensorType) and isinstance(own_type, TensorType)
+    """Convert the cotangent of a value of type `type_` to `cotangent_type(type_)`, as the border of a region requires.
+
+    Only dtypes, weakness and sizes of tensors are converted.
+    """
+    required_type, present_type = cotangent_type(type_), cotangent.type
+    if is_subtype(present_type, required_type) or not (
+        isinstance(required_type, TensorType) and isinstance(present_type, TensorType)
     ):
         return cotangent
-    if own_type.dtype is not required_type.dtype or own_type.weak != required_type.weak:
+    if present_type.dtype is not required_type.dtype or present_type.weak != required_type.weak:
         cotangent = b.python_cast(cotangent, dtype=required_type.dtype, weak=required_type.weak)
     if not is_subtype(cotangent.type, required_type):
         sizes = required_type.shape

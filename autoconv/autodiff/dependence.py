@@ -1,4 +1,8 @@
-"""Activity analysis: find the varied values, which depend differentiably on given values."""
+"""Activity analysis: find the varied values, which depend differentiably on some chosen values.
+
+`flags` are bools for a sequence of values: true for those that are varied. `outer_graphs` are the graphs that are being
+analysed, from the outside inwards.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,8 @@ from autoconv.graph.types import ArrayType, ObjectType
 class Heap:
     """One abstract heap for all objects of a running graph: once a varied value is stored, any object may hold it.
 
-    `holds_varied_arrays`: a varied value was stored in an array in memory, for which there is no gradient here.
+    `holds_varied` is true once an object may hold a varied value. `holds_varied_arrays` is true once an array in memory
+    may hold one: such a graph has no gradient before `replace_memory`.
     """
 
     def __init__(self) -> None:
@@ -24,7 +29,7 @@ class Heap:
 def varied_values(
     graph: Graph, values: Iterable[Value], heap: Heap, nodes: Iterable[Node] | None = None
 ) -> set[Value]:
-    """Return the values that depend differentiably on `values`, these included.
+    """Return `values`, and the values of the graph that depend differentiably on them.
 
     A forward analysis. Results of a node with regions are varied only if they depend on varied values in its regions;
     loops are iterated to a fixed point. `nodes` restricts the analysis to those nodes.
@@ -59,7 +64,7 @@ def _varied_results(
     node: Node, input_flags: Sequence[bool], heap: Heap, outer_graphs: tuple[Graph, ...]
 ) -> Sequence[bool]:
     rule = _RESULT_RULES.get(node.op.name)
-    # A recursive call: conservatively, all its results are varied.
+    # Of a recursive call all results count as varied.
     if rule is None or any(region in outer_graphs for region in node.regions):
         return [True] * len(node.results)
     return rule(node, input_flags, heap, outer_graphs)

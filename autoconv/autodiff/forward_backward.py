@@ -1,14 +1,14 @@
-"""Levels of differentiation: each has a forward graph, and a backward graph that reads values stored by the former.
+"""Levels of differentiation: each has a forward graph, which stores values, and a backward graph, which reads them.
 
-Gradient rules are written on values of the forward graph. `resolve` transfers the operands of backward ops, so only
-values that a gradient reads are stored. The kind of level determines how:
+Gradient rules are written on values of the forward graph. `resolve` transfers the operands of backward ops, so that
+only values that a gradient reads are stored. The kind of level determines how a value is stored:
 
 - At the root, both graphs may be one, and nothing is stored (`Root`); or the value becomes a result of the forward
   graph and a parameter of the backward graph (`SplitRoot`).
 - In an arm, a loop's body or an end of a try, captures are read from the enclosing level. Computed values are pushed
   onto a stack: a tensor list per value, threaded through all enclosing regions and popped in the backward pass
   (`Region`). So nested loops share one flat stack per value, and an arm that was not taken pushes nothing.
-- The graph of a call, which runs as often as the enclosing one, returns the value as a further result
+- The graph of a call, which runs as often as the enclosing graph, returns the value as a further result
   (`UnconditionalLevel`).
 """
 
@@ -31,7 +31,7 @@ from autoconv.ops.record import OPS, Op
 class Level:
     """The base class of levels.
 
-    `builder` records the backward graph; `cotangents` maps values of `forward` to their cotangents so far.
+    `builder` records the backward graph; `cotangents` maps values of `forward` to the sums of their cotangents so far.
     """
 
     def __init__(self, forward: Graph, backward: Graph, enclosing: Level | None = None) -> None:
@@ -80,7 +80,7 @@ class Level:
         return result
 
     def resolve_result(self, op: Op, value: Value, attributes: Mapping[str, Any]) -> Value:
-        """Resolve the result of an op on the value, computed in the forward graph."""
+        """Apply an op to the value in the forward graph, and resolve its result."""
         return self.resolve(self.forward.add(op, [value], attributes).results[0])
 
     def is_available(self, value: Value) -> bool:
@@ -88,7 +88,7 @@ class Level:
         return value.graph is self.backward or value in self._resolved_values or self._can_skip_storage(value)
 
     def open_stack(self, node: Node, type_: ListType) -> Stack:
-        """Return a new stack, with its `entry`, on which the regions of `node` will push."""
+        """Return a new stack on which the regions of `node` will push; it has only its `entry`."""
         return Stack(type_, empty_stack(GraphBuilder(self.forward), type_))
 
     def close_stack(self, stack: Stack, final_value: Value) -> None:
@@ -112,7 +112,10 @@ class Level:
 
 @dataclass(eq=False)
 class Stack:
-    """A stored value of a region: pushed from `entry` to `exit` in the forward graph, popped from `top` to `bottom`."""
+    """The lists of a stored value, one of each run of a region.
+
+    The forward graph pushes on `entry`, which gives `exit`. The backward graph pops from `top`, which leaves `bottom`.
+    """
 
     type: ListType
     entry: Value
@@ -122,7 +125,7 @@ class Stack:
 
 
 class Root(Level):
-    """A root level. Its two graphs are the same, or `transfer(value)` returns the value for the backward graph."""
+    """A root level. Its two graphs are the same, or `transfer(value)` returns the backward graph's value for it."""
 
     def __init__(self, forward: Graph, backward: Graph, transfer: Callable[[Value], Value] | None = None) -> None:
         super().__init__(forward, backward)
@@ -151,10 +154,11 @@ class SplitRoot(Root):
 class Region(Level):
     """The level of an arm, a loop's body, or an end of a try.
 
-    `outer` maps parameters of the forward graph to values of the enclosing level; `captures` maps those values that the
-    backward graph reads to its parameters. If `repeats`, as for loops, pure nodes that depend on captures alone are
-    recomputed, not stored, as are slices of them. `counters` maps parameters that are functions of the iteration number
-    to functions that build them in the backward graph; numbers that depend on them are recomputed too.
+    `outer` maps parameters of the forward graph to values of the enclosing level. `captures` maps values of the
+    enclosing level that the backward graph reads to its parameters. If `repeats`, as for loops, the results of pure
+    nodes that depend on captures alone, and slices of these, are recomputed rather than stored. `counters` maps
+    parameters that are functions of the iteration number to functions that build them in the backward graph. Numbers
+    that depend on counters are recomputed too.
     """
 
     def __init__(self, parent: Level, forward: Graph, outer: Mapping[Value, Value], repeats: bool = False) -> None:
@@ -231,7 +235,7 @@ class Region(Level):
         return self._is_invariant(value) or self._is_from_counters(value)
 
     def _is_indexed_invariant(self, value: Value) -> bool:
-        """Return whether the value is an invariant indexed by numbers: only the numbers are stored."""
+        """Return whether the value is an invariant indexed by numbers, of which only the numbers are stored."""
         node = value.node
         if node is None or node.op.name != "get_item" or not self._is_invariant(node.inputs[0]):
             return False
@@ -248,17 +252,18 @@ class Region(Level):
 
 
 def _capture(captures: dict[Value, Value], graph: Graph, outer_value: Value) -> Value:
-    """Return the parameter of the graph for a value of the enclosing level, a new one for the first read."""
+    """Return the parameter of the graph for a value of the enclosing level; it is added at the first read."""
     if outer_value not in captures:
         captures[outer_value] = graph.add_parameter(outer_value.type, outer_value.name)
     return captures[outer_value]
 
 
 class UnconditionalLevel(Level):
-    """A graph that runs once per run of the enclosing level; `add_result` adds a result to that level.
+    """The level of a graph that runs once in each run of the enclosing level.
 
-    It shares the backward graph of that level, or has its own: then `captures` maps the values of that level that
-    this graph reads to its parameters.
+    `add_result` returns a value of this graph as a value of the enclosing level. The backward graph is that of the
+    enclosing level, or a separate one. In the latter case `captures` maps the values of the enclosing level that it
+    reads to its parameters.
     """
 
     def __init__(
@@ -291,7 +296,7 @@ class ReverseBuilder(GraphBuilder):
             return apply
 
         def apply_to_shape(x: object, **attributes: Any) -> Any:
-            """Compute an integer result of the shape in the forward graph, and store it in place of the operand."""
+            """Apply the op in the forward graph if its result is an integer; store the result, not the operand."""
             if not isinstance(x, Value) or x.graph is self.graph or self._level.is_available(x):
                 return apply(x, **attributes)
             (type_,) = op.result_types([x.type], attributes)
@@ -325,7 +330,7 @@ def empty_stack(b: GraphBuilder, type_: ListType) -> Value:
 
 
 def move_before(graph: Graph, node: Node, count: int) -> None:
-    """Move the nodes after the first `count` in front of `node`."""
+    """Move all nodes of the graph but the first `count` in front of `node`."""
     new_nodes = graph.nodes[count:]
     if new_nodes:
         del graph.nodes[count:]

@@ -1,4 +1,4 @@
-"""Reverse rule for while: the backward loop runs the iterations in reverse order."""
+"""Reverse rule of `while`: the backward loop reverses the iterations, the last one first."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _ONE, _ZERO = np.array(1, np.int64), np.array(0, np.int64)
 
 @dataclass(eq=False)
 class _Body:
-    """The reversed body of a loop, whose backward graph is that of `child`.
+    """A loop's body and its reverse, the forward and the backward graph of the level `child`.
 
-    `remaining_count` is the parameter of the backward graph with the number of iterations still to be reversed.
-    `carried_positions` are the positions of the state with cotangents, and `cotangent_parameters` the parameters for
-    these. `summed_positions` are the positions of captures whose cotangents are accumulated in `sums`.
+    `forward_parameters` are the parameters of the body before stacks were added. All other values are parameters of the
+    backward graph: `remaining_count` is the number of iterations still to be reversed; `cotangent_parameters` are
+    cotangents of the state at `carried_positions`; `sums` add up the cotangents of the captures at `summed_positions`.
     """
 
     child: Region
@@ -43,7 +43,7 @@ class _Body:
 
 
 def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
-    """Count the iterations in the forward loop, and add a backward loop with the same number."""
+    """Count the iterations in the forward loop, and add a backward loop with the same number of iterations."""
     inputs, state_count = node.inputs, state_size(node)
     recomputes = level.recompute_every is not None and try_divide_into_segments(node, level.recompute_every)
     body = _find_carried_state(level, node, varied, backprop, recomputes)
@@ -59,7 +59,7 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
     builder = level.builder
     initial_values = [cotangent_or_zeros(level, results[i], results[i].type) for i in body.carried_positions]
     initial_values += [zeros_of(builder, inputs[j]) for j in body.summed_positions]
-    # In the backward graph, stacks enter at the top and leave at the bottom; in the forward graph, entry and exit.
+    # An iteration of the backward loop gets each stack as `top`, and gives it as `bottom`.
     state = [body.remaining_count, *body.cotangent_parameters, *body.sums, *map(top_of, child.stacks)]
     captures = list(child.captures.items())
     remaining_after = child.builder.subtract(body.remaining_count, _ONE)
@@ -84,7 +84,7 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
 def _find_carried_state(
     level: Level, node: Node, varied: set[Value], backprop: Callable[..., None], recomputes: bool
 ) -> _Body:
-    """Return the backward body with cotangents for all state that needs them: a least fixed point.
+    """Return the reversed body, in which all state that needs a cotangent has one: a least fixed point.
 
     If `recomputes`, the body is recomputed in the backward graph.
     """
@@ -104,7 +104,7 @@ def _reverse_body(
     level: Level, node: Node, is_varied: Sequence[bool], carried_positions: list[int], backprop: Callable[..., None],
     recomputes: bool,
 ) -> _Body:  # fmt: skip
-    """Reverse the body; `is_varied[i]` is whether parameter i is varied."""
+    """Reverse the body; `is_varied[i]` is true if parameter i is varied."""
     state_count = state_size(node)
     forward = shallow_copy(node.regions[1])
     parameters_before = tuple(forward.parameters)
@@ -143,7 +143,7 @@ def _reverse_body(
 
 
 def _induction_variables(node: Node, child: Region, remaining_count: Value) -> dict[Value, Callable[[], Value]]:
-    """Find induction variables with a constant step, each with a function that builds it in the backward graph."""
+    """Map induction variables with a constant step to functions that build them in the backward graph."""
     result: dict[Value, Callable[[], Value]] = {}
     for start, parameter, next_value in zip(node.inputs, child.forward.parameters, child.forward.outputs, strict=False):
         step = _constant_step(parameter, next_value)
@@ -165,7 +165,10 @@ def _constant_step(parameter: Value, next_value: Value) -> int:
 
 
 def _induction_value(child: Region, start: Value, step: int, remaining_count: Value) -> Value:
-    """Compute an induction variable; `remaining_count` is 1 in the first forward iteration, which is reversed last."""
+    """Compute an induction variable from its start.
+
+    `remaining_count` is 1 for the first iteration, which is reversed last.
+    """
     b, start_value = child.builder, child.capture(start)
     is_weak = start_value.weak
     advance = b.multiply(b.subtract(remaining_count, _ONE), np.array(step, np.int64))
@@ -174,7 +177,7 @@ def _induction_value(child: Region, start: Value, step: int, remaining_count: Va
 
 
 def _next_sum(child: Region, total: Value, parameter: Value) -> Value:
-    """Add the cotangent of a captured parameter to the sum of those of other iterations."""
+    """Return `total` plus the cotangent of `parameter`, a capture; `total` is the sum of other iterations."""
     b, cotangent = child.builder, child.cotangents[parameter]
     is_tensor = isinstance(total.type, TensorType)
     return conform(b, b.add(total, cotangent) if is_tensor else b.list_add(total, cotangent), total.type)

@@ -3,8 +3,9 @@
     before   array_store(array_view(%A, %i, spec=…), %x)
     after    %A_1 = set_item(%A, %x, %i, spec=…)
 
-Arrays that are written in a loop or an arm become its state. Where the program swaps the arrays of names, an integer
-value is the index of the array of each name; reads and writes select the array by it.
+Arrays that are written in a loop or an arm become its state. If a loop or an arm changes which array a name refers to,
+an integer value is the index of that array among those that the name may refer to (its roots). Reads and writes select
+the array by this index.
 """
 
 from __future__ import annotations
@@ -29,13 +30,17 @@ from autoconv.ops.index_spec import INPUT, Rest
 def replace_memory(graph: Graph) -> tuple[Graph, list[int]]:
     """Return the graph with tensors in place of arrays, and the positions of the parameters that the graph writes.
 
-    The final contents of these are further outputs, in that order. Raises StagingError for graphs without such a form.
+    The final contents of these parameters are further outputs, in the order of the positions. Raises StagingError for
+    graphs that have no form without arrays.
     """
     return _Conversion(graph).run()
 
 
 class _Conversion:
-    """The conversion of one graph. `_overlaps` finds the arrays that a value of the graph may be."""
+    """The conversion of one graph.
+
+    `_overlaps` finds the roots of a value. The converters add the form of one node to the region being built.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -67,6 +72,7 @@ class _Conversion:
         return region.graph, written_positions
 
     def _load_output(self, region: ValueRegion, value: Value) -> Value:
+        """Return the converted value; for an array, its current contents."""
         return self._load(region, value) if isinstance(value.type, ArrayType) else region.values[value]
 
     # ---- nodes
@@ -135,6 +141,7 @@ class _Conversion:
     # ---- contents of arrays
 
     def _load(self, region: ValueRegion, value: Value) -> Value:
+        """Return the current contents of an array or view."""
         reference = region.references[value]
         result = self._root_contents(region, reference)
         for step in reference.steps:
@@ -142,12 +149,14 @@ class _Conversion:
         return result
 
     def _root_contents(self, region: ValueRegion, reference: Reference) -> Value:
+        """Return the current contents of the array to which a reference refers."""
         contents = [region.contents[root] for root in reference.roots]
         if reference.root_index is None:
             return contents[0]
         return select_arm(region, reference.root_index, [[array_contents] for array_contents in contents], contents)[0]
 
     def _store(self, region: ValueRegion, array: Value, value: Value, spec: Any, operands: Sequence[Value]) -> None:
+        """Update the contents of an array: write the value to `array[spec]`, or if `spec` is None to all of `array`."""
         reference, b = region.references[array], region.b
         dtype = array.dtype
         if value.dtype is not dtype:
@@ -175,6 +184,7 @@ class _Conversion:
     # ---- regions
 
     def _inline_call(self, region: ValueRegion, node: Node) -> None:
+        """Convert the nodes of the called function in place of the call."""
         (body,) = node.regions
         for parameter, value in zip(body.parameters, node.inputs, strict=True):
             self._bind(region, parameter, value)
@@ -183,7 +193,7 @@ class _Conversion:
             self._bind(region, result, value)
 
     def _bind(self, region: ValueRegion, parameter: Value, value: Value) -> None:
-        """Let a parameter or result of a call stand for the converted value."""
+        """Give a parameter or result of a call the converted form of `value`."""
         if isinstance(value.type, ArrayType):
             region.references[parameter] = region.references[value]
         else:
@@ -269,7 +279,7 @@ class _Conversion:
             region.contents[root] = next(state)
 
     def _roots_of(self, value: Value, region: ValueRegion) -> tuple[Value, ...]:
-        """Return the arrays that a region's result may be; all of them have to exist outside of the region."""
+        """Return the arrays that a result of a node with regions may be; all have to exist outside of its regions."""
         array_roots = self._overlaps.roots(value)
         if not array_roots or not all(root in region.contents for root in array_roots):
             raise_no_gradient("an array created by a loop or a branch replaces another one")

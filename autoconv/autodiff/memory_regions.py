@@ -15,7 +15,10 @@ from autoconv.ops.builder import GraphBuilder
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A view, by `steps`, of one of the arrays `roots`; of several, `root_index` is the index of that array."""
+    """A view, made by `steps`, of one of the arrays `roots`.
+
+    `root_index` is the index of this array at run time; None if there is only one.
+    """
 
     roots: tuple[Value, ...]
     root_index: Value | None = None
@@ -25,8 +28,8 @@ class Reference:
 class ValueRegion:
     """A region under construction.
 
-    `values` maps old values to new ones, and `references` maps old arrays to references. `contents` maps old arrays
-    that are no views to the values that they hold at present.
+    `values` maps values of the original graph to values of this one. `references` maps arrays of the original graph to
+    references, and `contents` maps those that are no views to their current contents in this graph.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -38,7 +41,7 @@ class ValueRegion:
 
 
 class NodeRegions:
-    """The regions of one node; an outer value that one of them uses is captured by all."""
+    """The regions of one node; an outer value that one region uses is captured by all of them."""
 
     def __init__(self, outer: ValueRegion) -> None:
         self._outer = outer
@@ -50,7 +53,7 @@ class NodeRegions:
         return self._regions[-1]
 
     def bind(self, inner: CapturingRegion, parameter: Value, value: Value) -> None:
-        """Bind a parameter of the old region to the outer value."""
+        """Bind a parameter of an original region to `value`, which the original node passes to it."""
         if isinstance(value.type, ArrayType):
             reference = self._outer.references[value]
             root_index = None if reference.root_index is None else inner.capture(reference.root_index)
@@ -73,7 +76,7 @@ class NodeRegions:
 
 
 class CapturingRegion(ValueRegion):
-    """A region that captures contents and other values of the enclosing one at their first use."""
+    """A region that captures contents of arrays, and other values, of the enclosing region at their first use."""
 
     def __init__(self, graph: Graph, outer: ValueRegion) -> None:
         super().__init__(graph)
@@ -89,7 +92,7 @@ class CapturingRegion(ValueRegion):
 
 
 class _CapturedContents(dict[Value, Value]):
-    """Contents of arrays; those of the enclosing region's arrays are captured when they are read first."""
+    """Contents of arrays; those of arrays of the enclosing region are captured when they are first read."""
 
     def __init__(self, inner: CapturingRegion, outer: ValueRegion) -> None:
         super().__init__()
@@ -111,7 +114,7 @@ class _CapturedContents(dict[Value, Value]):
 def select_arm(
     region: ValueRegion, index: Value, arms: Sequence[Sequence[Value]], values: Sequence[Value]
 ) -> list[Value]:
-    """Add a `cond` on `index`; return the outputs of the selected arm. `values` has the outputs of all arms."""
+    """Add a `cond` on `index` whose arms return the values in `arms`; `values` contains the values of all arms."""
     captured_values = list(dict.fromkeys(values))
     graphs = []
     for position, arm in enumerate(arms):

@@ -20,11 +20,11 @@ class ViewStep(NamedTuple):
     op: str
     attributes: Mapping[str, Any]
     operands: tuple[Value, ...]
-    base_type: ArrayType  # of the array that is viewed
+    base_type: ArrayType  # the type of the array that is viewed
 
 
 def read_view(b: GraphBuilder, x: Value, step: ViewStep) -> Value:
-    """Return the part of an array that a step views."""
+    """Return the part of x, the contents of an array, that the step views."""
     name, attributes, operands, base_type = step
     if name == "array_view":
         return b.get_item(x, *operands, spec=attributes["spec"])  # type: ignore[no-any-return]
@@ -40,7 +40,7 @@ def read_view(b: GraphBuilder, x: Value, step: ViewStep) -> Value:
 
 
 def write_view(b: GraphBuilder, outer: Value, inner: Value, step: ViewStep) -> Value:
-    """Return `outer` with `inner` stored in the part that the step views."""
+    """Return `outer`, the contents of an array, with `inner` in the part that the step views."""
     name, attributes, operands, base_type = step
     if name == "array_view":
         return b.set_item(outer, inner, *operands, spec=attributes["spec"])  # type: ignore[no-any-return]
@@ -50,14 +50,14 @@ def write_view(b: GraphBuilder, outer: Value, inner: Value, step: ViewStep) -> V
         real_and_imaginary = (inner, b.imag(outer)) if attributes["which"] == "real" else (b.real(outer), inner)
         return b.complex(*real_and_imaginary)  # type: ignore[no-any-return]
     if name in ("array_diagonal", "array_windows") or attributes.get("read_only"):
-        return outer  # a read-only view
+        return outer  # nothing is written through a read-only view
     positions = _flat_positions(b, attributes, base_type)
     flat_outer = b.set_item(b.reshape(outer, shape=(-1,)), inner, positions, spec=(Gather(),))
     return b.reshape(flat_outer, shape=base_type.shape)  # type: ignore[no-any-return]
 
 
 def _flat_positions(b: GraphBuilder, attributes: Mapping[str, Any], base_type: ArrayType) -> Value:
-    """Return the flat index in the array of each element of a strided view."""
+    """Return, for each element of a strided view, its position in the flattened array."""
     if None in base_type.shape or None in base_type.strides:
         raise_no_gradient("an array is viewed in another shape and its sizes are known only at run time")
     dimensions: list[Any] = list(zip(base_type.shape, base_type.strides, strict=True))

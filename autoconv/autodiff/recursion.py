@@ -1,4 +1,4 @@
-"""Reverse rule for recursive functions: the backward graph is another recursive function.
+"""Reverse rule of calls of recursive functions: the backward graph is another recursive function.
 
 Other forward graphs store the values that gradients read. A recursive function would have to store them for each nested
 call, in order. Instead, its backward function takes the original arguments and recomputes the values in each call:
@@ -8,8 +8,9 @@ call, in order. Instead, its backward function takes the original arguments and 
             return 1.0                             return 0.0
         return x * power(x, n - 1)             return cotangent * power(x, n - 1) + power_back(x, n - 1, cotangent * x)
 
-A chain of n calls therefore recomputes n * n / 2 calls. Variables are read where the function is called, because they
-may change before the backward pass. Functions with other side effects, which would be repeated, have no gradient.
+A chain of n calls therefore recomputes n * n / 2 calls. Variables are read before the forward call and passed as
+tensors, because they may change before the backward pass. Functions with other side effects have no gradient, since the
+backward pass would repeat these.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def reverse_recursion(level: Level, node: Node, varied: set[Value], backprop: Ca
 
 
 def _effect_text(graph: Graph) -> str:
-    """Return the words for one of the graph's effects that must not be repeated."""
+    """Return a verb phrase for one of the graph's effects that must not be repeated."""
     texts = {
         Effects.WRITE: "writes variables or objects", Effects.OUTPUT: "prints",
         Effects.RANDOM: "draws random numbers", Effects.READ: "reads what may have changed",
@@ -95,7 +96,7 @@ def _backward_graph(
 
 
 def _value_before_node(level: Level, node: Node, value: Value) -> Value:
-    """Return the value; for a variable, its contents before the node."""
+    """Return the value itself, or for a variable its contents before the node."""
     if not isinstance(value.type, ResourceType):
         return value
     count = len(level.forward.nodes)
@@ -116,8 +117,9 @@ def _without_variables(graph: Graph, level: Level, call: Node) -> Graph:
 
 
 def _copy_by_value(graph: Graph, copies: dict[Graph, Graph], call: Node) -> Graph:
+    """Copy a function that reads variables, with tensor parameters in place of these; `copies` gets the copy."""
     copy = copies[graph] = Graph(f"{graph.name}_by_value")
-    copies[copy] = copy  # for a call of the copy in a backward graph
+    copies[copy] = copy  # backward graphs call the copy, which reads no variable
     values: dict[Value, Value] = {}
     for parameter in graph.parameters:
         values[parameter] = copy.add_parameter(cotangent_type(parameter.type), parameter.name)

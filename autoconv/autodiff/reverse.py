@@ -20,8 +20,8 @@ Backprop = Callable[[Level, set[Value]], None]
 def backprop(level: Level, varied: set[Value], nodes: Sequence[Node] | None = None) -> None:
     """Propagate the level's cotangents back to its varied values, through `nodes` (all of them by default).
 
-    `level.cotangents` has the cotangents of the outputs, and gets those of parameters and intermediate values. Raises
-    StagingError for an op without a gradient between them.
+    At first `level.cotangents` has the cotangents of the outputs; those of parameters and intermediate values are
+    added. Raises StagingError for an op without a gradient between varied values and outputs.
     """
     span = level.builder.span
     for node in reversed(level.forward.nodes[:] if nodes is None else nodes):

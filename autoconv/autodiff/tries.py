@@ -1,4 +1,4 @@
-"""Reverse rule for `try`: a backward `cond` on whether the body completed or raised."""
+"""Reverse rule of `try`: a backward `cond` on whether the body completed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from autoconv.ops.builder import GraphBuilder
 def reverse_try(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
     """Add the backward `cond`: one arm reverses the normal end and then the body, the other the handler.
 
-    A body that raised has no gradient; the values that it had stored for one are discarded.
+    A body that raised has no gradient, and the values that it had stored for the backward pass are discarded.
     """
     captures = node.inputs
     results = differentiated_results(level, node, varied)
@@ -39,7 +39,7 @@ def _reverse_normal_end(
     level: Level, body: Graph, normal_end: Graph, node: Node, results: list[Value], varied: set[Value],
     backprop: Callable[..., None],
 ) -> Arm:  # fmt: skip
-    """Reverse the normal end and then the body, whose results are the normal end's first parameters."""
+    """Reverse the normal end and then the body, whose results are the first parameters of the normal end."""
     output_count = len(body.outputs)
     leading_parameters, captures = list(normal_end.parameters[:output_count]), normal_end.parameters[output_count:]
     child = Region(level, normal_end, dict(zip(captures, node.inputs, strict=True)))
@@ -77,7 +77,7 @@ def _reverse_normal_end(
 def _reverse_handler(
     level: Level, handler: Graph, node: Node, results: list[Value], varied: set[Value], backprop: Callable[..., None]
 ) -> Arm:
-    """Reverse the handler. Its first parameter, the exception, is varied, so that a gradient through it is refused."""
+    """Reverse the handler. Its first parameter, the exception, counts as varied: a gradient through it is refused."""
     error, *capture_parameters = handler.parameters
     child = Region(level, handler, dict(zip(capture_parameters, node.inputs, strict=True)))
     varied_captures = [parameter for parameter, outer in child.outer.items() if outer in varied]

@@ -1,8 +1,8 @@
 """Reverse-mode differentiation of graphs.
 
-Applied to its own result it gives second derivatives, and so on: gradients are ops with gradients, and so are the
-stacks of stored values. All control flow is supported: arms, loops of any number of iterations, calls, tries.
-A level is a graph or region that is being differentiated.
+The result can be differentiated again, for derivatives of any order: it consists of ops with gradients, and so do the
+stacks of stored values. All control flow is supported: arms, loops of any number of iterations, calls, tries. A level
+is a graph or region that is being differentiated.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def vjp(
 
     Its parameters are those of `graph` followed by one cotangent for every output, of the output's type. The
     cotangent of an output that is not differentiable is ignored. Its outputs are the cotangents of the parameters at
-    the positions `wrt` (all of them by default), zeros where no output depends on the parameter. `with_outputs` puts
-    the outputs of `graph` before them. Raises StagingError for an op without a gradient between a chosen parameter and
+    the positions `wrt` (all of them by default), zeros where no output depends on the parameter. With `with_outputs`,
+    the outputs of `graph` come first. Raises StagingError for an op without a gradient between a chosen parameter and
     an output. `recompute_every` is explained in autoconv.autodiff.checkpoints.
     """
     result = shallow_copy(graph)
@@ -53,8 +53,8 @@ class Split:
 
     `forward` returns the outputs of the graph, followed by the stored values. `backward` takes the cotangents of the
     outputs at the positions `output_positions` and then the stored values; it returns the cotangents of the parameters
-    at the positions `parameter_positions`; the others have none. `has_lost_outputs` is true if an output without
-    a cotangent, such as a Python object, may depend on a parameter: the gradient through it is lost.
+    at the positions `parameter_positions`. Other outputs and parameters have no cotangent. `has_lost_outputs` is true
+    if an output without a cotangent, such as a Python object, may depend on a parameter: that gradient is lost.
     """
 
     forward: Graph

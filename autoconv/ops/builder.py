@@ -50,7 +50,7 @@ class GraphBuilder:
 
 
 def _type_to_share(op: Op, position: int, operands: Sequence[Any]) -> TensorType | None:
-    """Return the type of the first value whose dtype the operand at `position` has to share."""
+    """Return the type of the first value whose dtype the operand at `position` has to share; None if there is none."""
     positions = range(len(operands)) if op.unify == "all" else op.unify
     if position not in positions:
         return None

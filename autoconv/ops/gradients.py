@@ -33,7 +33,7 @@ def unbroadcast(b: Builder, cotangent: Any, like: Any) -> Any:
 
 
 def conjugate(b: Builder, x: Any) -> Any:
-    """Return the complex conjugate; a real `x` as it is."""
+    """Return the complex conjugate, which is `x` itself if it is real."""
     return b.conjugate(x) if dtype_of(x).is_complex else x
 
 
@@ -45,7 +45,7 @@ def as_dtype_of(b: Builder, real: Any, like: Any) -> Any:
 def restore_reduced_axes(b: Builder, value: Any, x: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
     """Return `value`, a reduction of `x` over `axis`, with the reduced axes as dimensions of size 1.
 
-    If `axis` is None, all axes are reduced, and the scalar is returned, which broadcasts in the same way.
+    If `axis` is None, all axes are reduced, and `value`, a scalar, is returned: it broadcasts as if it had the axes.
     """
     if keepdims or axis is None:
         return value
@@ -56,7 +56,7 @@ def restore_reduced_axes(b: Builder, value: Any, x: Any, axis: tuple[int, ...] |
         sorted_axes = sorted(axis)
     elif all(position < 0 for position in axis):
         sorted_axes = sorted(axis, reverse=True)
-    else:  # the rank is unknown, and axes count from both ends
+    else:  # the rank is unknown, and axes count from both ends: take the shape from another reduction of x
         return b.reshape_like(value, b.reduce_any(b.not_equal(x, x), axis=axis, keepdims=True))
     for position in sorted_axes:
         value = b.expand_dims(value, axis=position)

@@ -25,7 +25,7 @@ _MIN_BOUND, _MAX_BOUND = -(2**63), 2**63 - 1
 class Entry:
     """One item of an index."""
 
-    dimension_count: ClassVar[int] = 0  # those that the entry indexes; 0 for `Mask` and `Rest`, which vary
+    dimension_count: ClassVar[int] = 0  # that the entry indexes; 0 for `Mask` and `Rest`, where it varies
 
     @property
     def parts(self) -> tuple[Any, ...]:
@@ -125,10 +125,10 @@ class AlignedEntry(NamedTuple):
 def align(
     spec: Spec, rank: int, operands: Iterable[Any] = (), rank_of: Callable[[Any], int] = np.ndim
 ) -> list[AlignedEntry]:
-    """Pair the entries of an index with the dimensions of an array; a missing `Rest` is added after them.
+    """Pair the entries of an index with the dimensions of an array; a missing `Rest` is added at the end.
 
-    `operands` may be left out where no caller needs them. `rank_of` gives the rank of a mask's operand. The width of
-    `Rest` is negative if there are more entries than dimensions.
+    `operands` may be left out if the caller does not need them, and the index has no masks. `rank_of` gives the rank of
+    a mask's operand. The width of `Rest` is negative if there are more entries than dimensions.
     """
     remaining_operands = iter(operands)
     entries = spec if any(isinstance(entry, Rest) for entry in spec) else (*spec, Rest())
@@ -147,7 +147,7 @@ def align(
 
 
 def indexed_rank(entries: Iterable[AlignedEntry]) -> int:
-    """Return the number of dimensions that the entries index, apart from `Rest`."""
+    """Return the number of dimensions that the entries other than `Rest` index."""
     return sum(aligned.width for aligned in entries if not isinstance(aligned.entry, Rest))
 
 
@@ -177,7 +177,7 @@ def parse_index(index: Any, is_tensor: Callable[[Any], bool]) -> tuple[Spec, lis
 
 
 def _parse_item(item: Any, is_tensor: Callable[[Any], bool], operands: list[Any]) -> Entry:
-    """Return the entry of one item; its operands are appended to `operands`."""
+    """Return the entry of one item of an index; append its operands to `operands`."""
     if item is None:
         return NewAxis()
     if item is Ellipsis:
@@ -244,7 +244,7 @@ def _parse_bound(bound: Any, is_tensor: Callable[[Any], bool], operands: list[An
 
 
 def _is_mask(nested_list: Any, is_tensor: Callable[[Any], bool]) -> bool:
-    """Return whether a list of numbers and tensors is a mask; bools among integers are positions."""
+    """Return whether a list of numbers and tensors is a mask: all are bools. With integers, bools are positions."""
     dtypes = [leaf.dtype if is_tensor(leaf) else np.asarray(leaf).dtype for leaf in _leaves(nested_list)]
     kinds = {as_dtype(dtype).numpy.kind for dtype in dtypes}
     if not kinds <= set("iub"):

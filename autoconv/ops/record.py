@@ -38,7 +38,7 @@ Gradient = Callable[..., Any]
 EffectRule = Callable[[Sequence[Type], Mapping[str, Any]], Effects]
 
 
-# Errors by which a type rule fails on inputs that it does not handle; a trace would take them for the program's errors.
+# Errors of a type rule on inputs for which it is not written. A trace would take them for errors of the program.
 _FAILURES = (IndexError, KeyError, AttributeError, AssertionError, NameError, ZeroDivisionError)
 _MAX_BYTES = 2**63  # bytes that native code can count
 
@@ -60,7 +60,10 @@ class NoGradient:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Inputs (arrays) and attributes on which an op is tested; `differentiable` lists the inputs to perturb."""
+    """Inputs (arrays) and attributes on which an op is tested.
+
+    The gradient is tested for the inputs at the positions `differentiable`; None for all floating ones.
+    """
 
     inputs: tuple[Any, ...]
     attributes: Mapping[str, Any] = field(default_factory=dict)
@@ -102,8 +105,8 @@ class Op:
     ) -> tuple[Type, ...]:
         """Return the result types of an application of the op.
 
-        Raises the type rule's own errors; StagingError if the rule fails by one of `_FAILURES`, or if a result would
-        not fit into memory.
+        Raises the errors that the type rule raises on purpose; StagingError if the rule fails by one of `_FAILURES`, or
+        if a result would not fit into memory.
         """
         try:
             rule_result: Any = (

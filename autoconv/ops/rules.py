@@ -32,9 +32,9 @@ def broadcast_to_bool(*inputs: TensorType, **_: Any) -> TensorType:
 def broadcast_shapes(*shapes: Shape) -> Shape:
     """Broadcast shapes as NumPy does, with static, unknown and symbolic dimensions.
 
-    A symbol or an unknown dimension (None) with a number other than 1 gives that number, since any other size fails at
-    run time; with 1 it stays as it is. Two different symbols give None, as does a symbol with None. Raises ValueError
-    for two different numbers other than 1.
+    A symbol or an unknown dimension (None) combined with a number other than 1 gives the number, since another size
+    fails at run time. Combined with 1 it stays unchanged. Two different symbols give None, as does a symbol with None.
+    Raises ValueError for two different numbers other than 1.
     """
     if any(shape is None for shape in shapes):
         return None
@@ -56,7 +56,7 @@ def is_known_to_broadcast(target: Sequence[Dimension], shape: Any) -> bool:
 
 
 def _broadcast_dimension(dimensions: list[Dimension], shapes: list[tuple[Dimension, ...]]) -> Dimension:
-    """Return the dimension that several ones broadcast to; `shapes` are for the error's text."""
+    """Return the dimension to which the dimensions broadcast; `shapes` are for the text of the error."""
     known_sizes = {dimension for dimension in dimensions if isinstance(dimension, int) and dimension != 1}
     open_sizes = {dimension for dimension in dimensions if not isinstance(dimension, int)}
     if len(known_sizes) > 1:
@@ -70,7 +70,7 @@ def _broadcast_dimension(dimensions: list[Dimension], shapes: list[tuple[Dimensi
 
 
 def reduced_shape(shape: Shape, axis: int | tuple[int, ...] | None, keepdims: bool) -> Shape:
-    """Return the shape after reducing `axis` (None: all axes)."""
+    """Return the shape after a reduction over `axis` (None: all axes); None if it is unknown."""
     if shape is None:
         return () if axis is None and not keepdims else None
     axes = normalised_axes(axis, len(shape))
@@ -106,13 +106,13 @@ def check_axis_of(name: str, x: TensorType, axis: int) -> None:
 
 
 def diagonal_length(rows: Dimension, columns: Dimension, offset: int) -> Dimension:
-    """Return the length of the diagonal `offset` columns right of the main one, or rows below it if negative."""
+    """Return the length of the diagonal of the elements [i, i + offset]; None if it is unknown."""
     if isinstance(rows, int) and isinstance(columns, int):
         return max(min(rows - max(-offset, 0), columns - max(offset, 0)), 0)
     return rows if rows == columns and not offset else None
 
 
 def element_count(shape: Shape) -> int | None:
-    """Return the number of elements, or None where a dimension is not static."""
+    """Return the number of elements; None if the rank is unknown or a dimension is not static."""
     sizes = [dimension for dimension in shape or () if isinstance(dimension, int)]
     return None if shape is None or len(sizes) < len(shape) else math.prod(sizes)

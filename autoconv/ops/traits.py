@@ -1,4 +1,4 @@
-"""Facts about ops that analyses, passes and backends read: each is stated once, on the op's record."""
+"""Facts about ops for analyses, passes and backends; each fact is stated once, in the op's record."""
 
 from __future__ import annotations
 
@@ -91,8 +91,8 @@ class Traits:
     element_count_inputs
                     the indices of other inputs that decide how many elements the result has
     selects_rows    the result has a row for each element of the first operand that passes a test
-    view            results share the memory of the first input, as in NumPy, or are that input itself
-    may_alias       results may share the memory of an input: trivial cases of the kernel, and unknown functions
+    view            results share the memory of the first input, as NumPy's views do, or are that input itself
+    may_alias       results may share the memory of an input, as in trivial cases of the kernel or in unknown functions
     same_order      the result has the elements of the first input in the same order, under another shape
     generates       elements are computed from their index and scalars: no array is read
     allocates       the result is a new array in memory, container or instance, to which nothing else refers
@@ -100,9 +100,9 @@ class Traits:
     control         the regions are entered and left along the edges of `graph/region_flow.py` alone
     selects         the first operand selects the region that runs; the others are operands of that region
     repeats         the regions run until a test fails; the first operands are state (`region_flow.state_size`)
-    prints          it prints for Python's `print`: characters are counted, so that a rerun does not print them again
-    irreversible    it has an effect that is neither logged nor counted, and so cannot be undone: calls of Python,
-                    TensorFlow's print
+    prints          the op prints for Python's `print`: it counts characters, so that a rerun does not print them again
+    irreversible    the op has an effect that is neither logged nor counted, so that it cannot be undone: calls of
+                    Python, TensorFlow's print
     costly          an element takes longer to compute than to load: divisions and elementary functions
     compiles_eager_calls
                     the kernel takes many times as long as native code: eager calls on large arrays are compiled

@@ -24,7 +24,7 @@ from autoconv.graph.dtypes import (
     uint32,
     uint64,
 )
-from autoconv.numpy.standard import wrap_for_users as _standard
+from autoconv.numpy.standard import wrap_for_users as _wrap_for_users
 from autoconv.runtime.tensors.tensor import register_namespace
 from autoconv.xp import creation as _creation
 from autoconv.xp import dtypes as _dtypes
@@ -40,7 +40,7 @@ bool = bool_
 
 _FAMILIES = (_creation, _dtypes, _reductions, _manipulation)
 _FUNCTIONS = {name: getattr(family, name) for family in _FAMILIES for name in family.__all__} | _elements.FUNCTIONS
-_FUNCTIONS = {name: _standard(function, name) for name, function in _FUNCTIONS.items()}
+_FUNCTIONS = {name: _wrap_for_users(function, name) for name, function in _FUNCTIONS.items()}
 globals().update(_FUNCTIONS)
 
 

@@ -58,7 +58,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
 
 
 def _array_of_numbers(obj: Any, dtype: Any) -> np.ndarray:
-    """Return `np.asarray(obj, dtype)`; raise an error for an object that is not made of numbers."""
+    """Return `np.asarray(obj, dtype)`; raise TypeError for an object that is not made of numbers."""
     result = np.asarray(obj, dtype)
     if result.dtype == object:
         if _has_numbers(obj):
@@ -127,7 +127,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
 
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """A tensor of that shape with all elements equal to `fill_value`.
+    """A tensor of the shape with all elements equal to `fill_value`.
 
     >>> autoconv.xp.full((2,), 7).numpy()
     array([7, 7])
@@ -159,7 +159,7 @@ def linspace(
 
 
 def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
-    """The coordinates of a grid, one array for each of the vectors.
+    """The coordinates of the points of a grid, one array for each of the vectors.
 
     >>> [part.numpy().tolist() for part in autoconv.xp.meshgrid([1, 2], [3, 4, 5])]
     [[[1, 2], [1, 2], [1, 2]], [[3, 3], [4, 4], [5, 5]]]

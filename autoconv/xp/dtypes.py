@@ -40,7 +40,7 @@ def broadcast_arrays(*arrays: Any) -> tuple[Tensor, ...]:
 
 
 def broadcast_to(x: TensorLike, /, shape: ShapeLike) -> Tensor:
-    """The array broadcast to that shape.
+    """The array broadcast to the shape.
 
     >>> autoconv.xp.broadcast_to([1, 2], (2, 2)).numpy()
     array([[1, 2],
@@ -50,7 +50,7 @@ def broadcast_to(x: TensorLike, /, shape: ShapeLike) -> Tensor:
 
 
 def can_cast(from_: TensorLike, to: TensorLike, /) -> bool:
-    """Return whether the standard's promotion allows a cast from a dtype, or an array's dtype, to another.
+    """Return whether promotion allows a cast from a dtype, or the dtype of an array, to the dtype `to`.
 
     >>> autoconv.xp.can_cast(autoconv.xp.float64, autoconv.xp.float32)
     False

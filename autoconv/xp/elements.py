@@ -48,14 +48,14 @@ UNARY = {
     "tan": ("[0.0, 1.0]", "array([0.        , 1.55740772])"),
     "tanh": ("[0.0, 1.0]", "array([0.        , 0.76159416])"),
 }
-# The same for functions that return an array of integers unchanged.
+# As UNARY, for functions that return an array of integers unchanged.
 ROUNDING = {
     "ceil": ("[1.2, -1.2]", "array([ 2., -1.])"),
     "floor": ("[1.2, -1.2]", "array([ 1., -2.])"),
     "round": ("[1.5, 2.5]", "array([2., 2.])"),
     "trunc": ("[1.7, -1.7]", "array([ 1., -1.])"),
 }
-# The same for functions of two arrays.
+# As UNARY, for functions of two arrays.
 BINARY = {
     "add": ("[1, 2], [3, 4]", "array([4, 6])"),
     "atan2": ("[1.0, -1.0], [1.0, 1.0]", "array([ 0.78539816, -0.78539816])"),
@@ -130,7 +130,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def clip(x: TensorLike, /, min: TensorLike | None = None, max: TensorLike | None = None) -> Tensor:
-    """Each element clipped to the bounds, which broadcast, and promote with `x`.
+    """Each element clipped to the bounds, which broadcast and promote with `x`; None is no bound.
 
     >>> autoconv.xp.clip([-1.0, 0.5, 2.0], 0.0, 1.0).numpy()
     array([0. , 0.5, 1. ])

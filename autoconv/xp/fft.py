@@ -17,7 +17,7 @@ def _function_along_axis(name: str) -> Callable[..., Any]:
     def run(x: TensorLike, /, *, n: IntLike | None = None, axis: AxisLike = -1, norm: str = "backward") -> Tensor:
         return numpy_implementation(f"fft.{name}")(x, n, axis, norm)
 
-    return give_name(run, name, f"`numpy.fft.{name}` along an axis; float32 and complex64 stay in single precision.")
+    return give_name(run, name, f"`numpy.fft.{name}` along an axis; float32 and complex64 give complex64 or float32.")
 
 
 def _function_over_axes(name: str) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ from autoconv.xp.reductions import matmul, matrix_transpose, tensordot, vecdot
 
 
 def cholesky(x: TensorLike, /, *, upper: bool = False) -> Tensor:
-    """The triangular matrix whose product with its adjoint is x."""
+    """The Cholesky factor: the lower (or `upper`) triangular matrix L with x = L @ Lᴴ (or x = Lᴴ @ L)."""
     return numpy_implementation("linalg.cholesky")(x, upper=upper)
 
 
@@ -56,7 +56,7 @@ def matrix_power(x: TensorLike, n: IntLike, /) -> Tensor:
 
 
 def matrix_rank(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
-    """The number of singular values above `rtol` times the largest one."""
+    """The number of singular values above `rtol` times the largest singular value."""
     return numpy_implementation("linalg.matrix_rank")(x, **({} if rtol is None else {"rtol": rtol}))
 
 
@@ -108,7 +108,7 @@ def trace(x: TensorLike, /, *, offset: IntLike = 0, dtype: DTypeLike | None = No
 def vector_norm(
     x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = False, ord: TensorLike = 2
 ) -> Tensor:
-    """A norm over the axes, of all elements if `axis` is None."""
+    """A norm over the axes; of the flattened array if `axis` is None."""
     return numpy_implementation("linalg.vector_norm")(x, axis=axis, keepdims=keepdims, ord=ord)
 
 

@@ -59,7 +59,7 @@ def permute_dims(x: TensorLike, /, axes: AxisLike) -> Tensor:
 
 
 def repeat(x: TensorLike, repeats: TensorLike, /, *, axis: AxisLike | None = None) -> Tensor:
-    """Each element repeated `repeats` times along an axis; of the flattened array if `axis` is None.
+    """The array with each element repeated `repeats` times along an axis; it is flattened first if `axis` is None.
 
     >>> autoconv.xp.repeat([1, 2], 2).numpy()
     array([1, 1, 2, 2])
@@ -78,7 +78,7 @@ def reshape(x: TensorLike, /, shape: ShapeLike, *, copy: bool | None = None) -> 
 
 
 def roll(x: TensorLike, /, shift: TensorLike, *, axis: AxisLike | None = None) -> Tensor:
-    """The elements shifted cyclically along the axes.
+    """The elements shifted cyclically along the axes; as in the flattened array if `axis` is None.
 
     >>> autoconv.xp.roll([1, 2, 3], 1).numpy()
     array([3, 1, 2])
@@ -87,7 +87,7 @@ def roll(x: TensorLike, /, shift: TensorLike, *, axis: AxisLike | None = None) -
 
 
 def squeeze(x: TensorLike, /, axis: AxisLike) -> Tensor:
-    """The array without those axes; raises ValueError for one whose size is not 1.
+    """The array without the axes `axis`; raises ValueError for an axis whose size is not 1.
 
     >>> autoconv.xp.squeeze([[1, 2]], axis=0).numpy()
     array([1, 2])
@@ -157,7 +157,7 @@ def count_nonzero(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: b
 
 
 def nonzero(x: TensorLike, /) -> tuple[Tensor, ...]:
-    """The indices of the nonzero elements, one array for each axis; raises ValueError for an array without axes.
+    """The indices of the nonzero elements, one vector for each axis; raises ValueError for an array without axes.
 
     >>> [part.numpy().tolist() for part in autoconv.xp.nonzero([0, 3, 0, 4])]
     [[1, 3]]
@@ -166,7 +166,9 @@ def nonzero(x: TensorLike, /) -> tuple[Tensor, ...]:
 
 
 def searchsorted(x1: TensorLike, x2: TensorLike, /, *, side: str = "left", sorter: TensorLike | None = None) -> Tensor:
-    """The index at which each element of `x2` is inserted into the sorted vector `x1`.
+    """The index at which an insertion of each element of `x2` into the vector `x1` keeps the order of `x1`.
+
+    `x1` is sorted, or `sorter` are the indices that sort it.
 
     >>> autoconv.xp.searchsorted([1, 3, 5], [0, 3, 6]).numpy()
     array([0, 1, 3])
@@ -175,7 +177,7 @@ def searchsorted(x1: TensorLike, x2: TensorLike, /, *, side: str = "left", sorte
 
 
 def take(x: TensorLike, indices: TensorLike, /, *, axis: AxisLike | None = None) -> Tensor:
-    """The elements at those indices along an axis, which may be omitted for a vector.
+    """The elements at `indices` along an axis, which may be omitted for a vector.
 
     >>> autoconv.xp.take([10, 20, 30], [2, 0]).numpy()
     array([30, 10])
@@ -186,7 +188,7 @@ def take(x: TensorLike, indices: TensorLike, /, *, axis: AxisLike | None = None)
 
 
 def take_along_axis(x: TensorLike, indices: TensorLike, /, *, axis: AxisLike = -1) -> Tensor:
-    """The elements at those indices along an axis, with separate indices for each row.
+    """The elements at `indices` along an axis, with separate indices for each row.
 
     >>> autoconv.xp.take_along_axis(np.array([[3, 1], [2, 4]]), np.array([[1], [0]])).numpy()
     array([[1],
@@ -222,13 +224,13 @@ def argsort(x: TensorLike, /, *, axis: AxisLike = -1, descending: bool = False, 
 
 
 def sort(x: TensorLike, /, *, axis: AxisLike = -1, descending: bool = False, stable: bool = True) -> Tensor:
-    """The elements sorted along an axis.
+    """The elements sorted along an axis; equal elements, such as 0.0 and -0.0, keep their order.
 
     >>> autoconv.xp.sort([3, 1, 2], descending=True).numpy()
     array([3, 2, 1])
     """
-    sorted_elements = numpy_implementation("sort")(x, axis)
-    return flip(sorted_elements, axis=axis) if descending else sorted_elements
+    sort_ascending = numpy_implementation("sort")
+    return flip(sort_ascending(flip(x, axis=axis), axis), axis=axis) if descending else sort_ascending(x, axis)
 
 
 def cumulative_sum(
@@ -271,7 +273,7 @@ def diff(
     x: TensorLike, /, *, axis: AxisLike = -1, n: IntLike = 1, prepend: TensorLike | None = None,
     append: TensorLike | None = None,
 ) -> Tensor:  # fmt: skip
-    """Differences of neighbours along an axis, applied n times.
+    """Differences of neighbours along an axis, taken n times in succession.
 
     >>> autoconv.xp.diff([1, 4, 9]).numpy()
     array([3, 5])

@@ -31,6 +31,8 @@ def test_descending_order_keeps_equal_elements_in_theirs():
     x = xp.asarray([2, 1, 2, 1])
     np.testing.assert_array_equal(xp.argsort(x, descending=True), [0, 2, 1, 3])
     np.testing.assert_array_equal(xp.sort(x, descending=True), [2, 2, 1, 1])
+    signs = np.signbit(xp.sort(np.array([0.0, -0.0, 0.0, -0.0, -0.0]), descending=True).numpy())
+    np.testing.assert_array_equal(signs, [False, True, False, True, True])
 
 
 def test_named_results():

@@ -17,15 +17,15 @@ from autoconv.ops.index_spec import At, Slice
 from autoconv.ops.numpy.arrays import basic_entries
 
 DISJOINT, EQUAL, OVERLAP, UNKNOWN = "disjoint", "equal", "overlap", "unknown"
-_MAX_WORK = 200  # steps of np.shares_memory's exact algorithm
+_MAX_WORK = 200  # the most steps of np.shares_memory's exact algorithm
 
 
 class Overlaps:
     """Alias facts of a graph and its regions.
 
-    The lattice of an array is a set of base arrays; the sets grow to a least fixed point over region flow. None in the
-    set stands for any array. Arguments of `shared` array types count as one base array; if arguments are not disjoint,
-    each of them may be any array.
+    The lattice element of an array is the set of its possible base arrays; None in it stands for any array. The sets
+    grow to a least fixed point over region flow. Arguments of `shared` array types count as one base array. Without
+    `arguments_are_disjoint`, each argument may be any array.
     """
 
     def __init__(self, graph: Graph, arguments_are_disjoint: bool = True) -> None:
@@ -71,7 +71,7 @@ class Overlaps:
         return None if None in possible_roots else self.roots(value)
 
     def all_roots(self) -> list[Value]:
-        """Return all arguments and allocated arrays that count as base arrays, which have no common elements."""
+        """Return the arguments and allocated arrays that count as base arrays; no two have common elements."""
         return [value for value, roots in self._roots.items() if roots == {value}]
 
     def may_view(self, value: Value, array: Value) -> bool:
@@ -80,11 +80,11 @@ class Overlaps:
         return None in roots or bool(roots & self._possible_roots(array))
 
     def _possible_roots(self, value: Value) -> frozenset[Value | None]:
-        """Return the base arrays that a value may be a view of; None among them stands for any array."""
+        """Return the base arrays whose elements a value may have; None among them stands for any array."""
         return self._roots.get(base_of(value), frozenset({None}))
 
     def _collect_sources(self, graph: Graph) -> None:
-        """Record, for the arrays of a graph and its regions, allocations and the values that flow into them."""
+        """Record the arrays that a graph and its regions allocate, and the values that flow into their other arrays."""
         if graph in self._visited:
             return
         self._visited.add(graph)
@@ -114,7 +114,7 @@ class Overlaps:
                 roots = self._roots.get(value, frozenset())
                 for source in sources:
                     roots |= self._roots.get(base_of(source), frozenset())
-                if not sources:  # an unknown array
+                if not sources:  # nothing is known about the array
                     roots |= {None}
                 if roots != self._roots.get(value, frozenset()):
                     self._roots[value] = roots
@@ -122,9 +122,9 @@ class Overlaps:
 
 
 class Writes:
-    """The arrays that a graph and its regions may write, and those that are never written.
+    """The arrays that a graph and its regions may write.
 
-    Conservative: an op with array operands and results other than tensors may keep and write the arrays.
+    Conservative: an op with array operands, and with results other than tensors, may keep the arrays and write them.
     """
 
     def __init__(self, graph: Graph, overlaps: Overlaps) -> None:
@@ -182,7 +182,7 @@ def base_of(value: Value) -> Value:
 
 
 def _are_same_view(first: Value, second: Value) -> bool:
-    """Return whether both are made by the same steps from the same values."""
+    """Return whether two views are made by the same ops from the same values."""
     while first is not second:
         node, other = first.node, second.node
         if node is None or other is None or node.op is not other.op or not node.op.traits.view:
@@ -218,7 +218,7 @@ def _layout_in_base(value: Value, base: Value) -> _Layout | None:
     offset = source.offset
     if node.op.name == "array_strided":
         return _Layout(offset + node.attributes["offset"], type_.shape, type_.strides)  # type: ignore[arg-type]
-    if len(node.inputs) > 1 or 0 in source.shape:
+    if len(node.inputs) > 1 or 0 in source.shape:  # further inputs are positions known only at run time
         return None
     if node.op.name == "array_view":
         offset += _view_offset(node, source)
@@ -246,7 +246,7 @@ def _view_offset(node: Node, source: _Layout) -> int:
 
 
 def _overlap_relation(first: _Layout, second: _Layout, element_size: int) -> str:
-    """Return the alias relation of two different views of one array, where elements have at most this size."""
+    """Return the alias relation of two different views of one array; `element_size`, in bytes, is the larger one."""
     first_range, second_range = (_byte_range(layout, element_size) for layout in (first, second))
     if first_range is None or second_range is None:
         return DISJOINT
@@ -267,7 +267,7 @@ def _overlap_relation(first: _Layout, second: _Layout, element_size: int) -> str
 
 
 def _byte_range(layout: _Layout, element_size: int) -> tuple[int, int] | None:
-    """Return the first byte in the base and the one after the last; None for an array without elements."""
+    """Return the offsets in the base of the first byte and of the end; None for an array without elements."""
     offset, shape, strides = layout
     if 0 in shape:
         return None

@@ -36,10 +36,13 @@ def fresh_objects(graph: Graph) -> frozenset[Value]:
 
 
 def _collect_sources(node: Node, sources_of: dict[Value, list[Value]], not_allocated: list[Value]) -> None:
-    """Collect the sources of the node's results and its regions' parameters, and those that are not allocated."""
+    """Collect the sources of the node's results and of its regions' parameters.
+
+    Results and parameters that may hold an object from elsewhere are added to `not_allocated`.
+    """
     if node.op.traits.control and not is_recursive(node):
         for source, target in flow_edges(node):
-            if source is None:  # an exception
+            if source is None:  # the target holds an exception
                 not_allocated.append(target)
             elif isinstance(target.type, ObjectType):
                 sources_of.setdefault(target, []).append(source)

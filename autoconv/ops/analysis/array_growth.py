@@ -1,7 +1,7 @@
 """Analysis of arrays that may exceed memory although all arrays from which they are computed fit.
 
-NumPy allocates every intermediate array, and raises where memory is too small. A graph fuses intermediate arrays or
-removes unused ones, so such arrays are found before that. Calls with arrays beyond `MAX_BYTES` are left to NumPy.
+NumPy allocates every intermediate array, and raises where memory is too small. The optimiser fuses intermediate arrays
+and removes unused ones, so this analysis runs before it. Calls with arrays beyond `MAX_BYTES` are left to NumPy.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ArrayType, Symbol, TensorType
 from autoconv.ops.rules import element_count
 
-MAX_BYTES = 2**40  # of one array
-MAX_UNREAD_BYTES = 2**30  # of one array that nothing reads
+MAX_BYTES = 2**40  # the size of one array
+MAX_UNREAD_BYTES = 2**30  # the size of one array that nothing reads
 _BROADCASTS = frozenset({"broadcast_to", "broadcast_to_shape_of"})  # views in NumPy
 
 
@@ -28,7 +28,7 @@ def may_exceed_inputs(node: Node) -> bool:
         return False
     if node.op.traits.selects_rows:
         shape = node.inputs[0].shape or ()
-        return len(shape) * (element_count(shape) or 0) * 8 > MAX_UNREAD_BYTES  # of int64 positions of all elements
+        return len(shape) * (element_count(shape) or 0) * 8 > MAX_UNREAD_BYTES  # int64 positions of all elements
     counts = (node.inputs[position] for position in node.op.traits.element_count_inputs if position < len(node.inputs))
     if any(map(_is_not_constant, counts)):
         return True
@@ -39,17 +39,17 @@ def may_exceed_inputs(node: Node) -> bool:
 
 
 def is_too_large(node: Node, limit: int = MAX_BYTES) -> bool:
-    """Return whether a result of known shape is a new array in NumPy of more than `limit` bytes."""
+    """Return whether a result of known shape is a new array of more than `limit` bytes in NumPy."""
     return _is_new_array(node) and any(_byte_count(value) > limit for value in node.results)
 
 
 def _is_new_array(node: Node) -> bool:
-    """Return whether NumPy allocates the result: it is no view, and of no op with regions."""
+    """Return whether NumPy allocates the result: the op makes no view, is no broadcast, and has no regions."""
     return not node.op.traits.view and not node.regions and node.op.name not in _BROADCASTS
 
 
 def _array_in_memory(value: Value) -> Value:
-    """Return the operand of the first broadcast among the views that made the value; the value itself if none did."""
+    """Return the operand of the earliest broadcast among the views that made the value; the value if there is none."""
     array = value
     while value.node is not None and not value.node.regions and not _is_new_array(value.node):
         is_broadcast = value.node.op.name in _BROADCASTS
@@ -59,7 +59,7 @@ def _array_in_memory(value: Value) -> Value:
 
 
 def size_limits(graph: Graph) -> Iterator[Symbol]:
-    """Return expressions that must not be negative for all results to have at most `MAX_BYTES`.
+    """Yield expressions that are not negative if all results have at most `MAX_BYTES`.
 
     Only results that are larger than each input by an open factor are considered.
     """
@@ -102,7 +102,7 @@ def _open_dimension_count(value: Value) -> int:
 
 
 def _byte_count(value: Value) -> int:
-    """Return the size of an array whose dimensions are known, else 0."""
+    """Return the size in bytes of an array whose dimensions are known; 0 for other values."""
     type_ = value.type
     if not isinstance(type_, (TensorType, ArrayType)):
         return 0

@@ -3,12 +3,13 @@
     counts[place] += 1
     table[i, j] = min(table[i - 1, j], table[i, j - 1]) + 1
 
-Locations are the arrays of one integer dtype that a graph allocates, and the states of its loops. Each update of a
-location writes a number of some location plus a number of a small interval, or a number of a known interval. A run has
-at most as many updates as the trip counts of its loops allow, and never more than `_UPDATE_LIMIT`. So the numbers in
-locations stay in one interval, and their sums need no test for overflow.
+Locations are the arrays of one integer dtype that a graph allocates, and the states of its loops. An update of a
+location writes a number of some location plus a number in the interval `steps` (a step), or a number in the interval
+`resets` (a reset); a `Tally` holds the two intervals, None for one that does not occur. A run has at most as many
+updates as the trip counts of its loops allow, and never more than `_UPDATE_LIMIT`. So the numbers in locations stay in
+one interval, and their sums need no test for overflow.
 
-The analysis begins with all locations and drops those that have another kind of update, to a fixed point.
+The analysis begins with all locations and drops those with an update of another kind, until none is left to drop.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ from autoconv.ops.analysis.alias import Overlaps
 from autoconv.ops.analysis.induction import trip_count_bound
 from autoconv.ops.analysis.tally import Tally
 
-_UPDATE_LIMIT = 1 << 53  # at a thousand million a second, they take 104 days
+_UPDATE_LIMIT = 1 << 53  # so many updates take 104 days, at a thousand million a second
 _DEPTH_LIMIT = 64  # nodes between a location and the number that an update writes
-_LOCATION_TALLY = Tally((0, 0), None)
+_LOCATION_TALLY = Tally((0, 0), None)  # of a number that is read from a location
 _SIGN_OF_SUM = {"add": 1, "python_add": 1, "subtract": -1, "python_subtract": -1}
 _SELECTING_OPS = frozenset({"maximum", "minimum"})
 _NUMBER_KEEPING_OPS = frozenset({"broadcast_to", "cast", "identity", "python_cast", "python_int"})
 
 
 def content_ranges(graph: Graph, overlaps: Overlaps, ranges: Mapping[Value, Range]) -> dict[Value, Range]:
-    """Return the ranges of integers that come from locations; `ranges` has those of other numbers."""
+    """Return the ranges of integers that come from locations; `ranges` has the known ranges of other numbers."""
     update_bound = _update_bound(graph, ranges)
     result: dict[Value, Range] = {}
     for dtype in (int32, int64):
@@ -46,9 +47,10 @@ def content_ranges(graph: Graph, overlaps: Overlaps, ranges: Mapping[Value, Rang
 
 
 class _Locations:
-    """The locations of a graph of one dtype.
+    """The locations of one dtype in a graph.
 
-    An update pairs the locations that may get a number with that number: a value, its tally, or None if it is unknown.
+    An update is a pair: the locations that a number may be written to, and the number, as a value of the graph, as a
+    tally, or None if it is unknown.
     """
 
     def __init__(
@@ -59,10 +61,10 @@ class _Locations:
         self._ranges = ranges
         self._dtype = dtype
         self._update_bound = update_bound
-        # An eighth of the dtype's maximum; all steps together add as much at most, so sums of two locations fit.
+        # An eighth of the dtype's maximum. All steps together add at most as much, so the sum of two locations fits.
         self._largest_reset = 1 << 8 * dtype.size - 4
         self._largest_step = self._largest_reset // update_bound - 1
-        self._sources: dict[Value, list[Value | None]] = {}  # of parameters and results of control nodes
+        self._sources: dict[Value, list[Value | None]] = {}  # by parameter or result of a control node
         self._loop_result_of: dict[Value, Value] = {}  # by result or parameter of a loop: the result of the same state
         self._locations: set[Value] = set()
         self._updates: list[tuple[frozenset[Value], Value | Tally | None]] = []
@@ -138,12 +140,12 @@ class _Locations:
                 self._updates.append((frozenset(self._locations), None))
 
     def _roots(self, array: Value) -> frozenset[Value]:
-        """Return the base arrays of an array, all locations if they are not known."""
+        """Return the base arrays of an array; all locations if its base arrays are unknown."""
         roots = self._overlaps.known_roots(array)
         return frozenset(self._locations) if roots is None else roots
 
     def _drop_unbounded_locations(self) -> None:
-        """Drop the locations with an update of unknown or large size, until all others have small updates only."""
+        """Drop locations that have an update which is unknown or not small, until no location has one."""
         while True:
             self._tallies = {}
             dropped_locations = set[Value]()
@@ -154,7 +156,7 @@ class _Locations:
                 return
             self._locations -= dropped_locations
 
-    # ---- tallies of numbers: relative to the numbers in all locations
+    # ---- tallies of numbers; a step is relative to a number in any of the locations
 
     def _tally_of_update(self, update: Value | Tally | None) -> Tally | None:
         """Return the tally of the number that an update writes; None if it is unknown."""
@@ -168,7 +170,7 @@ class _Locations:
         return self._tallies[value]
 
     def _find_tally(self, value: Value, depth: int) -> Tally | None:
-        """Return the tally of a number from the node that computes it; `depth` counts the nodes behind the update."""
+        """Return the tally of a number from the node that computes it; `depth` counts the nodes since the update."""
         node, type_ = value.node, value.type
         if value in self._ranges:
             return Tally(None, self._ranges[value])
@@ -190,6 +192,7 @@ class _Locations:
             return _LOCATION_TALLY if roots is not None and roots <= self._locations else None
         if name in _SIGN_OF_SUM:
             return _sum(self._tally(inputs[0], depth + 1), self._tally(inputs[1], depth + 1), _SIGN_OF_SUM[name])
+        # The items of a range lie between its start and its stop.
         if name in _SELECTING_OPS or (name == "range" and all(value in self._ranges for value in inputs)):
             return self._tally_of_any(inputs, depth)
         if name == "select":
@@ -207,19 +210,19 @@ class _Locations:
         return reduce(Tally.union, known_tallies) if known_tallies and len(known_tallies) == len(tallies) else None
 
     def _tally_of_other_dtype(self, dtype: DType) -> Tally | None:
-        """Return the tally of a bool or of a narrower integer, whose range is that of its dtype."""
+        """Return the tally of a bool or a narrower integer: resets in its dtype's range; None for others."""
         if dtype.is_bool:
             return Tally(None, (0, 1))
         is_narrow = dtype.is_integer and dtype.size < self._dtype.size
         return Tally(None, (int(dtype.min), int(dtype.max))) if is_narrow else None
 
     def _has_integers(self, value: Value, scalars_only: bool = False) -> bool:
-        """Return whether the value is a tensor of the dtype of the locations."""
+        """Return whether the value is a tensor of the locations' dtype, and without dimensions if `scalars_only`."""
         type_ = value.type
         return isinstance(type_, TensorType) and type_.dtype is self._dtype and not (scalars_only and type_.shape != ())
 
     def _is_small(self, tally: Tally | None) -> bool:
-        """Return whether the interval stays within the dtype in all runs."""
+        """Return whether steps and resets are so small that numbers always stay within the dtype; false for None."""
         if tally is None:
             return False
         steps, resets = tally.steps or (0, 0), tally.resets or (0, 0)
@@ -227,7 +230,7 @@ class _Locations:
 
 
 def _update_bound(graph: Graph, ranges: Mapping[Value, Range]) -> int:
-    """Return a bound of the number of updates in a run: of stores, allocations, and states of loops."""
+    """Return a bound of the number of updates in a run: stores, allocations, and new states of loops."""
     count = 1
     for node in graph.nodes:
         trip_count = trip_count_bound(node, ranges) if node.op.traits.repeats else 1
@@ -239,12 +242,12 @@ def _update_bound(graph: Graph, ranges: Mapping[Value, Range]) -> int:
 
 
 def _is_absent(value: Value | None) -> bool:
-    """Return whether the value is one of the op `absent`, which nothing reads."""
+    """Return whether the value is a result of the op `absent`, which nothing reads."""
     return value is not None and value.node is not None and value.node.op.name == "absent"
 
 
 def _tally_of_constant(number: object) -> Tally | None:
-    """Return the tally of constant integers: resets in their range."""
+    """Return the tally of constant integers: resets in their range; None for other numbers."""
     array = np.asarray(number)
     if array.dtype.kind not in "biu" or not array.size:
         return None
@@ -252,7 +255,7 @@ def _tally_of_constant(number: object) -> Tally | None:
 
 
 def _sum(x: Tally | None, y: Tally | None, sign: int) -> Tally | None:
-    """Return the tally of a sum or difference; None where both operands come from locations."""
+    """Return the tally of x + sign·y; None if both operands come from locations, or if -y does."""
     if x is None or y is None:
         return None
     if y.steps is not None:

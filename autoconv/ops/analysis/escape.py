@@ -9,7 +9,8 @@ from autoconv.graph.types import TensorType
 def escaping_arrays(graph: Graph) -> set[Value]:
     """Return the arrays that the program may see after a run.
 
-    They are the outputs, the inputs of object ops and of nodes with regions, and the bases of escaping views.
+    These are arrays among the outputs and the inputs of object ops and of nodes with regions, and the bases of escaping
+    views.
     """
     result = {value for value in graph.outputs if _is_array(value)}
     for node in reversed(graph.nodes):

@@ -12,8 +12,8 @@ from autoconv.ops.index_spec import Mask
 class Extents:
     """The extents of a graph's values. An extent is a key: values with equal keys have equal shapes in each run.
 
-    An elementwise result has the extent of its operands. That of elements selected by a mask depends on the mask's.
-    Conservative: any other value has an extent of its own.
+    An elementwise result has the extent of its operands. The extent of elements selected by a mask is made of that of
+    the mask and the shape of the other dimensions. Conservative: any other value is its own extent.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -31,7 +31,7 @@ class Extents:
         return self._extents.get(value, value)
 
     def _extent_of_result(self, node: Node, value: Value) -> Any:
-        """Return the extent of a node's result, given those of its operands."""
+        """Return the extent of a node's result; the extents of its operands are known."""
         if node.op.name in ("array_of", "array_load", "cast"):
             return self.of(node.inputs[0])
         if node.op.name == "get_item" and node.attributes["spec"] == (Mask(),):

@@ -2,9 +2,9 @@
 
     while position < limit: …; position = position + 1
 
-The range of such a counter makes bounds checks of positions redundant. A short loop whose only exit is its limit polls
-for interrupts between long runs of iterations, so that LLVM can vectorise it. Inner loops of a few iterations do not
-poll.
+The range of such a counter makes bounds checks of positions redundant. It also decides how often a loop polls for
+interrupts. If the loop has a short body and no exit but the limit, it polls between long runs of iterations, so that
+LLVM can vectorise these. Inner loops of a few iterations do not poll.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from autoconv.graph.region_flow import state_size
 class Counter:
     """The induction variable of a loop: the state at `position`.
 
-    Its limit is the constant `limit`, or the capture at position `capture`: None and -1 stand for the one that is not
-    used. `is_only_exit`: no other condition ends the loop.
+    Its limit is the constant `limit` if `capture` is -1; else `limit` is None, and the limit is the capture at position
+    `capture`. `is_only_exit`: no other condition ends the loop.
     """
 
     position: int
@@ -56,7 +56,10 @@ def counter_of(node: Node) -> Counter | None:
 
 
 def _exit_comparison(test: Graph) -> tuple[Node | None, bool]:
-    """Return a comparison that has to hold for the loop to continue, and whether it is the whole condition."""
+    """Return the node whose result has to be true for the loop to continue, and whether it is the whole condition.
+
+    The node is None if no single one has to be true.
+    """
     result = test.outputs[0].node
     if result is not None and result.op.traits.selects:
         return (result.inputs[0].node if _is_and(result) else None), False
@@ -70,7 +73,7 @@ def _is_and(node: Node) -> bool:
         return False
     arm = node.regions[1]
     result = arm.outputs[0]
-    if result in arm.parameters:  # the operand itself may be the result
+    if result in arm.parameters:  # the result may be the operand itself
         return node.inputs[1 + arm.parameters.index(result)] is node.inputs[0]
     return constant_of(result) == 0
 
@@ -95,8 +98,8 @@ def constant_of(value: Value) -> int | None:
 def trip_count_bound(loop: Node, ranges: Mapping[Value, Range]) -> int | None:
     """Return an upper bound of a loop's trip count, the number of its iterations; None if it is unknown.
 
-    It is the distance from a counter's constant start to its constant limit. Or it is the number of integers in the
-    range of a state that grows in each iteration.
+    The bound is the distance from a counter's constant start to its constant limit. If there is no such counter, it is
+    the number of integers in the range of a state that grows in each iteration.
     """
     counter = counter_of(loop)
     start = None if counter is None else constant_of(loop.inputs[counter.position])
@@ -112,7 +115,7 @@ def trip_count_bound(loop: Node, ranges: Mapping[Value, Range]) -> int | None:
 
 
 def nested_trip_count_bound(loop: Node) -> int | None:
-    """Return an upper bound of the iterations of a loop and of the loops in it.
+    """Return an upper bound of the iterations of a loop and of the loops in it, all added up.
 
     None if it is unknown, or if the loop contains calls or tries.
     """
@@ -124,7 +127,7 @@ def nested_trip_count_bound(loop: Node) -> int | None:
 
 
 def iteration_weight(body: Graph) -> int | None:
-    """Return an upper bound of the iterations in one run of the body: 1, and the iterations of its inner loops.
+    """Return an upper bound of the iterations in one run of the body: 1, plus those of its inner loops.
 
     None if it is unknown.
     """

@@ -1,8 +1,8 @@
 """Ranges of the integers of a graph, by interval analysis with widening (Cousot and Cousot, 1977).
 
-Loops are analysed to a fixed point, and conditions refine what they compare. The ranges of `integer_ranges` hold in
-every run: code without checks may be written for them. `optimise/overflow` finds the ints that may exceed 64 bits, on
-the assumption that no run is long enough for a counter to do so.
+Loops are analysed to a fixed point. In an arm or a loop body, the condition narrows the ranges of the numbers that it
+compares. The ranges of `integer_ranges` hold in every run, so that code may omit checks. `optimise/overflow` finds the
+ints that may exceed 64 bits; it assumes that no run is long enough for a counter to exceed them.
 """
 
 from __future__ import annotations
@@ -35,17 +35,18 @@ from autoconv.ops.analysis.value_range import (
     union,
 )
 
-_MAX_ROUNDS = 12  # visits of a loop's body until its state counts as unknown
-_EXACT_ROUNDS = 2  # visits after which bounds are widened to the next of `_BOUNDS`
+_MAX_ROUNDS = 12  # visits of a loop's body before state that still grows counts as unknown
+_EXACT_ROUNDS = 2  # visits before growing bounds are widened to the next of `_BOUNDS`
 _POWERS = [1 << bits for bits in (0, 1, 2, 4, 8, 16, 24, 32, 48, 62)]
 _BOUNDS = sorted({sign * (power - offset) for power in _POWERS for offset in (0, 1) for sign in (1, -1)})
-# Bounds of a number that grows by at most `_SLOW_STEP` in an iteration: no feasible run reaches them.
+# No feasible run reaches these bounds by steps of at most `_SLOW_STEP` an iteration.
 _SLOW_GROWTH_RANGE: Range = (-(1 << 61), 1 << 61)
 _SLOW_STEP = 1 << 10
 _MAX_ASSUMED_COMPARISONS = 6  # comparisons of a loop's test that are assumed to be false in turn
 _FALSE: Range = (0, 0)
 _TRUE: Range = (1, 1)
-_CASTS = frozenset({"cast", "identity", "python_bool", "python_cast"})  # they keep an integer, or take its truth
+# The result of these ops is the integer itself, or its truth.
+_CASTS = frozenset({"cast", "identity", "python_bool", "python_cast"})
 
 
 def integer_ranges(graph: Graph) -> dict[Value, Range]:
@@ -73,7 +74,7 @@ def integer_ranges(graph: Graph) -> dict[Value, Range]:
 
 
 class _LoopVisit(NamedTuple):
-    """The ranges of a loop's operands, and those of its state that follow from them."""
+    """The ranges of a loop's operands, and the ranges of its state that were found for them."""
 
     operands: Ranges
     state: Ranges
@@ -82,9 +83,9 @@ class _LoopVisit(NamedTuple):
 class RangeAnalysis:
     """An interval analysis that reports the nodes which a run may reach.
 
-    `report` is called for these nodes in the order of a run, once for each time that the node's region is entered from
-    the source. The ranges of the inputs are then at their fixed point (`of`). With `assumes_slow_growth`, a number that
-    grows by a small step in each iteration stays within `_SLOW_GROWTH_RANGE`.
+    `report` is called for these nodes in the order of a run: for a region that several nodes share, once for each of
+    them. At these calls the ranges of the inputs, by `of`, are at their fixed point. With `assumes_slow_growth`, a
+    number that grows by a small step in each iteration is assumed to stay within `_SLOW_GROWTH_RANGE`.
     """
 
     def __init__(self, report: Callable[[Node], None] | None = None, *, assumes_slow_growth: bool = False) -> None:
@@ -94,15 +95,15 @@ class RangeAnalysis:
         self._known_ranges: dict[Value, Range] = {}
         self._absent_values: set[Value] = set()  # results of the op `absent`, which nothing reads
         self._last_visits: dict[Node, _LoopVisit] = {}
-        self._assumed_ranges: dict[Value, Range] = {}
-        self._required_by_loop: dict[Node, list[Value]] = {}
+        self._assumed_ranges: dict[Value, Range] = {}  # of a comparison, while it is assumed to be false
+        self._required_by_loop: dict[Node, list[Value]] = {}  # see `_required_comparisons`
         self._limits = cache(_limits)
         self._owner_of_region: dict[Graph, Node] = {}
-        self._shared_regions: set[Graph] = set()  # of several nodes
-        self._operand_of: dict[Value, Value] = {}  # by parameter of an arm of a condition
+        self._shared_regions: set[Graph] = set()  # regions of several nodes
+        self._operand_of: dict[Value, Value] = {}  # by parameter of an arm: the operand of `cond` that it receives
 
     def ranges(self) -> dict[Value, Range]:
-        """Return the ranges that hold wherever a value is computed."""
+        """Return the ranges that hold in every run, without shared regions and without mere limits of dtypes."""
         for graph in self._shared_regions:
             for value in (*graph.parameters, *(value for node in graph.walk() for value in node.results)):
                 self._known_ranges.pop(value, None)
@@ -132,7 +133,7 @@ class RangeAnalysis:
         return [self.of(value) for value in graph.outputs]
 
     def _set_range(self, value: Value, range_: Range | None) -> None:
-        """Note the range of a value within the limits of its dtype, or the one that is assumed."""
+        """Record the range of a value, or its assumed range, within the limits of its dtype; None if it is unknown."""
         limits = self._limits(value)
         if limits is None:
             return
@@ -202,7 +203,7 @@ class RangeAnalysis:
         return result if result is not None and is_within_int64(result) and cast_range(result, limits) else None
 
     def _visit_cond(self, node: Node) -> None:
-        """Find the ranges of the results, and those in the arms, where the condition's truth is known."""
+        """Find the ranges of the results and of the values in each arm, in which the condition's truth is known."""
         index_range = self.of(node.inputs[0])
         is_bool = _limits(node.inputs[0]) == BOOL_RANGE
         ranges_of_arms: list[Ranges] = []
@@ -247,7 +248,7 @@ class RangeAnalysis:
             self._set_range(value, range_)
 
     def _find_state(self, node: Node, operands: Ranges, last_visit: _LoopVisit | None) -> Ranges:
-        """Return the ranges of a loop's state; those of the last visit, with other operands, are the first guess."""
+        """Return the ranges of a loop's state; the first guess includes those of the last visit, if there is one."""
         state_count = state_size(node)
         body = node.regions[1]
         initial_state, captures = operands[:state_count], operands[state_count:]
@@ -258,7 +259,7 @@ class RangeAnalysis:
             if self._assumes_slow_growth:
                 state_after = list(map(_without_slow_growth, state, state_after))
             joined_state = join_ranges(state, state_after)
-            if joined_state == state:  # the bounds hold; another iteration may narrow those that were widened
+            if joined_state == state:  # the bounds hold; one more iteration narrows bounds that were widened too far
                 state = join_ranges(initial_state, state_after)
                 if state != joined_state:
                     self._run_iteration(node, state, captures)
@@ -270,7 +271,7 @@ class RangeAnalysis:
             elif round_number == _MAX_ROUNDS - 1 and self._assumes_slow_growth:
                 state = [_widen(*pair, _SLOW_GROWTH_RANGE) for pair in zip(state, joined_state, strict=True)]
             else:
-                state = [  # those that still grow are unknown
+                state = [  # ranges that still grow are unknown
                     old if old == new else limit for old, new, limit in zip(state, joined_state, limits, strict=True)
                 ]
         self._run_iteration(node, limits, captures)
@@ -293,13 +294,13 @@ class RangeAnalysis:
             if refined_ranges is not None:
                 return self._visit(body, refined_ranges, node)
         with self._suppress_reports():
-            self._visit(body, [None] * len(body.parameters), node)  # not entered: any ranges hold
+            self._visit(body, [None] * len(body.parameters), node)  # never entered, so any ranges hold
         return list(state)
 
     def _required_comparisons(self, node: Node) -> list[Value]:
-        """Return the comparisons that have to hold for a loop's test to hold, as in `first and second`.
+        """Return the comparisons that have to hold for a loop's test to hold: both in `x < y and y < z`.
 
-        They follow from the form of the test, whatever the state is, and are found once for each loop.
+        They follow from the form of the test alone, so they are found once for each loop.
         """
         if self._assumed_ranges:
             return []
@@ -309,13 +310,13 @@ class RangeAnalysis:
         return required
 
     def _find_required_comparisons(self, node: Node) -> list[Value]:
-        """Return them: each of these makes the test false if it is assumed to be false."""
+        """Return the comparisons that make the test of a loop false if they are assumed to be false."""
         test = node.regions[0]
         test_result = test.outputs[0]
         if all(inner.op.name == "constant" or test_result in inner.results for inner in test.nodes):
             return []  # the test is a single node
         unknown: Ranges = [None] * len(test.parameters)
-        comparisons = [  # the only ops that have a range here; it is not used
+        comparisons = [  # the results of ops for which `comparison_range` has a rule, whatever the operands are
             inner.results[0] for inner in test.walk() if comparison_range(inner.op.name, [_FALSE] * len(inner.inputs))
         ]
         required = []
@@ -328,7 +329,10 @@ class RangeAnalysis:
         return required
 
     def _implied_facts(self, condition: Value, holds: bool) -> dict[Value, Range]:
-        """Return the ranges of a condition with the truth `holds`, and of its operands if it is a comparison."""
+        """Return the ranges that follow from the condition's truth, `holds`.
+
+        These are the ranges of the condition, of its operands if it is a comparison, and of equal outer values.
+        """
         facts: dict[Value, Range] = {condition: _TRUE if holds else _FALSE}
         node = condition.node
         operand_ranges = [] if node is None else [self.of(value) for value in node.inputs]
@@ -352,21 +356,21 @@ def _limits(value: Value) -> Range | None:
 
 
 def _widen(before: Range | None, after: Range | None, bounds: Sequence[int]) -> Range | None:
-    """Return the range `after` with the bounds that have grown moved on to the next of the ordered `bounds`."""
+    """Return the range `after`; each bound that exceeds that of `before` is moved on to the next of `bounds`."""
     if before is None or after is None:
         return None
     low, high = after
     if low < before[0]:
         position = bisect_right(bounds, low)
-        low = bounds[position - 1] if position else -(1 << 63)  # of int64
+        low = bounds[position - 1] if position else -(1 << 63)  # the minimum of int64
     if high > before[1]:
         position = bisect_left(bounds, high)
-        high = bounds[position] if position < len(bounds) else (1 << 64) - 1  # of uint64
+        high = bounds[position] if position < len(bounds) else (1 << 64) - 1  # the maximum of uint64
     return low, high
 
 
 def _without_slow_growth(before: Range | None, after: Range | None) -> Range | None:
-    """Return the range `after` an iteration, but keep a bound that has reached `_SLOW_GROWTH_RANGE` and grew little."""
+    """Return the range `after` an iteration, without small growth beyond the bounds of `_SLOW_GROWTH_RANGE`."""
     if before is None or after is None:
         return after
     low, high = after
@@ -378,7 +382,7 @@ def _without_slow_growth(before: Range | None, after: Range | None) -> Range | N
 
 
 def _refine(values: Sequence[Value], ranges: Ranges, facts: dict[Value, Range]) -> Ranges | None:
-    """Return the intersections of the ranges with the facts; None if one is empty."""
+    """Return the ranges of the values, narrowed by the facts; None if one is empty, so that no run gets there."""
     result: Ranges = []
     for value, range_ in zip(values, ranges, strict=True):
         fact = facts.get(value)

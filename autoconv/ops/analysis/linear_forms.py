@@ -16,7 +16,7 @@ from autoconv.graph.linear_form import LinearForm, of_atom
 from autoconv.graph.region_flow import parameter_sources
 from autoconv.graph.types import TensorType
 
-_DEPTH_LIMIT = 32  # nodes between a value and its atoms
+_DEPTH_LIMIT = 32  # the most nodes between a value and its atoms
 _NUMBER_KEEPING_OPS = frozenset({"identity", "python_cast", "python_int"})
 
 
@@ -24,7 +24,7 @@ class LinearForms:
     """The linear forms of the integers without dimensions in a graph and its regions."""
 
     def __init__(self, graph: Graph) -> None:
-        self._outer_values: dict[Value, Value] = {}  # by parameter of a region: the outer value that it always holds
+        self._outer_values: dict[Value, Value] = {}  # by parameter of a region: the one outer value that it holds
         self._forms: dict[Value, LinearForm] = {}
         self._collect_captures(graph, set())
 
@@ -54,14 +54,14 @@ class LinearForms:
         return value
 
     def of(self, value: Value, depth: int = 0) -> LinearForm:
-        """Return the linear form of an integer; a form of one atom if it is computed in another way."""
+        """Return the linear form of an integer; a value that is not computed linearly is an atom itself."""
         value = self.outermost(value)
         if value not in self._forms:
             self._forms[value] = (self._form_of_node(value.node, depth) if value.node else None) or of_atom(value)
         return self._forms[value]
 
     def _form_of_node(self, node: Node, depth: int) -> LinearForm | None:
-        """Return the linear form of a node's result; None if it is computed in another way."""
+        """Return the linear form of a node's result; None if it is not computed linearly."""
         constant = _constant(node)
         if constant is not None:
             return LinearForm(constant)

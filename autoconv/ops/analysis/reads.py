@@ -6,7 +6,7 @@ from autoconv.graph.graph import Node, Value
 
 
 def read_inputs(node: Node) -> tuple[Value, ...]:
-    """Return the inputs whose elements the node reads: without those read for their shapes only, and sizes."""
+    """Return the inputs whose elements the node reads; sizes and inputs read for their shapes only are left out."""
     traits = node.op.traits
     inputs = node.inputs if traits.sizes is None else node.inputs[: traits.sizes.position]
     return tuple(value for i, value in enumerate(inputs) if i not in traits.shape_only)

@@ -25,12 +25,12 @@ def may_fail_for_sizes(op: Op, inputs: Sequence[Value], attributes: Mapping[str,
 
 
 def has_requested_sizes(node: Node) -> bool:
-    """Return whether operands request sizes of the result, which may be negative or exceed memory."""
+    """Return whether operands of the node are requested sizes, which may be negative or exceed memory."""
     return _has_requested_sizes(node.op, node.inputs)
 
 
 def _has_requested_sizes(op: Op, inputs: Sequence[Value]) -> bool:
-    """Return the result of `has_requested_sizes` for an op on these operands."""
+    """Return what `has_requested_sizes` returns, for an op on these operands."""
     traits = op.traits
     size_positions = () if traits.sizes is None else (traits.sizes.position,)
     positions = (*size_positions, *traits.element_count_inputs)
@@ -38,13 +38,13 @@ def _has_requested_sizes(op: Op, inputs: Sequence[Value]) -> bool:
 
 
 def _may_reshape_fail(inputs: Sequence[Value], shape: tuple[int | None, ...] | None) -> bool:
-    """Return whether the number of elements may differ from that of the new shape at run time."""
+    """Return whether at run time the operand may have another number of elements than the new shape."""
     x = inputs[0].type
     assert isinstance(x, TensorType)
     if x.shape is None or shape is None:
         return True
     has_open_sizes = not all(isinstance(size, int) for size in x.shape)
-    if len(inputs) == 1:  # a shape of one -1 and ones accepts any input, since the -1 is inferred
+    if len(inputs) == 1:  # a -1 is inferred; beside it, other sizes than 1 may not divide the number of elements
         return has_open_sizes and (-1 not in shape or any(size not in (-1, 1) for size in shape))
     return has_open_sizes or not all(isinstance(size, int) and size >= 0 for size in shape)
 

@@ -10,13 +10,13 @@ from autoconv.graph.graph import Node
 
 
 def has_valid_positions(node: Node) -> bool:
-    """Return whether a node indexes by constant positions that are all inside, so that it does not raise."""
+    """Return whether the node indexes by constant positions from 0 to the size - 1, so that it cannot raise."""
     indexing = node.op.traits.indexing
     if indexing is None or indexing.form not in ("rows", "along"):
         return False
     source = node.inputs[indexing.positions].node
-    whole: Any = node.inputs[0].type if node.op.traits.scatter is None else node.results[0].type
-    size = None if whole.shape is None else whole.shape[node.attributes.get("axis", 0)]
+    indexed_type: Any = node.inputs[0].type if node.op.traits.scatter is None else node.results[0].type
+    size = None if indexed_type.shape is None else indexed_type.shape[node.attributes.get("axis", 0)]
     if source is None or source.op.name != "constant" or not isinstance(size, int):
         return False
     positions = np.asarray(source.attributes["value"])

@@ -1,7 +1,7 @@
 """Interval arithmetic on Python's ints, for constants, loop counters and ranges.
 
-A `Range` is (lowest number, highest number). A rule takes the ranges of an op's operands, and returns that of the
-result, None if it is unknown.
+A `Range` is (lowest number, highest number). A rule takes the ranges of an op's operands, and returns the range of the
+result; None if it is unknown.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ def limits_of_dtype(dtype: DType) -> Range | None:
 
 
 def result_range(name: str, ranges: Sequence[Range]) -> Range | None:
-    """Return the interval of the result of an op on integers, overflow disregarded; None where unknown."""
+    """Return the interval of the result of an op on integers, as if it could not overflow; None if it is unknown."""
     rule = _RULES.get(name) or _TENSOR_RULES.get(name)
     return None if rule is None else rule(*ranges)
 
 
 def is_within_int64(range_: Range) -> bool:
-    """Return whether 64 bits hold the interval."""
+    """Return whether all numbers of the interval fit int64."""
     return INT64_RANGE[0] <= range_[0] and range_[1] <= INT64_RANGE[1]
 
 
@@ -44,7 +44,7 @@ def intersection(first: Range, second: Range) -> Range | None:
 
 
 def union(ranges: Sequence[Range | None]) -> Range | None:
-    """Return the union of the ranges that are not None; None if there are none."""
+    """Return the smallest range that contains the ranges that are not None; None if all are."""
     known_ranges = [range_ for range_ in ranges if range_ is not None]
     return (min(low for low, _ in known_ranges), max(high for _, high in known_ranges)) if known_ranges else None
 
@@ -64,7 +64,7 @@ def comparison_range(name: str, ranges: Sequence[Range]) -> Range | None:
 
 
 def implied_ranges(name: str, ranges: Sequence[Range], holds: bool) -> tuple[Range, Range] | None:
-    """Return the ranges of the operands of a comparison that holds, or that does not; None for other ops."""
+    """Return the ranges of a comparison's operands, narrowed by whether it `holds`; None for other ops."""
     name = name.removeprefix("python_")
     if name not in _COMPARISONS or len(ranges) != 2:
         return None
@@ -83,8 +83,8 @@ def implied_ranges(name: str, ranges: Sequence[Range], holds: bool) -> tuple[Ran
 
 
 def cast_range(range_: Range, limits: Range) -> Range | None:
-    """Return the interval of an integer in a dtype with these limits; None where it may not fit."""
-    if limits == BOOL_RANGE:  # its truth
+    """Return the interval of an integer after a cast to a dtype with these limits; None if it may not fit."""
+    if limits == BOOL_RANGE:  # a cast to bool takes the truth
         return (1, 1) if range_[0] > 0 or range_[1] < 0 else (0, 0) if range_ == (0, 0) else BOOL_RANGE
     return range_ if intersection(range_, limits) == range_ else None
 
@@ -138,7 +138,7 @@ def _range_length(start: Range, stop: Range, step: Range) -> Range:
 
 
 def _and(x: Range, y: Range) -> Range | None:
-    """Return the range of `x & y`, which is at most an operand that is not negative."""
+    """Return the range of `x & y`: no greater than any operand that is not negative; None if both may be negative."""
     upper_bounds = [bounds[1] for bounds in (x, y) if bounds[0] >= 0]
     return (0, min(upper_bounds)) if upper_bounds else None
 
@@ -150,7 +150,7 @@ def _or(x: Range, y: Range) -> Range:
 
 
 def _xor(x: Range, y: Range) -> Range:
-    """Return the interval of the numbers with as many bits as the operands have."""
+    """Return the range of `x ^ y`: that of all numbers with as many bits as the operands have."""
     bits = max(bound.bit_length() if bound >= 0 else (~bound).bit_length() for bound in (*x, *y))
     return (0 if x[0] >= 0 and y[0] >= 0 else -(1 << bits)), (1 << bits) - 1
 
@@ -195,8 +195,8 @@ _RULES: dict[str, Callable[..., Range | None]] = {
     "range_length": _range_length,
 }  # fmt: skip
 
-# By op on tensors, for those with the meaning of the op on Python numbers. Results beyond the dtype wrap, so an
-# interval that exceeds that of the dtype does not hold.
+# By op on tensors: the rules of ops that compute as the op on Python numbers does. Results beyond the dtype wrap
+# around, so an interval that exceeds that of the dtype does not hold.
 _TENSOR_RULES: dict[str, Callable[..., Range | None]] = {
     operator.tensor_op: _RULES[operator.number_op]
     for operator in BINARY if operator.number_op in _RULES and operator.name not in ("lshift", "rshift")
@@ -207,7 +207,7 @@ _TENSOR_RULES: dict[str, Callable[..., Range | None]] = {
     "maximum": lambda x, y: (max(x[0], y[0]), max(x[1], y[1])),
 }  # fmt: skip
 
-# By comparison: whether it holds for all numbers of two intervals, and whether it holds for none.
+# By comparison, two tests of intervals: whether it holds for all of their numbers, and whether it holds for none.
 _COMPARISONS: dict[str, tuple[Callable[[Range, Range], bool], Callable[[Range, Range], bool]]] = {
     "less": (lambda x, y: x[1] < y[0], lambda x, y: x[0] >= y[1]),
     "less_equal": (lambda x, y: x[1] <= y[0], lambda x, y: x[0] > y[1]),

@@ -1,4 +1,5 @@
-"""Ops inserted by differentiation: placeholders for arrays whose elements are not read, empty lists, custom gradients.
+"""Ops that differentiation inserts: placeholders for arrays of which only the shape is read, empty lists, and custom
+gradients.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def _list_empty_of(*, element: Type) -> ListValue:
 
 
 def _dtype_in(type_: Type) -> DType:
-    """Return the dtype of the first tensor in a type, float32 without one."""
+    """Return the dtype of the first tensor in a type; float32 if there is no tensor."""
     return next((leaf.dtype for leaf in leaves(type_)), float32)
 
 

@@ -14,10 +14,10 @@ from autoconv.ops.record import define, sample
 from autoconv.ops.text.printing import element_text, fill_template
 
 # The attribute `failure` tells what fails: "assert" (the program's assertion), "check" (of arguments), "assumption" (of
-# the trace), "warning" (where it does not hold NumPy warns; the results are the same), "precondition" (a resource
-# without a value), or the name of one of the errors that NumPy raises:
+# the trace), "warning" (without the condition NumPy warns, and has the same results), "precondition" (a resource has no
+# value), or the name of the error that NumPy raises, a key of NUMPY_ERRORS.
 NUMPY_ERRORS: dict[str, type[Exception]] = {error.__name__: error for error in (ValueError, ZeroDivisionError)}
-ASSUMPTIONS = frozenset({"assumption", "warning"})  # where these fail, the call is rerun as plain Python
+ASSUMPTIONS = frozenset({"assumption", "warning"})  # if one of these fails, the call is rerun as plain Python
 
 
 def _assert_type(condition: Type, *data: Type, **_: Any) -> tuple[Type, ...]:
@@ -43,7 +43,7 @@ def _assert_true(
 
 
 def _message(message: str | tuple[Any, ...], data: Any, summarize: int) -> str:
-    """Return the text `[message] [data] …`; in a message that is a tuple, numbers stand for pieces of the data."""
+    """Return the text `[message] [data] …`; a message that is a tuple has the positions of data among its texts."""
     pieces = message if isinstance(message, tuple) else (*([message] if message else []), *range(len(data)))
     texts = [
         summary(data[piece], summarize)
@@ -72,7 +72,7 @@ def summary(array: Any, max_count: int = 3) -> str:
 
 assert_true = define(
     name="assert_true", graphdef="Assert", result=_assert_type, kernel=_assert_true, gradient=no_cotangents,
-    # A failing assertion is a side effect of the program: like output, it stays even if unused.
+    # A failing assertion is a side effect of the program: like output, it is not removed as unused.
     effects=Effects.RAISE | Effects.OUTPUT,
     samples=(sample(np.array(True), np.array([1.5, 2.0]), message="positive"),),
 )  # fmt: skip

@@ -40,7 +40,7 @@ def _cond_types(index: TensorType, *captures: Type, regions: Sequence[Graph], **
 
 
 def _while_types(*inputs: Type, regions: Sequence[Graph], state: int, **_: Any) -> tuple[Type, ...]:
-    """Return the types of the `state` first operands; raises TypeError unless the body's outputs are subtypes."""
+    """Return the types of the state, the body's first parameters; raises TypeError unless outputs are subtypes."""
     _test, body = regions
     state_types = tuple(value.type for value in body.parameters[:state])
     for type_before, output in zip(state_types, body.outputs, strict=True):
@@ -75,7 +75,7 @@ define(
 
 
 def _try_types(*captures: Type, regions: Sequence[Graph], **rest: Any) -> tuple[Type, ...]:
-    """Return the joins of the output types of the normal end and the handler."""
+    """Return the joins of the output types of the normal end and of the handler."""
     _, normal_end, handler = regions
     if len(normal_end.outputs) != len(handler.outputs):
         raise TypeError("both ends of a try need the same number of outputs")
@@ -95,7 +95,7 @@ def _raise(*data: Any, exception: Any, template: tuple[Any, ...] | None, chain: 
 
     An entry is the number of an input, for the input as a Python number; (number,), for the input as NumPy's scalar;
     (None, value), for the value; or a tuple of strings and numbers of inputs, which become one text. `chain` is an
-    exception whose cause and context the new one gets.
+    exception whose cause and context the new exception gets, or None.
     """
     if template is None:
         raise copy_exception(exception)
@@ -121,7 +121,7 @@ def copy_exception(exception: BaseException) -> BaseException:
     class_: Any = type(exception)
     try:
         copy = class_.__new__(class_, *exception.args)  # without running the constructor again
-    except Exception:  # a class that cannot be made from its arguments
+    except Exception:  # the class cannot be instantiated by these arguments
         return exception.with_traceback(None)
     copy.args = exception.args
     for name in _slot_names(class_):  # such as SyntaxError.msg, StopIteration.value
@@ -154,12 +154,15 @@ def _copy_links(copy: BaseException, original: BaseException | None) -> BaseExce
 
 
 def format_data(value: Any) -> str:
-    """Return the text of a value; that of a scalar is the text of its Python number."""
+    """Return the text of a value; a scalar of the graph has the text of its Python number."""
     return str(value.item()) if _is_scalar(value) else str(value)
 
 
 def _is_scalar(value: object) -> bool:
-    """Return whether the value is a number of the graph; objects of the program may have attributes of any name."""
+    """Return whether the value is a number of the graph.
+
+    The class is tested first, since objects of the program may have attributes of any name.
+    """
     return isinstance(value, (np.ndarray, np.generic)) and value.ndim == 0
 
 

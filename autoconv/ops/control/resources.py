@@ -36,7 +36,7 @@ def _read_type(resource: Type) -> TensorType:
 
 
 def _assign_type(resource: Type, value: TensorType) -> TensorType:
-    """Return the type of a variable's new value; its unknown sizes are those of the variable."""
+    """Return the type of a variable's new value; its shape is the value's, or the variable's if that is unknown."""
     declared_type = _type_of_variable("assign_variable", resource)
     if value.dtype is not declared_type.dtype:
         raise TypeError(
@@ -117,6 +117,6 @@ assign_sub_variable = define(
     samples=(sample(VariableCell([1.5, 2.0]), np.array([0.5, 1.0])),),
 )  # fmt: skip
 
-VARIABLE_OPS = frozenset(
+VARIABLE_OPS = frozenset(  # names of ops whose first operand is a variable
     op.name for op in (read_variable, assign_variable, assign_add_variable, assign_sub_variable)
-)  # their first operand is a variable
+)

@@ -89,9 +89,10 @@ def identity(b: Elements, x: Any) -> Any:
 
 
 def safe_divisor(b: Elements, x: Any, y: Any) -> tuple[Any, Any]:
-    """Return a divisor in place of `y` for which the processor's division does not trap, and whether `y` is 0.
+    """Return a divisor to use in place of `y`, by which the processor's division does not trap, and whether `y` is 0.
 
-    For a `y` of 0 it is 1. For the lowest x and a `y` of -1 it is 1 as well: the quotient by -1 wraps to x itself.
+    The divisor is 1 if `y` is 0. It is also 1 if x is the lowest integer and `y` is -1, since that quotient wraps
+    around to x itself.
     """
     is_zero = y.same(0)
     divisor = b.select(is_zero, 1, y)
@@ -99,6 +100,11 @@ def safe_divisor(b: Elements, x: Any, y: Any) -> tuple[Any, Any]:
         wraps = divisor.same(-1) & x.same(x.dtype.min)
         divisor = b.select(wraps, 1, divisor)
     return divisor, is_zero
+
+
+def is_rounded_up(remainder: Any, divisor: Any) -> Any:
+    """Return whether truncation rounded an integer quotient up: the remainder has the other sign than the divisor."""
+    return remainder.differs(0) & ((remainder ^ divisor) < 0)  # xor sets the sign bit where the signs differ
 
 
 @element("floor_divide")
@@ -115,13 +121,13 @@ def floor_divide(b: Elements, x: Any, y: Any) -> Any:
     quotient = b.divide(x, divisor)
     if not x.dtype.is_unsigned:
         remainder = x - quotient * divisor
-        quotient = b.select(remainder.differs(0) & (remainder ^ divisor).__lt__(0), quotient - 1, quotient)
+        quotient = b.select(is_rounded_up(remainder, divisor), quotient - 1, quotient)
     return b.select(is_zero, 0, quotient)
 
 
 @element("modulo")
 def modulo(b: Elements, x: Any, y: Any) -> Any:
-    """Remainder with the sign of the divisor; for an integer modulo 0 it is 0, as in NumPy."""
+    """Return the remainder with the sign of the divisor; an integer modulo 0 is 0, as in NumPy."""
     if x.dtype.is_bool:
         return None
     if x.dtype.is_floating:
@@ -130,11 +136,11 @@ def modulo(b: Elements, x: Any, y: Any) -> Any:
     b.warn("divide", is_zero)
     remainder = b.remainder(x, divisor)
     if not x.dtype.is_unsigned:
-        remainder = b.select(remainder.differs(0) & (remainder ^ divisor).__lt__(0), remainder + divisor, remainder)
+        remainder = b.select(is_rounded_up(remainder, divisor), remainder + divisor, remainder)
     return b.select(is_zero, 0, remainder)
 
 
-_MAX_EUCLIDEAN_STEPS = 94  # for 64 bits: consecutive Fibonacci numbers take the most
+_MAX_EUCLIDEAN_STEPS = 94  # for integers of 64 bits; consecutive Fibonacci numbers take the most steps
 
 
 @element("gcd")
@@ -147,17 +153,17 @@ def _gcd(b: Elements, x: Any, y: Any) -> Any:
     unsigned = as_dtype(f"uint{8 * x.dtype.size}")
 
     def step(_: Any, state: list[Any]) -> tuple[Any, list[Any]]:
-        divisor, rest = state
-        next_rest = b.remainder(divisor, b.select(rest.same(0), 1, rest))
-        return next_rest.differs(0), [rest, next_rest]
+        divisor, remainder = state
+        next_remainder = b.remainder(divisor, b.select(remainder.same(0), 1, remainder))
+        return next_remainder.differs(0), [remainder, next_remainder]
 
-    divisor, rest = (b.bitcast(_magnitude(b, number), unsigned) for number in (x, y))
-    return b.bitcast(b.iterate(rest.differs(0), [divisor, rest], step, _MAX_EUCLIDEAN_STEPS)[0], x.dtype)
+    divisor, remainder = (b.bitcast(_magnitude(b, number), unsigned) for number in (x, y))
+    return b.bitcast(b.iterate(remainder.differs(0), [divisor, remainder], step, _MAX_EUCLIDEAN_STEPS)[0], x.dtype)
 
 
 @element("lcm")
 def lcm(b: Elements, x: Any, y: Any) -> Any:
-    """Return the least common multiple of the magnitudes, which wraps around."""
+    """Return the least common multiple of the magnitudes; an overflow wraps around."""
     divisor = gcd(b, x, y)
     return b.divide(_magnitude(b, x), b.select(divisor.same(0), 1, divisor)) * _magnitude(b, y)
 
@@ -178,7 +184,7 @@ def float_modulo(b: Elements, x: Any, y: Any) -> Any:
 
 
 def _float_floor_divide(b: Elements, x: Any, y: Any) -> Any:
-    """Return the quotient of floats, rounded down; for a divisor of 0 that of the division."""
+    """Return the quotient of floats, rounded down; x / y, which is infinite or nan, for a divisor of 0."""
     return b.select(y.same(0.0), x / y, floor_quotient(b, x, y))
 
 
@@ -202,7 +208,7 @@ for _name, _test in (
 
 @element("maximum")
 def maximum(b: Elements, x: Any, y: Any) -> Any:
-    """Return nan where either operand is nan, and the second of two zeros."""
+    """Return the larger operand: nan if either is nan, the second operand if both are zeros."""
     return b.select((x > y) | b.is_nan(x), x, y) if x.dtype.is_floating else b.select(x > y, x, y)
 
 
@@ -283,7 +289,7 @@ def right_shift(b: Elements, x: Any, y: Any) -> Any:
     bits = x.dtype.size * 8
     is_in_range = b.compare("ge", y, 0) & b.compare("lt", y, bits)
     shift_op = "lshr" if x.dtype.is_unsigned else "ashr"
-    # An arithmetic shift by all bits but one leaves the sign, as NumPy does.
+    # For a shift out of range NumPy returns the sign, 0 or -1: an arithmetic shift by all bits but one.
     shifted_x = b.select(is_in_range, x, x if shift_op == "ashr" else 0)
     return b.bits(shift_op, shifted_x, b.select(is_in_range, y, bits - 1))
 

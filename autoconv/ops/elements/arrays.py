@@ -15,17 +15,17 @@ BLOCK = 8192  # elements, which stay in the processor's cache
 
 
 def kernel_of(rule: Rule) -> Callable[..., Any]:
-    """Return a kernel of one operand that evaluates the rule in float64."""
+    """Return a kernel that evaluates the rule in float64; its result has the dtype of the first operand."""
     return _kernel(rule, lambda dtype: np.dtype(np.float64))
 
 
 def kernel_in_own_precision(rule: Rule) -> Callable[..., Any]:
-    """Return a kernel of operands of one dtype, broadcast, that evaluates the rule in that dtype, at least float32."""
+    """Return a kernel that broadcasts operands of one dtype, and evaluates the rule in that dtype, or in float32."""
     return _kernel(rule, lambda dtype: np.promote_types(dtype, np.float32))
 
 
 def _kernel(rule: Rule, working_dtype: Callable[[Any], Any]) -> Callable[..., Any]:
-    """Return a kernel that evaluates the rule in `working_dtype(dtype of the operands)`."""
+    """Return a kernel that evaluates the rule in `working_dtype(dtype of the first operand)`."""
     def kernel(*operands: Any, **attributes: Any) -> Any:
         arrays = np.broadcast_arrays(*map(np.asarray, operands))
         dtype = working_dtype(arrays[0].dtype)
@@ -50,11 +50,11 @@ class Element:
         self.dtype = dtype
 
     def same(self, other: object) -> Element:
-        """Return where both are equal."""
+        """Return whether the numbers are equal, element by element; nan is not."""
         return _as_element(np.equal(self.array, _as_array(other)))
 
     def differs(self, other: object) -> Element:
-        """Return where they differ."""
+        """Return whether the numbers differ, element by element."""
         return _as_element(np.not_equal(self.array, _as_array(other)))
 
     def __neg__(self) -> Element:
@@ -117,7 +117,7 @@ class _ArrayElements:
         return rule(self, *operands)
 
     def iterate(self, active: Element, state: Sequence[Element], step: Step, max_count: int) -> list[Element]:
-        """Return the last state of each active element, as `Elements.iterate`; the step is repeated on all elements."""
+        """Return the last state of each active element, as `Elements.iterate` does; each step computes all elements."""
         shape = active.array.shape
         result = [np.broadcast_to(x.array, shape).copy() for x in state]
         is_active = active.array

@@ -14,20 +14,20 @@ from autoconv.graph.dtypes import float32, float64
 from autoconv.ops.elements.maths import apply, horner
 from autoconv.ops.elements.registry import Elements, Rule, element
 
-# The argument from which Hankel's expansion is used: there its smallest term is below the precision.
+# From this argument on Hankel's expansion is used: its smallest term is below the precision there.
 _HANKEL_START = {float32: 10.0, float64: 24.0}
-_TERM_LIMIT = 64  # of a series
+_TERM_LIMIT = 64  # the number of terms of a series
 _PRECISION = {float32: 1e-9, float64: 1e-17}  # relative, of sums
 
 
 def _series(order: int) -> Iterator[float]:
-    """Yield the coefficients of I(x) / (x/2)^order in x²/4."""
+    """Yield the coefficients of I(x) / (x/2)^order as a power series in x²/4."""
     for k in itertools.count():
         yield 1.0 / (math.factorial(k) * math.factorial(k + order))
 
 
 def _hankel(order: int) -> Iterator[float]:
-    """Yield the coefficients of I(x)·sqrt(2πx) / e^x in 1/x."""
+    """Yield the coefficients of I(x)·sqrt(2πx) / e^x as a series in 1/x."""
     term = 1.0
     for k in itertools.count(1):
         yield term
@@ -35,7 +35,7 @@ def _hankel(order: int) -> Iterator[float]:
 
 
 def _truncate(coefficients: Iterator[float], x: float, precision: float) -> tuple[float, ...]:
-    """Return the coefficients of a power series that affect its sum at x, the highest power first."""
+    """Return the leading coefficients of a power series that affect its sum at x, the highest power first."""
     significant_coefficients: list[float] = []
     total = 0.0
     for power, coefficient in enumerate(coefficients):

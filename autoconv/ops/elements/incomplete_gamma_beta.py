@@ -1,8 +1,8 @@
-"""Element rules of the incomplete gamma and beta functions, in float64 whatever the dtype of the operands.
+"""Element rules of the regularised incomplete gamma and beta functions, computed in float64 for operands of any dtype.
 
 The formulas are from the NIST Digital Library of Mathematical Functions: 8.11.4 is the series of the gamma function,
-8.9.2 its continued fraction, 8.17.22 that of the beta function. Where an element does not use a series or a fraction,
-its operands are replaced by others, for which the iteration ends soon.
+8.9.2 its continued fraction, 8.17.22 that of the beta function. The rules evaluate each series and fraction for all
+elements. For the elements that do not use it, they replace the operands by others, so that the iteration ends soon.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from autoconv.ops.elements.registry import Elements, Rule, element
 from autoconv.ops.elements.special import STIRLING, digamma, lgamma
 
 MAX_TERMS = 20_000
-_TINY = 1e-300  # in the place of a denominator that is 0
+_TINY = 1e-300  # replaces numbers near 0, so that no quotient by them is infinite
 _LARGE = 2.0**64  # numerators and denominators of continued fractions are scaled below it
 _STIRLING_FROM = 12.0  # the least parameter for which Stirling's series is exact
 
@@ -24,7 +24,8 @@ _STIRLING_FROM = 12.0  # the least parameter for which Stirling's series is exac
 def in_float64(b: Elements, name: str, rule: Rule, *operands: Any) -> Any:
     """Return the result of `rule(b, *numbers, precision)`, computed in float64 and rounded to the operands' dtype.
 
-    Generated code computes the rule by a function of its own, `name`. The relative `precision` is that of the dtype.
+    Generated code computes the rule by a separate function called `name`. `precision` is the relative size below which
+    further terms make no difference in the dtype.
     """
     dtype = operands[0].dtype
     precision = 2.0**-52 if dtype is float64 else 2.0**-30
@@ -36,7 +37,10 @@ def in_float64(b: Elements, name: str, rule: Rule, *operands: Any) -> Any:
 
 
 class _GammaParts(NamedTuple):
-    """P and Q, the lower and the upper part of the gamma function, and dP/da, which is 0 unless requested."""
+    """The regularised incomplete gamma functions P(a, x) (`lower`) and Q = 1 - P (`upper`), and dP/da.
+
+    The slope dP/da is 0 unless it is requested.
+    """
 
     lower: Any
     upper: Any
@@ -62,10 +66,7 @@ def igamma_slope(b: Elements, a: Any, x: Any) -> Any:
 
 
 def _gamma_parts(b: Elements, a: Any, x: Any, precision: float, with_slope: bool = False) -> _GammaParts:
-    """Return the parts of the gamma function of `a` at x.
-
-    For x up to a + 1 the series gives P, else the continued fraction gives Q.
-    """
+    """Return P(a, x), Q(a, x) and the slope: for x up to a + 1 the series gives P, else the fraction gives Q."""
     zero, undefined = b.constant(0.0, float64), b.constant(math.nan, float64)
     is_valid = (x >= 0.0) & (a >= 0.0) & ~(a.same(0.0) & x.same(0.0))
     is_limit = is_valid & (x.same(0.0) | a.same(0.0) | x.same(math.inf))
@@ -85,7 +86,7 @@ def _gamma_parts(b: Elements, a: Any, x: Any, precision: float, with_slope: bool
 def _gamma_series(
     b: Elements, active: Any, a: Any, x: Any, precision: float, with_slope: bool
 ) -> tuple[Any, Any]:
-    """Return P and dP/da, by the series; `active` tells which elements use it."""
+    """Return P and dP/da by the series; `active` is true for the elements that use it."""
     a, x = b.select(active, a, 1.0), b.select(active, x, 1.0)
 
     def step(n: Any, state: list[Any]) -> tuple[Any, list[Any]]:
@@ -109,10 +110,10 @@ def _gamma_series(
 def _gamma_fraction(
     b: Elements, active: Any, a: Any, x: Any, precision: float, with_slope: bool
 ) -> tuple[Any, Any]:
-    """Return Q and dP/da: numerators and denominators of the continued fraction, and their derivatives by a.
+    """Return Q and dP/da by the continued fraction; `active` is true for the elements that use it.
 
-    `parts` has numerator and denominator of the convergent before the last one and of the last one; then their
-    derivatives.
+    `parts` in the state of the iteration are four numbers: the numerator and the denominator of the convergent before
+    the last one, and those of the last one. With the slope, their derivatives by a follow.
     """
     a, x = b.select(active, a, 1.0), b.select(active, x, 3.0)
 
@@ -134,6 +135,7 @@ def _gamma_fraction(
             convergent_slope = (new_slope[0] - convergent * new_slope[1]) / new_terms[1]
             slope_change = b.intrinsic("fabs", convergent_slope - slope)
             slope_size = b.intrinsic("fabs", convergent_slope)
+            # The slope is a difference of larger numbers, whose rounding errors keep it from settling further.
             continues = continues | (slope_change > slope_size * (64 * precision))
             slope, next_parts = convergent_slope, [*next_parts, *last_slope, *new_slope]
         scale = b.select(b.intrinsic("fabs", new_terms[1]) > _LARGE, 1.0 / _LARGE, b.constant(1.0, float64))
@@ -149,14 +151,18 @@ def _gamma_fraction(
 
 
 def _gamma_density(b: Elements, a: Any, x: Any) -> Any:
-    """Return x^a · e^-x / Γ(a + 1); for a large `a` relative to its value at x = a, where the logarithms cancel."""
+    """Return x^a · e^-x / Γ(a + 1).
+
+    The logarithms of the factors nearly cancel for a large `a`. There the result is computed as the density at x = a
+    times the ratio to it.
+    """
     is_large = a >= _STIRLING_FROM
     log_density = a * apply(b, "log", x) - x - lgamma(b, b.select(is_large, 1.0, a) + 1.0)
     large_a = b.select(is_large, a, _STIRLING_FROM)
     distance = (x - large_a) / large_a
     inverse = 1.0 / large_a
-    stirling_rest = horner(b, inverse * inverse, STIRLING) * inverse
-    log_ratio = large_a * (apply(b, "log1p", distance) - distance) - stirling_rest
+    stirling_correction = horner(b, inverse * inverse, STIRLING) * inverse
+    log_ratio = large_a * (apply(b, "log1p", distance) - distance) - stirling_correction
     factor = 1.0 / b.intrinsic("sqrt", large_a * (2.0 * math.pi))
     return b.select(is_large, apply(b, "exp", log_ratio) * factor, apply(b, "exp", log_density))
 
@@ -170,7 +176,10 @@ def betainc(b: Elements, first: Any, second: Any, x: Any) -> Any:
 
 
 def _beta(b: Elements, first: Any, second: Any, x: Any, precision: float) -> Any:
-    """Return the regularised incomplete beta function, by the continued fraction on the side where it converges."""
+    """Return the regularised incomplete beta function of the parameters `first` and `second` at x.
+
+    The continued fraction converges fast for small x. For large x it is evaluated at 1 - x, with exchanged parameters.
+    """
     is_valid = (first > 0.0) & (second > 0.0) & (x >= 0.0) & (x <= 1.0)
     is_inner = is_valid & (x > 0.0) & (x < 1.0)
     at_boundary = b.select(x.same(1.0), 1.0, b.constant(0.0, float64))
@@ -184,16 +193,16 @@ def _beta(b: Elements, first: Any, second: Any, x: Any, precision: float) -> Any
 
 
 def _beta_density(b: Elements, first: Any, second: Any, x: Any) -> Any:
-    """Return x^first · (1-x)^second / B(first, second), by densities of the gamma function, whose errors stay small."""
+    """Return x^first · (1-x)^second / B(first, second), by densities of the gamma function."""
     total = first + second
     product = _gamma_density(b, first, total * x) * _gamma_density(b, second, total * (1.0 - x))
     return product / _gamma_density(b, total, total) * (first * (second / total))
 
 
 def _beta_fraction(b: Elements, active: Any, operands: tuple[Any, Any, Any], precision: float) -> Any:
-    """Return the continued fraction for `operands` (p, q, x), by Lentz' method.
+    """Return the value of the continued fraction with the parameters p and q at x; `operands` are (p, q, x).
 
-    `c` is the ratio of the last two numerators, and `d` the inverse ratio of the last two denominators.
+    In Lentz' method, `c` is the ratio of the last two numerators, `d` the inverse ratio of the last two denominators.
     """
     p, q, x = operands
 

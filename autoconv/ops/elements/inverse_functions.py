@@ -1,4 +1,4 @@
-"""Vectorisable rules of the inverse trigonometric, the hyperbolic and the inverse hyperbolic functions, for loops.
+"""Vectorisable rules of inverse trigonometric functions, sinh, cosh and inverse hyperbolic functions, for loops.
 
 The polynomials are Chebyshev fits to (atan(x)/x - 1)/x² up to tan(π/8) and (asin(x)/x - 1)/x² up to 1/2, in x²; in
 exact arithmetic they are within 2e-9 (float32) and 4e-18 (float64) of the functions, relatively.
@@ -35,8 +35,8 @@ _ASIN = {  # the highest power first
 _HALF_PI = {float32: (1.57079637050628662109375, -4.37113900018624283e-8), float64: (
     1.5707963267948966, 6.123233995736766e-17)}  # fmt: skip
 _TAN_EIGHTH_PI = 0.41421356237309503  # tan(π/8)
-_EXP_END = {float32: 88.0, float64: 709.0}  # beyond, e^x may be infinite where the function is not
-_SQUARE_END = {float32: 1e18, float64: 1e150}  # beyond, squares are infinite
+_EXP_END = {float32: 88.0, float64: 709.0}  # above it, e^x may be infinite where sinh and cosh are not
+_SQUARE_END = {float32: 1e18, float64: 1e150}  # above it, squares may be infinite
 
 
 def _atan_of_ratio(b: Elements, ratio: Any) -> Any:

@@ -17,6 +17,7 @@ def list_length_checked(b: Elements, length: Any) -> Any:
 
 @element("list_position")
 def list_position(b: Elements, index: Any, length: Any, *, wrap: bool = False, writes: bool = False) -> Any:
+    """Return the position of an index, with `wrap` also of a negative one; the kernel raises for one out of range."""
     index, length = b.cast(index, int64), b.cast(length, int64)
     if wrap:
         index = b.select(index < 0, index + length, index)

@@ -1,9 +1,9 @@
 """Element rules of elementary functions: vectorisable polynomials in loops, the C library for single numbers.
 
 A rule that is not exact enough for some operands (arguments of sin beyond its range reduction) calls
-`b.mark_rare(condition)`. Then the loop runs again, with the C library's function, wherever one such operand appeared.
-Coefficients of log in float64 and of sin and cos are those published with fdlibm (Sun Microsystems, 1993),
-of exp, tanh in float32 those of Cephes (Moshier, 1992).
+`b.mark_rare(condition)`. If such an operand appears, the loop runs again with the C library's function. Coefficients of
+log, sin and cos in float64 are those published with fdlibm (Sun Microsystems, 1993); FreeBSD's are those of sin and
+cos in float32. Those of exp in float32, and of tanh, ERF and ERFC, are from Cephes (Moshier, 1992).
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ LIBM = {  # by op: the C library's function
 
 
 def apply(b: Any, name: str, *operands: Any) -> Any:
-    """Return the result of the named function of floats; None for other dtypes."""
+    """Return the result of the named function of floats; None for other dtypes.
+
+    It is computed by a polynomial if there is one and `b` makes code for a loop, else by the C library.
+    """
     if operands[0].dtype not in (float32, float64):
         return None
     vectorised = VECTORISED.get(name)
@@ -84,7 +87,7 @@ def horner(b: Elements, x: Any, coefficients: Sequence[float]) -> Any:
 
 
 def rational(b: Elements, x: Any, quotient: tuple[Sequence[float], Sequence[float]]) -> Any:
-    """Return the value at x of a rational function: the coefficients of its numerator and of its denominator."""
+    """Return the value at x of a quotient of two polynomials: (numerator, denominator), as coefficients."""
     numerator, denominator = quotient
     return horner(b, x, numerator) / horner(b, x, denominator)
 
@@ -92,7 +95,7 @@ def rational(b: Elements, x: Any, quotient: tuple[Sequence[float], Sequence[floa
 def _round_multiple(b: Elements, x: Any, factor: float) -> tuple[Any, Any]:
     """Return the integer nearest to x times the factor, as a float and as an integer.
 
-    Adding 1.5·2^p, p being the number of mantissa bits, leaves the integer in the low bits of the sum.
+    Adding 1.5·2^p, p being the number of mantissa bits, rounds to an integer, in the low bits of the sum.
     """
     shift, integer_dtype = (1.5 * 2**23, int32) if x.dtype is float32 else (1.5 * 2**52, int64)
     shifted = b.fma(x, b.constant(factor, x.dtype), b.constant(shift, x.dtype))
@@ -100,7 +103,7 @@ def _round_multiple(b: Elements, x: Any, factor: float) -> tuple[Any, Any]:
 
 
 def _power_of_two(b: Elements, n: Any) -> Any:
-    """Return 2^n for an n in the exponent range of normal numbers."""
+    """Return 2^n for an n in the exponent range of normal numbers: n plus the bias is the exponent's bit field."""
     if n.dtype is int32:
         return b.bitcast(b.bits("shl", n + 127, 23), float32)
     return b.bitcast(b.bits("shl", n + 1023, 52), float64)
@@ -108,8 +111,9 @@ def _power_of_two(b: Elements, n: Any) -> Any:
 
 # ln 2 as the sum of two numbers; the first one has few digits, so that its products with integers are exact.
 _LN2 = {float32: (0.693359375, -2.12194440e-4), float64: (6.93147180369123816490e-01, 1.90821492927058770002e-10)}
+# Below the range e^x rounds to 0, above it to inf.
 _EXP_RANGE = {float32: (-104.0, 89.0), float64: (-746.0, 710.0)}
-# (e^r - 1 - r) / r² for |r| up to ln(2)/2; that of float64, interpolated in Chebyshev's points, is within 0.15 ulp.
+# (e^r - 1 - r) / r² for |r| up to ln(2)/2; for float64 interpolated in Chebyshev's points, within 0.15 ulp.
 _EXPM1 = {
     float32: (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1),
     float64: (
@@ -120,7 +124,7 @@ _EXPM1 = {
 
 
 def _clamp_exponent(b: Elements, x: Any) -> Any:
-    """Return x, limited to a range somewhat wider than that where exp(x) is neither 0 nor inf."""
+    """Return x, limited to _EXP_RANGE."""
     return _clamp(b, x, *_EXP_RANGE[x.dtype])
 
 
@@ -131,7 +135,7 @@ def _clamp(b: Elements, x: Any, low: float, high: float) -> Any:
 
 
 def _reduce_argument(b: Elements, x: Any) -> tuple[Any, Any, Any]:
-    """Return n, the reduced argument r and e^r - 1, with x = n·ln 2 + r."""
+    """Return an integer n, the reduced argument r and e^r - 1, such that x = n·ln 2 + r."""
     n, integer_n = _round_multiple(b, x, 1.4426950408889634)
     upper, lower = _LN2[x.dtype]
     reduced_x = b.fma(n, b.constant(-lower, x.dtype), b.fma(n, b.constant(-upper, x.dtype), x))
@@ -148,7 +152,7 @@ def _exp(b: Elements, x: Any) -> Any:
 
 
 def _exp_of_moderate(b: Elements, x: Any) -> Any:
-    """Return e^x for x within ±80."""
+    """Return e^x for x within ±80, where 2^n and e^x are normal numbers in float32 too."""
     integer_n, _, reduced_expm1 = _reduce_argument(b, x)
     scale = _power_of_two(b, integer_n)
     return b.fma(scale, reduced_expm1, scale)
@@ -156,7 +160,7 @@ def _exp_of_moderate(b: Elements, x: Any) -> Any:
 
 def _expm1(b: Elements, x: Any) -> Any:
     """Return 2·(s·(e^r - 1) + (s - 1/2)) with s = 2^(n-1); it rounds to -1 for very negative x."""
-    low = -20.0 if x.dtype is float32 else -45.0
+    low = -20.0 if x.dtype is float32 else -45.0  # below it e^x - 1 rounds to -1
     integer_n, _, reduced_expm1 = _reduce_argument(b, _clamp_exponent(b, b.select(x < low, low, x)))
     scale = _power_of_two(b, integer_n - 1)
     value = b.fma(scale, reduced_expm1, scale - 0.5) * 2.0
@@ -171,6 +175,7 @@ _LOG_64 = (
     1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01, 2.222219843214978396e-01,
     2.857142874366239149e-01, 3.999999999940941908e-01, 6.666666666666735130e-01,
 )  # fmt: skip
+# ln 2 as the sum of two numbers, as fdlibm and FreeBSD split it.
 _LN2_LOG = {
     float32: (6.9313812256e-01, 9.0580006145e-06),
     float64: (6.93147180369123816490e-01, 1.90821492927058770002e-10),
@@ -216,11 +221,13 @@ def _log1p(b: Elements, x: Any) -> Any:
     return b.select(total.same(1.0), x, logarithm)
 
 
+# π/2 as a sum: reduction subtracts n times each summand, which loses too many bits for |x| above the limit.
 _HALF_PI_SUMMANDS = {
     float32: (1.57079637050628662109375, -4.37113900018624283e-8, 0.0),
     float64: (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33),
 }
 _REDUCTION_LIMIT = {float32: 2.0**13, float64: 2.0**20}
+# (sin(r) - r) / r³ and (cos(r) - 1 + r²/2) / r⁴ as polynomials in r², for |r| up to π/4.
 _SIN = {
     float32: (2.718311493989822e-6, -1.9839334836096632e-4, 8.333329385889463e-3, -1.6666666641626524e-1),
     float64: (
@@ -273,6 +280,7 @@ def _tan(b: Any, x: Any) -> Any:
     return b.select(x.same(0.0), x, tangent)
 
 
+# (tanh(x) - x) / x³ as a polynomial, or as a quotient, in x².
 _TANH_32 = (-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1)
 _TANH = (  # numerator and denominator
     (-9.64399179425052238628e-1, -9.92877231001918586564e1, -1.61468768441708447952e3),
@@ -321,7 +329,8 @@ _ERF_32_END = 3.92  # from here on erf rounds to 1 in float32
 def _erf(b: Elements, x: Any) -> Any:
     """Return the error function, by a rational function.
 
-    For float64 this is so near 0 only; elsewhere it is 1 - erfc(x), where erfc needs no relative accuracy.
+    In float64 it is used for |x| below 1. Elsewhere erf is 1 - erfc(|x|), with the sign of x; erfc needs no relative
+    accuracy there.
     """
     if x.dtype is float32:
         bounded_x = _clamp(b, x, -_ERF_32_END, _ERF_32_END)
@@ -340,7 +349,7 @@ _GROWING = {float32: (2.0**-40, 2.0**80), float64: (2.0**-400, 2.0**600)}
 
 
 def scale_of(b: Elements, magnitude: Any) -> tuple[Any, Any]:
-    """Return a power of two, and its inverse, so that the square of the scaled magnitude is a normal number."""
+    """Return a power of two and its inverse; the magnitude times the power of two has a normal number as its square."""
     (high, shrink), (low, grow) = _SHRINKING[magnitude.dtype], _GROWING[magnitude.dtype]
     is_large, is_small = magnitude > high, magnitude < low
     one = b.constant(1.0, magnitude.dtype)

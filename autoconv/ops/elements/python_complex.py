@@ -1,8 +1,8 @@
 """Element rules of Python's complex numbers, which follow CPython step by step.
 
-Sources: Objects/complexobject.c and Modules/cmathmodule.c. Exceptional operands, and those that raise, go to the
-kernel, which calls Python. An operand is passed by its parts: xr and xi are the real and imaginary part of x; functions
-of one operand take these as x and y.
+Sources: Objects/complexobject.c and Modules/cmathmodule.c. Exceptional operands, and those for which Python raises, go
+to the kernel, which calls Python: `b.fail(condition)` sends them there. An operand is passed as two numbers: xr and xi
+are the real and imaginary part of an operand x. In functions of one operand the parts are called x and y.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from autoconv.ops.elements.registry import Elements, element
 
 Pair = tuple[Any, Any]  # real and imaginary part
 _INFINITY = float("inf")
-_MAX_EXPONENT = math.log(sys.float_info.max / 4)  # above, exponentials are computed in two steps
-_MAX_UNSCALED = sys.float_info.max / 4  # above, magnitudes are scaled
+_MAX_EXPONENT = math.log(sys.float_info.max / 4)  # above it, CPython computes exponentials in two steps
+_MAX_UNSCALED = sys.float_info.max / 4  # above it, CPython scales magnitudes
 
 
 def _follows_textbook_formulas() -> bool:
     """Return whether Python's products and quotients follow the textbook formulas, with each step rounded.
 
-    They do not if its compiler contracted multiply and add, or from Python 3.14 on, which handles infinities.
+    They do not if Python's compiler contracted multiply and add, nor from Python 3.14 on, which handles infinities.
     """
     x = 1.0 + 2.0**-30
     python_product = complex(x, x) * complex(x, -x)
@@ -38,6 +38,7 @@ FOLLOWS_TEXTBOOK_FORMULAS = _follows_textbook_formulas()
 
 @element("python_complex_part")
 def complex_part(b: Elements, *parts: Any, function: str, part: str) -> Any:
+    """Return the real or imaginary part ("real", "imag") of the function's result, or a result that is a float."""
     rule = RULES.get(function)
     if rule is None or not FOLLOWS_TEXTBOOK_FORMULAS:
         return None
@@ -64,16 +65,16 @@ def multiply(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
 
 
 def divide(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
-    """Return the quotient by Smith's algorithm (116, 1962), which divides first by the divisor's larger part.
+    """Return the quotient by Smith's algorithm (1962), which divides first by the divisor's larger part.
 
-    It is nan if the divisor has a nan.
+    The quotient is nan if a part of the divisor is. A divisor of 0 goes to the kernel.
     """
     b.fail(yr.same(0.0) & yi.same(0.0))
     return _quotient(b, xr, xi, yr, yi)
 
 
 def _quotient(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
-    """Return the quotient as `divide`, for a divisor other than 0."""
+    """Return the quotient as `divide` does, without its test for a divisor of 0."""
     width, height = b.intrinsic("fabs", yr), b.intrinsic("fabs", yi)
     is_wide, is_high = b.compare("ge", width, height), b.compare("ge", height, width)
     ratio = b.select(is_wide, yi, yr) / b.select(is_wide, yr, yi)
@@ -95,9 +96,9 @@ def magnitude(b: Elements, x: Any, y: Any) -> Any:
 
 
 def power_by_int(b: Elements, xr: Any, xi: Any, n: Any, imaginary_part: Any) -> Pair:
-    """Return a whole power by squaring, for |n| of at most 100; a negative power is an inverse.
+    """Return x^n by squaring, for an integer n (a float) of at most ±100; a negative power is an inverse.
 
-    `imaginary_part`, that of the exponent, is 0.
+    `imaginary_part` is the exponent's imaginary part, which is 0 here.
     """
     absolute_n = b.intrinsic("fabs", n)
     b.fail(b.compare("gt", absolute_n, 100.0))
@@ -126,7 +127,7 @@ def select_pair(b: Elements, condition: Any, x: Pair, y: Pair) -> Pair:
 
 
 def power(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
-    """Return a power in polar form. Small whole exponents, and zeros, go to the kernel."""
+    """Return a power, computed in polar form. Integer exponents up to ±100 and bases of 0 go to the kernel."""
     is_small = b.compare("le", b.intrinsic("fabs", yr), 100.0)
     is_small_integer = is_small & yr.same(b.intrinsic("floor", yr)) & yi.same(0.0)
     b.fail(is_small_integer | (xr.same(0.0) & xi.same(0.0)))
@@ -151,7 +152,7 @@ def exp(b: Elements, x: Any, y: Any) -> Pair:
 
 
 def log(b: Elements, x: Any, y: Any) -> Pair:
-    """Return the logarithm, near the unit circle from the excess of the squared magnitude over 1."""
+    """Return the logarithm; near the unit circle it is computed from the excess of the squared magnitude over 1."""
     width, height = b.intrinsic("fabs", x), b.intrinsic("fabs", y)
     b.fail(~(b.compare("le", width, _MAX_UNSCALED) & b.compare("le", height, _MAX_UNSCALED)))
     b.fail(b.compare("lt", width, sys.float_info.min) & b.compare("lt", height, sys.float_info.min))
@@ -165,7 +166,7 @@ def log(b: Elements, x: Any, y: Any) -> Pair:
 
 
 def sqrt(b: Elements, x: Any, y: Any) -> Pair:
-    """Return the square root as cmath does; inputs that are not finite, or tiny, fail."""
+    """Return the square root as cmath does; operands that are not finite, or tiny, go to the kernel."""
     fail_unless_finite(b, x, y)
     width, height = b.intrinsic("fabs", x), b.intrinsic("fabs", y)
     is_tiny = b.compare("lt", width, sys.float_info.min) & b.compare("lt", height, sys.float_info.min)
@@ -206,7 +207,7 @@ def _fail_if_large(b: Elements, x: Any, y: Any) -> None:
 
 
 def by_rotation(rule: Callable[..., Pair]) -> Callable[..., Pair]:
-    """Return the rule of -i·f(iz), given that of f, for z = x + iy."""
+    """Return the rule of the function -i·f(iz) of z = x + iy; `rule` is that of f."""
 
     def rotated(b: Elements, x: Any, y: Any) -> Pair:
         real, imag = rule(b, -y, x)
@@ -216,7 +217,7 @@ def by_rotation(rule: Callable[..., Pair]) -> Callable[..., Pair]:
 
 
 def phase(b: Elements, x: Any, y: Any) -> Any:
-    """Return the angle as cmath.phase does, which raises for a subnormal angle, unlike cmath.polar."""
+    """Return the angle for cmath.phase, which raises for a subnormal angle; that of cmath.polar is `angle`."""
     result = angle(b, x, y)
     b.fail(b.compare("lt", b.intrinsic("fabs", result), sys.float_info.min) & y.differs(0.0))
     return result

@@ -16,11 +16,12 @@ from autoconv.ops.elements.python_complex import RULES, Pair, by_rotation, fail_
 from autoconv.ops.elements.registry import Elements
 
 _LARGE = sys.float_info.max / 4  # numbers with a greater part are scaled
-_LARGE_SQUARE, _SMALL_SQUARE = math.sqrt(_LARGE), math.sqrt(sys.float_info.min)
+# Above _LARGE_ROOT squares exceed _LARGE, below _SMALL_ROOT they are no normal numbers.
+_LARGE_ROOT, _SMALL_ROOT = math.sqrt(_LARGE), math.sqrt(sys.float_info.min)
 
 
 def _is_beyond(b: Elements, x: Any, y: Any, bound: float) -> Any:
-    """Return whether the magnitude of a part exceeds the bound."""
+    """Return whether the magnitude of x or of y exceeds the bound."""
     return b.compare("gt", b.intrinsic("fabs", x), bound) | b.compare("gt", b.intrinsic("fabs", y), bound)
 
 
@@ -55,13 +56,13 @@ def asinh(b: Elements, x: Any, y: Any) -> Pair:
 
 
 def atanh(b: Elements, x: Any, y: Any) -> Pair:
-    """Return atanh(z), as -atanh(-z) where the sign bit of the real part is set."""
+    """Return atanh(z); it is computed as -atanh(-z) if the sign bit of the real part is set."""
     fail_unless_finite(b, x, y)
     one = b.constant(1.0, float64)
     is_negative = b.compare("lt", b.intrinsic("copysign", one, x), 0.0)
     x, y = select_pair(b, is_negative, (-x, -y), (x, y))
     height = b.intrinsic("fabs", y)
-    b.fail(x.same(1.0) & b.compare("lt", height, _SMALL_SQUARE))
+    b.fail(x.same(1.0) & b.compare("lt", height, _SMALL_ROOT))
     distance, square = one - x, height * height
     near = (
         b.libm("log1p", (x * 4.0) / (distance * distance + square)) / 4.0,
@@ -69,7 +70,7 @@ def atanh(b: Elements, x: Any, y: Any) -> Pair:
     )
     half_magnitude = b.libm("hypot", x / 2.0, y / 2.0)
     far = x / 4.0 / half_magnitude / half_magnitude, -b.intrinsic("copysign", b.constant(math.pi / 2, float64), -y)
-    real, imag = select_pair(b, _is_beyond(b, x, y, _LARGE_SQUARE), far, near)
+    real, imag = select_pair(b, _is_beyond(b, x, y, _LARGE_ROOT), far, near)
     return select_pair(b, is_negative, (-real, -imag), (real, imag))
 
 

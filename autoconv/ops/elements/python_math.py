@@ -1,6 +1,6 @@
 """Element rules of Python's module math: the C library's functions.
 
-Infinities and nan are operands as any others. Operands for which Python raises go to the kernel.
+Infinities and nan are valid operands. `b.fail` sends operands for which Python raises to the kernel.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ def math(b: Elements, *operands: Any, function: str, is_exported: bool = False) 
 
 
 def rule_of(function: str, operand_count: int, is_exported: bool) -> Callable[..., Any] | None:
-    """Return the rule of a function; one with other last places than Python's has a rule only if `is_exported`."""
+    """Return the rule of a function with so many operands; None if it has none.
+
+    A rule whose results may differ from Python's in the last places is returned only if `is_exported`.
+    """
     if function in _FOLDED_FUNCTIONS and operand_count > 2:
         pair_rule = rule_of(function, 2, is_exported)
         return None if pair_rule is None else lambda b, *x: functools.reduce(functools.partial(pair_rule, b), x)
@@ -73,7 +76,7 @@ _FAILURE_TESTS: dict[str, Callable[[Elements, Any, Any], Any] | None] = {
     "atanh": lambda b, x, result: b.compare("ge", _magnitude(b, x), 1.0),
 }
 
-C_FUNCTIONS = frozenset({*_FAILURE_TESTS, "atan2", "pow"})  # that the rules call by name
+C_FUNCTIONS = frozenset({*_FAILURE_TESTS, "atan2", "pow"})  # functions of the C library that the rules call
 
 
 def _c_function(name: str) -> Callable[..., Any]:
@@ -93,7 +96,7 @@ def _rounding_rule(name: str) -> Callable[..., Any]:
     """Return the rule of a function that rounds a float to an int."""
 
     def rule(b: Elements, x: Any) -> Any:
-        # Written so that nan fails too.
+        # The negated comparisons are true for nan too.
         b.fail(~(b.compare("ge", x, -(2.0**63)) & b.compare("lt", x, 2.0**63)))
         return b.cast(b.intrinsic(name, x), int64)
 
@@ -113,12 +116,13 @@ def _remainder(b: Elements, x: Any, y: Any) -> Any:
 
 
 def _nearest_remainder(b: Elements, x: Any, y: Any) -> Any:
-    """Return x - n·y, exactly, for the integer n nearest to x / y, an even one where two are as near."""
+    """Return x - n·y, exactly, for the integer n nearest to x / y, the even one if two are equally near."""
     x_magnitude, y_magnitude = _magnitude(b, x), _magnitude(b, y)
-    rest = b.remainder(x_magnitude, y_magnitude)
-    complement = y_magnitude - rest
-    tie = rest - b.remainder((x_magnitude - rest) * 0.5, y_magnitude) * 2.0
-    result = b.select(rest < complement, rest, b.select(rest > complement, -complement, tie))
+    remainder = b.remainder(x_magnitude, y_magnitude)
+    complement = y_magnitude - remainder
+    # In a tie the remainder is |y|/2: positive if the quotient rounded down, (|x| - remainder) / |y|, is even.
+    tie = remainder - b.remainder((x_magnitude - remainder) * 0.5, y_magnitude) * 2.0
+    result = b.select(remainder < complement, remainder, b.select(remainder > complement, -complement, tie))
     result = result * b.intrinsic("copysign", b.constant(1.0, float64), x)
     b.fail(_is_invalid(b, result, x, y))
     return result
@@ -143,7 +147,7 @@ def _logarithm(b: Elements, x: Any, base: Any) -> Any:
 
 def _gcd(b: Elements, x: Any, y: Any) -> Any:
     divisor = gcd(b, x, y)
-    b.fail(divisor < 0)  # of the lowest integer and 0, for example
+    b.fail(divisor < 0)  # gcd(-2**63, 0) is 2**63, which wraps around
     return divisor
 
 
@@ -154,11 +158,11 @@ def _lcm(b: Elements, x: Any, y: Any) -> Any:
     return b.select(multiple < 0, -multiple, multiple)
 
 
-_MAX_ROOT = 3_037_000_499  # of an int64
+_MAX_ROOT = 3_037_000_499  # the root of the largest int64, rounded down
 
 
 def _integer_root(b: Elements, x: Any) -> Any:
-    """Return the root rounded down: that of the nearest float may be too large or too small by 1."""
+    """Return the square root rounded down: the root of the nearest float may be too large or too small by 1."""
     b.fail(x < 0)
     root = b.cast(b.intrinsic("sqrt", b.cast(b.select(x < 0, 0, x), float64)), int64)
     root = b.select(root > _MAX_ROOT, _MAX_ROOT, root)
@@ -176,36 +180,39 @@ def _factorial(b: Elements, x: Any) -> Any:
 
 
 def _arrangements(b: Elements, n: Any, k: Any) -> Any:
-    """Return n·(n - 1)·…·(n - k + 1): more than 20 factors leave 64 bits."""
-    is_none = k > n
-    is_too_long = (k > 20) & ~is_none
+    """Return n·(n - 1)·…·(n - k + 1), or 0 for k > n; more than 20 factors exceed 64 bits."""
+    is_zero = k > n
+    is_too_long = (k > 20) & ~is_zero
     b.fail((n < 0) | (k < 0) | is_too_long)
     result = b.constant(1, int64)
     for i in range(20):
-        is_step = (k > i) & ~is_none
+        is_step = (k > i) & ~is_zero
         product, overflows = b.with_overflow("mul", result, b.select(is_step, n - i, 1))
         b.fail(overflows)
         result = product
-    return b.select(is_none, 0, result)
+    return b.select(is_zero, 0, result)
 
 
 def _combinations(b: Elements, n: Any, k: Any) -> Any:
-    """Return n over k, the smaller k of two: each step multiplies by n - i and divides by i + 1, which is exact."""
-    is_none = k > n
-    k = b.select(is_none, 0, b.select(k > n - k, n - k, k))
+    """Return n over k, or 0 for k > n, with the smaller of k and n - k.
+
+    Each step multiplies by n - i and divides by i + 1, which is exact.
+    """
+    is_zero = k > n
+    k = b.select(is_zero, 0, b.select(k > n - k, n - k, k))
     b.fail((n < 0) | (k < 0) | (k > _MAX_CHOSEN) | ((k > 1) & (n > _MAX_CHOICES)))
-    n = b.select(n > _MAX_CHOICES, b.select(k.same(1), n, 0), n)
+    n = b.select((n > _MAX_CHOICES) & k.differs(1), 0, n)  # k is 0 there: keep the unused factors small
     result = b.constant(1, int64)
     for i in range(_MAX_CHOSEN):
         factor, divisor = n - i, b.constant(i + 1, int64)
         quotient = b.divide(result, divisor)
-        rest = result - quotient * (i + 1)
+        remainder = result - quotient * (i + 1)
         product, overflows = b.with_overflow("mul", quotient, factor)
-        next_result, sum_overflows = b.with_overflow("add", product, b.divide(rest * factor, divisor))
+        next_result, sum_overflows = b.with_overflow("add", product, b.divide(remainder * factor, divisor))
         is_step = k > i
         b.fail(is_step & (overflows | sum_overflows))
         result = b.select(is_step, next_result, result)
-    return b.select(is_none, 0, result)
+    return b.select(is_zero, 0, result)
 
 
 def _is_close(b: Elements, x: Any, y: Any) -> Any:
@@ -214,9 +221,9 @@ def _is_close(b: Elements, x: Any, y: Any) -> Any:
     return x.same(y) | (b.compare("lt", larger, _INF) & b.compare("le", _magnitude(b, x - y), larger * 1e-9))
 
 
-_FOLDED_FUNCTIONS = frozenset(["gcd", "lcm", "hypot"])  # of any number of operands
-_MAX_CHOSEN = 33  # of 66: more do not fit 64 bits
-_MAX_CHOICES = 2**33  # of two or more: more do not fit 64 bits
+_FOLDED_FUNCTIONS = frozenset(["gcd", "lcm", "hypot"])  # f(x, y, z) is f(f(x, y), z)
+_MAX_CHOSEN = 33  # the largest k: 66 over 33 fits 64 bits, 68 over 34 does not
+_MAX_CHOICES = 2**33  # the largest n for k from 2 on: above it, n over 2 does not fit 64 bits
 _INTEGER_FUNCTIONS = ("gcd", "lcm", "isqrt", "factorial", "comb", "perm")
 _ROUNDING_FUNCTIONS = ("floor", "ceil", "trunc")
 _RULES: dict[tuple[str, int], Callable[..., Any]] = {  # by (function, number of operands)

@@ -1,11 +1,14 @@
-"""Element rules of Python's numbers: exact and checked; exceptional operands go to the op's kernel."""
+"""Element rules of Python's numbers.
+
+Ints are exact: where a result exceeds 64 bits, or Python raises, `b.fail` sends the operands to the op's kernel.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from autoconv.graph.dtypes import DType, bool_, float64, int64, uint64
-from autoconv.ops.elements.arithmetic import floor_quotient, safe_divisor
+from autoconv.ops.elements.arithmetic import floor_quotient, is_rounded_up, safe_divisor
 from autoconv.ops.elements.registry import Elements, element
 
 _MAX_EXACT = 2**53  # up to here float64 represents every integer
@@ -91,7 +94,7 @@ def floor_divide(b: Elements, x: Any, y: Any) -> Any:
     divisor, _ = safe_divisor(b, x, y)
     quotient = b.divide(x, divisor)
     remainder = x - quotient * divisor
-    return b.select(remainder.differs(0) & (remainder ^ divisor).__lt__(0), quotient - 1, quotient)
+    return b.select(is_rounded_up(remainder, divisor), quotient - 1, quotient)
 
 
 @element("python_modulo")
@@ -104,15 +107,12 @@ def modulo(b: Elements, x: Any, y: Any) -> Any:
         b.fail(y.same(0.0))
         remainder = b.remainder(x, y)
         signs_differ = b.compare("lt", y, 0.0) ^ b.compare("lt", remainder, 0.0)
-        return b.select(
-            remainder.differs(0.0), b.select(
-                signs_differ, remainder + y, remainder
-            ), b.intrinsic("copysign", remainder, y)
-        )
+        remainder_with_sign = b.select(signs_differ, remainder + y, remainder)
+        return b.select(remainder.differs(0.0), remainder_with_sign, b.intrinsic("copysign", remainder, y))
     b.fail(y.same(0))
     divisor, _ = safe_divisor(b, x, y)
     remainder = b.remainder(x, divisor)
-    return b.select(remainder.differs(0) & (remainder ^ divisor).__lt__(0), remainder + divisor, remainder)
+    return b.select(is_rounded_up(remainder, divisor), remainder + divisor, remainder)
 
 
 for _name, _test in (
@@ -175,7 +175,7 @@ def cast(b: Elements, x: Any, *, dtype: DType, weak: bool = False) -> Any:
 
 @element("range_item")
 def range_item(b: Elements, position: Any, start: Any, stop: Any, step: Any) -> Any:
-    """Return an item; it lies between start and stop, so nothing overflows."""
+    """Return the item at `position`; it lies between start and stop, so nothing overflows."""
     if not all(x.dtype is int64 for x in (position, start, stop, step)):
         return None
     return start + position * step
@@ -183,7 +183,7 @@ def range_item(b: Elements, position: Any, start: Any, stop: Any, step: Any) -> 
 
 @element("range_length")
 def range_length(b: Elements, start: Any, stop: Any, step: Any) -> Any:
-    """Return the number of items, at most the int64 maximum; unsigned 64-bit arithmetic holds the distance."""
+    """Return the number of items, or the int64 maximum if there are more; uint64 holds the distance of the bounds."""
     if not all(x.dtype is int64 for x in (start, stop, step)):
         return None
     is_ascending = step > 0
@@ -210,14 +210,14 @@ def common_size(b: Elements, first: Any, *others: Any) -> Any:
 def to_integer(b: Elements, x: Any) -> Any:
     if not x.dtype.is_floating:
         return b.cast(x, int64)
-    # Written so that nan fails too.
+    # The negated comparisons are true for nan too.
     b.fail(~(b.compare("gt", x, -(2.0**63)) & b.compare("lt", x, 2.0**63)))
     return b.cast(x, int64)
 
 
 @element("python_round")
 def round_half_to_even(b: Elements, x: Any, *, digits: int | None) -> Any:
-    """Return a float rounded half to even, as an int; with digits, CPython computes the decimal fraction."""
+    """Return a number rounded half to even, as an int; with `digits`, None: the kernel rounds as CPython does."""
     if digits is not None:
         return None
     return to_integer(b, b.intrinsic("rint", x) if x.dtype.is_floating else x)
@@ -253,13 +253,13 @@ def power(b: Elements, x: Any, y: Any) -> Any:
 
 
 def _integer_power(b: Elements, x: Any, y: Any) -> Any:
-    """Return the power of ints by squaring, for exponents up to 63; others go to the kernel.
+    """Return the power of ints by squaring, for exponents from 0 to 63; others go to the kernel.
 
     With larger exponents, all powers but those of -1, 0 and 1 exceed 64 bits.
     """
     b.fail(b.compare("lt", y, 0) | b.compare("gt", y, 63))
     result, square = b.constant(1, int64), x
-    square_overflowed = None  # None before the first one is computed
+    square_overflowed = None  # None before the first square is computed
     for bit in range(6):
         is_set = b.bits("and", y, b.constant(1 << bit, int64)).differs(0)
         product, overflows = b.with_overflow("mul", result, square)

@@ -2,8 +2,8 @@
 
 A rule is written against the `Elements` protocol, for an op whose record is elementwise, or whose
 operands are single numbers: `rule(b, *operands, **attributes) -> element`. Operands are numbers of the op's own
-dtypes (`x.dtype`) that support Python's operators. A rule returns None for unsupported dtypes,
-where the op then counts as one without a rule.
+dtypes (`x.dtype`) that support Python's operators. A rule returns None for unsupported dtypes: for these the op
+counts as one without a rule.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Elements(Protocol):
 
     `iterate(active, state, step, max_count)` repeats a step on the elements that are active, at most `max_count` times,
     and returns their last state. `step(n, state)` gets the number of the iteration from 1 on, a float64, and returns
-    which elements go on, and their state. `routine(name, rule, *operands)` applies a long rule, in native code by a
-    function of its own.
+    which elements go on, and their state. `routine(name, rule, *operands)` applies a long rule; in native code it is a
+    call of a separate function, `name`.
 
     Rules that use more than this protocol (`pair`, `mark_rare`, `avoids_library_calls`) take `b: Any`.
     """

@@ -1,8 +1,8 @@
 """Element rules of special functions: normal quantiles, the inverse error function, log-gamma and its derivative.
 
-The rational functions of the complementary error function are those of Cephes (Moshier, 1992), of the normal quantile
-those of algorithm AS 241 (Wichura, 1988); the series of log-gamma are NIST's Digital Library of Mathematical
-Functions, 5.7.3 (around 2) and 5.11.1 (large arguments), and of its derivative 5.11.2.
+The rational functions of the complementary error function are those of Cephes (Moshier, 1992). Those of the normal
+quantile are from algorithm AS 241 (Wichura, 1988). The series are from NIST's Digital Library of Mathematical
+Functions: 5.7.3 (around 2) and 5.11.1 (large arguments) for log-gamma, and 5.11.2 for its derivative.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from autoconv.graph.dtypes import float32, float64
 from autoconv.ops.elements.maths import ERF, ERFC, apply, horner, rational
 from autoconv.ops.elements.registry import Elements, element
 
-# Quotients (numerator, denominator) for the normal quantile, the highest power first: near the probability 1/2, in the
-# tails, and far out.
+# Quotients (numerator, denominator) for the normal quantile, the highest power first: `_MIDDLE` for probabilities near
+# 1/2, `_TAIL` for the tails, and `_FAR` for probabilities below e^-25.
 _MIDDLE = (
     (2509.0809287301226727, 33430.575583588128105, 67265.770927008700853, 45921.953931549871457, 13731.693765509461125,
      1971.5909503065514427, 133.14166789178437745, 3.387132872796366608),
@@ -38,7 +38,7 @@ _FAR = (
 
 @element("ndtri")
 def ndtri(b: Elements, x: Any) -> Any:
-    """Return the x below which the normal distribution has that probability."""
+    """Return the number below which the normal distribution has the probability x."""
     if x.dtype not in (float32, float64):
         return None
     return _quantile(b, x - 0.5, b.select(x < 0.5, x, 1.0 - x))
@@ -64,8 +64,8 @@ def _quantile(b: Elements, centred: Any, tail: Any) -> Any:
 
 
 _EULER = 0.57721566490153286061
-_ASYMPTOTIC_FROM = 12.0  # argument of lgamma from which Stirling's series is exact
-_STEPS_DOWN = 10  # of the recurrence, from `_ASYMPTOTIC_FROM` into [1.5, 2.5)
+_ASYMPTOTIC_FROM = 12.0  # for arguments of lgamma from here on, Stirling's series is exact
+_STEPS_DOWN = 10  # steps of the recurrence from below `_ASYMPTOTIC_FROM` into [1.5, 2.5)
 STIRLING = tuple(  # B(2j) / (2j·(2j - 1)) with Bernoulli's numbers B, the highest j first
     bernoulli / (2 * j * (2 * j - 1))
     for j, bernoulli in reversed(list(enumerate((1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6), 1)))
@@ -73,7 +73,7 @@ STIRLING = tuple(  # B(2j) / (2j·(2j - 1)) with Bernoulli's numbers B, the high
 
 
 def _zeta_less_one(k: int) -> float:
-    """Return ζ(k) - 1: the first terms, and the tail by the Euler-Maclaurin formula."""
+    """Return ζ(k) - 1: the sum of the terms 2^-k to 63^-k, and the tail by the Euler-Maclaurin formula."""
     n = 64
     tail = n ** (1 - k) / (k - 1) + 0.5 * n**-k + k * n ** (-k - 1) / 12
     tail -= k * (k + 1) * (k + 2) * n ** (-k - 3) / 720
@@ -82,7 +82,7 @@ def _zeta_less_one(k: int) -> float:
 
 
 def _around_two(term_count: int) -> tuple[float, ...]:
-    """Return the series of lgamma(2 + z) / z in z, the highest power first."""
+    """Return the coefficients of the power series of lgamma(2 + z) / z, the highest power first."""
     higher_coefficients = [(-1) ** k * _zeta_less_one(k) / k for k in range(term_count, 1, -1)]
     return (*higher_coefficients, 1.0 - _EULER)
 
@@ -91,10 +91,10 @@ _AROUND_TWO = {float32: _around_two(12), float64: _around_two(27)}
 
 
 def _around_two_of(b: Elements, y: Any) -> tuple[Any, ...]:
-    """Move y > 0 into [1.5, 2.5) by the recurrence of Γ: steps down, or one or two steps up.
+    """Move y > 0 by an integer to 2 + z in [1.5, 2.5); return log Γ(2 + z), a product, z and two conditions.
 
-    Return the logarithm of Γ there, the product of the steps down, and the distance z to 0, 1 or 2.
-    Two conditions follow: y < 0.5, with the distance to 0, and y < 1.5, with the distance to 1.
+    For y from 1.5 on, Γ(y) is the product times Γ(2 + z). The conditions are y < 0.5, where z is y and Γ(2 + z) is
+    y·(y + 1)·Γ(y); and y < 1.5, where z is y - 1 otherwise and Γ(2 + z) is y·Γ(y).
     """
     product, reduced_y = b.constant(1.0, y.dtype), y
     for _ in range(_STEPS_DOWN):
@@ -109,21 +109,21 @@ def _around_two_of(b: Elements, y: Any) -> tuple[Any, ...]:
 def gamma(b: Elements, x: Any) -> Any:
     """Return Γ(x) of float64: by the series of `lgamma`, and reflection for negative x; nan at the poles."""
     is_far_left = x <= -0.5
-    y = b.select(is_far_left, -x, b.select(x < 0.0, 1.0 - x, x))  # -x is exact; for small ones 1 / y might overflow
+    y = b.select(is_far_left, -x, b.select(x < 0.0, 1.0 - x, x))  # -x is exact, but 1 / -x overflows near 0
     series, product, z, is_tiny, is_small = _around_two_of(b, y)
     moderate = apply(b, "exp", series) * product
     moderate = b.select(is_small, moderate / (z + 1.0), moderate)
     moderate = b.select(is_tiny, moderate / y, moderate)
     inverse = 1.0 / y
-    # y^(y - 1/2) overflows before the product with e^-y does: it is made of two square roots.
+    # y^(y - 1/2) overflows before its product with e^-y does: multiply by its square root twice.
     root = b.libm("pow", y, y * 0.5 - 0.25)
     correction = horner(b, inverse * inverse, STIRLING) * inverse
     large = root * apply(b, "exp", -y) * root * (apply(b, "exp", correction) * math.sqrt(2 * math.pi))
     result = b.select(y >= _ASYMPTOTIC_FROM, b.select(y > 180.0, float("inf"), large), moderate)
-    result = b.select(y.same(b.intrinsic("floor", y)), b.intrinsic("rint", result), result)
+    result = b.select(y.same(b.intrinsic("floor", y)), b.intrinsic("rint", result), result)  # Γ(n) is an integer
     nearest = b.intrinsic("floor", x + 0.5)
     sine = apply(b, "sin", (x - nearest) * math.pi)
-    half = nearest * 0.5
+    half = nearest * 0.5  # sin(πx) has the other sign if the nearest integer is odd
     sine = b.select(half.same(b.intrinsic("floor", half)), sine, -sine)
     reflection = b.constant(math.pi, x.dtype) / (sine * result)  # Γ(1 + y) is y·Γ(y)
     result = b.select(is_far_left, reflection / y, b.select(x < 0.0, reflection, result))
@@ -133,7 +133,7 @@ def gamma(b: Elements, x: Any) -> Any:
 
 @element("lgamma")
 def lgamma(b: Elements, x: Any) -> Any:
-    """Return log |Γ(x)|: its series around 2 after recurrence, Stirling's for large x, reflection for negative x."""
+    """Return log |Γ(x)|: by the series around 2 or, for large x, Stirling's series; by reflection for negative x."""
     if x.dtype not in (float32, float64):
         return None
     is_negative = x < 0.0
@@ -159,12 +159,12 @@ _DIGAMMA = tuple(  # B(2j) / 2j with Bernoulli's numbers B, the highest j first
         list(enumerate((1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798), 1))
     )
 )
-_DIGAMMA_FROM = {float32: (4, 6), float64: (9, 12)}  # the number of terms, and the argument from which they suffice
+_DIGAMMA_FROM = {float32: (4, 6), float64: (9, 12)}  # (number of terms, argument from which they suffice)
 
 
 @element("digamma")
 def digamma(b: Elements, x: Any) -> Any:
-    """Return the derivative of lgamma: reflection for negative numbers, recurrence, and the asymptotic series."""
+    """Return the derivative of lgamma: by recurrence and the asymptotic series, with reflection for negative x."""
     if x.dtype not in _DIGAMMA_FROM:
         return None
     term_count, start = _DIGAMMA_FROM[x.dtype]
@@ -197,14 +197,14 @@ _ERFC_FAR = (
 
 
 def erf(b: Elements, x: Any) -> Any:
-    """Return the error function, by its complement where that is small."""
+    """Return the error function of float64: from magnitudes of 1 on as 1 - erfc."""
     magnitude = b.intrinsic("fabs", x)
     near = x * rational(b, x * x, ERF)
     return b.select(magnitude >= 1.0, b.intrinsic("copysign", 1.0 - _erfc_from_one(b, magnitude), x), near)
 
 
 def erfc(b: Elements, x: Any) -> Any:
-    """Return 1 - erf(x), with a small relative error where it is next to 0."""
+    """Return 1 - erf(x) of float64, with a small relative error where the result is next to 0."""
     magnitude = b.intrinsic("fabs", x)
     near = 1.0 - x * rational(b, x * x, ERF)
     far = _erfc_from_one(b, magnitude)
@@ -212,8 +212,11 @@ def erfc(b: Elements, x: Any) -> Any:
 
 
 def _erfc_from_one(b: Elements, x: Any) -> Any:
-    """Return erfc(x) for x ≥ 1: exp(-x²) times a quotient; the square of `upper`, a part of x, is exact."""
-    x = b.select(x > 27.5, 27.5, x)  # there erfc is 0
+    """Return erfc(x) for x ≥ 1: exp(-x²) times a quotient.
+
+    `upper` is x without its lower bits, so that upper² is exact; x² is upper² + (x - upper)·(x + upper).
+    """
+    x = b.select(x > 27.5, 27.5, x)  # from there on erfc rounds to 0
     upper = b.intrinsic("floor", x * 16.0) * 0.0625
     bell = apply(b, "exp", -(upper * upper)) * apply(b, "exp", -((x - upper) * (x + upper)))
     return bell * b.select(x < 8.0, rational(b, x, ERFC), rational(b, x, _ERFC_FAR))

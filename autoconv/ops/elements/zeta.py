@@ -18,8 +18,8 @@ _EULER_MACLAURIN = (  # (2j)! / B(2j) for j = 1 …
     12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1307674368000 / 691, 74724249600.0, -10670622842880000 / 3617,
     5109094217170944000 / 43867,
 )  # fmt: skip
-_MIN_POSITION = -10_000.0  # both functions are nan for positions below it, from which a sum would be too long
-_START, _START_BY_POWER = 12.0, 1.5  # the formula is exact from _START + _START_BY_POWER · power on
+_MIN_POSITION = -10_000.0  # below it the functions return nan: they would sum too many terms
+_START, _START_BY_POWER = 12.0, 1.5  # the formula is exact for positions from _START + _START_BY_POWER · power on
 
 
 @element("polygamma")
@@ -45,7 +45,7 @@ def _zeta(b: Elements, power: Any, position: Any, precision: float) -> Any:
     is_integer = position.same(b.intrinsic("floor", position))
     is_outside = (position <= 0.0) & ~is_integer & power.differs(b.intrinsic("floor", power))
     is_undefined = power.differs(power) | position.differs(position) | (power < 1.0) | is_outside
-    is_undefined = is_undefined | (position < _MIN_POSITION) & ~is_integer
+    is_undefined = is_undefined | ((position < _MIN_POSITION) & ~is_integer)
     is_infinite = power.same(1.0) | ((position <= 0.0) & is_integer)
     is_special = is_undefined | is_infinite
     position, power = b.select(is_special, 1.0, position), b.select(is_special, 2.0, power)
@@ -54,7 +54,7 @@ def _zeta(b: Elements, power: Any, position: Any, precision: float) -> Any:
 
 
 def _sum(b: Elements, position: Any, power: Any, precision: float, term: Callable[[Any], Any]) -> Any:
-    """Return the sum of `term`, an inverse power, over all positions from the first one on, in steps of 1."""
+    """Return the sum of term(position + k) over all k from 0; term(x) is x^-power."""
     start = power * _START_BY_POWER + _START
 
     def step(n: Any, state: list[Any]) -> tuple[Any, list[Any]]:
@@ -77,7 +77,7 @@ def _sum(b: Elements, position: Any, power: Any, precision: float, term: Callabl
 
 
 def _integer_power(x: Any, power: int) -> Any:
-    """Return a positive whole power by repeated squaring."""
+    """Return x^power for a positive integer power, by repeated squaring."""
     if power == 1:
         return x
     half = _integer_power(x, power // 2)

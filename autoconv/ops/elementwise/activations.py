@@ -36,7 +36,7 @@ def _relu_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
 
 
 def _where_positive(b: Builder, x: Any, if_positive: Any, otherwise: Any) -> Any:
-    """Return one value where x is positive, and the other elsewhere."""
+    """Return `if_positive` where x is above 0, and `otherwise` elsewhere."""
     return b.select(b.greater(x, b.zeros_like(x)), if_positive, otherwise)
 
 
@@ -80,7 +80,7 @@ def _axis_rule(name: str) -> Callable[..., TensorType]:
 
 
 def _subtract_maximum(x: Any, axis: int) -> Any:
-    """Return x minus its maximum, so that exp does not overflow; infinite maxima give nan, as the definition does."""
+    """Return x minus its maximum along the axis, so that exp does not overflow; nan where the maximum is infinite."""
     lowest = x.dtype.type(-np.inf)
     return np.subtract(x, np.max(x, axis=axis, keepdims=True, initial=lowest))
 

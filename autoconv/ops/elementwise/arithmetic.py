@@ -20,7 +20,7 @@ _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _Y = np.array([1.5, -2.0, 0.25])
 _INTEGERS = np.array([7, -7, 5], np.int64)
 _OTHER_INTEGERS = np.array([2, 3, -4], np.int64)
-# For ops that round: no quotient of floats is near an integer.
+# For ops that round. No quotient of the floats is near an integer, where the numerical derivative would be wrong.
 _QUOTIENT_SAMPLES = (
     sample(_X + 0.1, _Y), sample(_INTEGERS, _OTHER_INTEGERS), sample(_INTEGERS > 0, _OTHER_INTEGERS > 0),
 )  # fmt: skip
@@ -39,8 +39,7 @@ def _define_binary(name: str, graphdef: str, kernel: Callable[..., Any], gradien
 def quiet(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Return the kernel without NumPy's warnings about overflow, division by zero and invalid values.
 
-    Where NumPy would issue a warning, an error flag of the processor is set, as in native code.
-
+    Where NumPy would issue a warning, the kernel sets an error flag of the processor, as native code does.
     Shapes that do not broadcast at run time raise InvalidArgumentError. The kernel itself is `__wrapped__`.
     """
 
@@ -66,25 +65,25 @@ _THREADS_WITH_ERRORS: set[int] = set()  # ids of threads in which `note_error` w
 
 
 def note_error(*_: object) -> None:
-    """Record an error in a quiet kernel of this thread, for which NumPy would issue a warning."""
+    """Record that a quiet kernel of this thread met an error for which NumPy would issue a warning."""
     _THREADS_WITH_ERRORS.add(get_ident())
 
 
 def _raise_flag() -> None:
-    """Set an error flag of the processor, one for all errors; done last, as NumPy's functions clear flags first."""
+    """Set the same error flag of the processor for any error; called last, as NumPy's functions clear the flags."""
     _THREADS_WITH_ERRORS.discard(get_ident())
     with np.errstate(all="ignore"):
         np.divide(1.0, 0.0)
 
 
 def _quotient_type(x: TensorType, y: TensorType, **_: Any) -> TensorType:
-    """Return the type of a whole quotient or a remainder."""
+    """Return the type of a quotient rounded down, or of a remainder."""
     result = broadcast(x, y)
     return TensorType(int8, result.shape) if result.dtype.is_bool else result  # NumPy divides bools as int8
 
 
 def _concatenate_strings_or_add(x: Any, y: Any) -> Any:
-    """Return the sum of numbers, or strings joined."""
+    """Return the sum of numbers, or the concatenation of strings."""
     total = np.add(x, y)
     # For two single strings NumPy returns bare bytes.
     return np.array(total, object) if isinstance(total, bytes) else total

@@ -1,4 +1,4 @@
-"""Modified Bessel functions of the first kind, of orders 0 and 1, and the same scaled by e^-|x|."""
+"""Modified Bessel functions of the first kind of orders 0 and 1; those whose names end in e are scaled by e^-|x|."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _define(name: str, graphdef: str, rule: Rule, derivative: Derivative, *sampl
 
 
 def _quotient_by_x(b: Builder, x: Any, y: Any) -> Any:
-    """Return y / x, where y is x/2 next to 0."""
+    """Return y / x for y = I1(x), scaled or not; 1/2 at 0, since y is about x/2 there."""
     is_zero = b.equal(x, b.zeros_like(x))
     half = b.multiply(b.ones_like(x), 0.5)
     return b.select(is_zero, half, b.divide(y, b.select(is_zero, half, x)))

@@ -1,4 +1,4 @@
-"""Bitwise ops and common divisors of integers; on bools, and, or, xor and invert are the logical ones."""
+"""Bitwise ops, common divisors and multiples of integers. `and`, `or`, `xor` and `invert` also take bools."""
 
 from __future__ import annotations
 

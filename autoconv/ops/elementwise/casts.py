@@ -61,7 +61,7 @@ def common_bounds(source: DType, target: DType) -> tuple[Any, Any]:
     scalar_type = source.numpy.type
     low, high = max(low, int(source.min)), min(high, int(source.max))
     float_low, float_high = scalar_type(low), scalar_type(high)
-    if int(float_high) > high:  # rounded up, so take the next lower number
+    if int(float_high) > high:  # `high` was rounded up, so take the next lower number
         float_high = np.nextafter(float_high, scalar_type(0))
     return float_low, float_high
 
@@ -71,7 +71,7 @@ def _saturate(x: Any, *, dtype: DType) -> Any:
         x = x.astype(np.float32)
     low, high = common_bounds(dtype_of(x), dtype)
     result = np.asarray(np.clip(x, low, high)).astype(dtype.numpy)
-    if x.dtype.kind == "f" and dtype.is_integer:  # numbers above the largest common one saturate to the limit
+    if x.dtype.kind == "f" and dtype.is_integer:  # numbers above the largest common one become the largest integer
         result = np.where(np.greater(x, high), np.asarray(dtype.max, dtype.numpy), result)
         result = np.where(np.isnan(x), np.zeros((), dtype.numpy), result)
     return result
@@ -105,7 +105,7 @@ def _bitcast_type(x: TensorType, *, dtype: DType) -> TensorType:
 
 
 def _bitcast(x: Any, *, dtype: DType) -> Any:
-    """Return the bits as another dtype; elements of another size change the last dimension."""
+    """Return the bits as another dtype; `_bitcast_type` states how the last dimension changes with the size."""
     array, target = np.ascontiguousarray(x), dtype.numpy
     array = array.reshape(np.shape(x))
     if array.dtype.itemsize == target.itemsize:
@@ -159,7 +159,7 @@ bitcast = define(
     samples=(sample(_X, dtype=int64), sample(_X.astype(np.float32), dtype=int32)),
     may_alias=True,
 )  # fmt: skip
-bitcast_rows = define(  # to elements of another size, which makes or takes a dimension
+bitcast_rows = define(  # a bitcast to elements of another size, which appends or drops a dimension
     name="bitcast_rows", graphdef="Bitcast", result=_bitcast_type, kernel=_bitcast,
     gradient=no_gradient("reads a number's bits"),
     samples=(sample(_X, dtype=int32), sample(np.array([[1, 2]], np.int32), dtype=int64)),

@@ -23,7 +23,7 @@ _DISTINCT_OPERANDS = (np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]]), np.array
 
 
 def _define_comparison(name: str, graphdef: str, kernel: Callable[..., Any], **facts: Any) -> Op:
-    """Define an elementwise op with a bool result, for real operands, or for any if it tests equality."""
+    """Define an elementwise op with a bool result; only tests of equality take operands that are not real."""
     takes_any_dtype = name in ("equal", "not_equal")
 
     def result(x: TensorType, y: TensorType, **_: Any) -> TensorType:
@@ -72,7 +72,7 @@ def _minimum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
 
 
 def _route_cotangent(b: Builder, selects_first: Any, inputs: Any, cotangent: Any) -> Any:
-    """Return the cotangents of both operands: the whole one goes to the selected operand."""
+    """Return the cotangents of both operands: that of the result for the selected one, zero for the other."""
     zeros = b.zeros_like(cotangent)
     x, y = inputs
     return (

@@ -23,7 +23,7 @@ _INFINITY = float("inf")
 
 
 class _Bounds(NamedTuple):
-    """Bounds of the magnitude of a part."""
+    """Bounds for the magnitude of the real or the imaginary part of a number; squares are those of the part."""
 
     negligible_one: float  # above it, 1 is negligible beside the square
     overflow: float  # above it, the square overflows, so numbers are scaled by 2 to the power `exponent`
@@ -41,7 +41,7 @@ def _bounds(x: Value) -> _Bounds:
 
 
 def _root(b: GraphBuilder, x: Any, height: Any) -> tuple[Any, Any]:
-    """Return both parts of the root of a number of moderate size with a nonnegative imaginary part."""
+    """Return both parts of the square root of x + i·height, a number of moderate size; `height` is not negative."""
     width = b.abs(x)
     length = b.sqrt(b.multiply_add(width, width, b.multiply(height, height)))
     length = b.select(b.equal(width, 0.0), height, length)
@@ -64,20 +64,20 @@ def _log_of_double(b: GraphBuilder, x: Any, y: Any) -> Any:
 
 
 def _exceeds(b: GraphBuilder, x: Any, y: Any, bound: float) -> Any:
-    """Return whether a part exceeds the bound; an infinite part always does."""
+    """Return whether the magnitude of x or of y exceeds the bound; an infinite one always does."""
     return b.logical_or(b.greater(b.abs(x), bound), b.greater(b.abs(y), bound))
 
 
 def _is_infinite(b: GraphBuilder, x: Any, y: Any) -> Any:
-    """Return whether a part is infinite."""
+    """Return whether x or y is infinite."""
     return b.logical_or(b.is_inf(x), b.is_inf(y))
 
 
 def _arc_cosine_lengths(b: GraphBuilder, x: Value, y: Value) -> tuple[Any, Any]:
     """Return two lengths that determine the arc cosine.
 
-    The first is the leg opposite to its angle in a right triangle whose adjacent leg is x. The second is the magnitude
-    of the imaginary part of the result.
+    Its real part is an angle of a right triangle with the adjacent leg x; the first length is the opposite leg. The
+    second is the magnitude of its imaginary part.
     """
     height, is_large = b.abs(y), _exceeds(b, x, y, _bounds(x).negligible_one)
     (p, q), (u, v) = _root(b, b.subtract(1.0, x), height), _root(b, b.add(x, 1.0), height)
@@ -113,9 +113,9 @@ def _arc_cosine(b: GraphBuilder, x: Value, y: Value) -> Pair:
 
 
 def atanh(b: GraphBuilder, x: Value, y: Value) -> Pair:
-    """Return a quarter of log(1 + 4x / |1 - z|²) and half of the angle.
+    """Return a quarter of log(1 + 4x / |1 - z|²), and half of the angle of (1 + z) / (1 - z).
 
-    For large numbers the real part is that of 1/z, and the angle is a right one.
+    For large z the real part is that of 1/z, and the imaginary part is ±π/2.
     """
     width, height, is_large = b.abs(x), b.abs(y), _exceeds(b, x, y, _bounds(x).negligible_one)
     one_minus_width, one_plus_width, square = b.subtract(1.0, width), b.add(width, 1.0), b.multiply(height, height)
@@ -139,13 +139,13 @@ def _real_of_inverse(b: GraphBuilder, width: Any, height: Any) -> Any:
     large, small = b.select(width_is_larger, width, height), b.select(width_is_larger, height, width)
     ratio = b.divide(small, large)
     width_ratio = b.divide(width, large)
-    # No quotient of a quotient: XLA joins the divisors, and their product overflows.
+    # Do not divide a quotient by `large`: XLA would multiply the divisors, and the product may overflow.
     quotient = b.divide(width_ratio, b.multiply_add(ratio, ratio, b.ones_like(ratio)))
     return b.multiply(quotient, b.divide(1.0, large))
 
 
 def rotated_rule(rule: Callable[..., Pair]) -> Callable[..., Pair]:
-    """Return the rule -i·f(iz) of an odd f that is real on the real axis."""
+    """Return the rule of -i·f(iz); `rule` is that of f, an odd function that is real on the real axis."""
 
     def rotated(b: GraphBuilder, x: Value, y: Value) -> Pair:
         real, imag = rule(b, y, x)

@@ -22,7 +22,7 @@ def _density(b: Builder, a: Any, x: Any) -> Any:
 
 
 def _gamma_gradient(is_upper: bool) -> Any:
-    """Return the gradient of the lower or the upper incomplete gamma function."""
+    """Return the gradient rule of the lower or the upper incomplete gamma function."""
 
     def gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         a, x = inputs

@@ -17,7 +17,7 @@ _Y = np.array([True, False])
 
 
 def _define_logical(name: str, graphdef: str, kernel: Callable[..., Any], *inputs: Any, **facts: Any) -> Op:
-    """Define an elementwise op on bools, with one sample, `inputs`."""
+    """Define an elementwise op on bools; its one sample has the operands `inputs`."""
 
     def result(*types: TensorType, **_: Any) -> TensorType:
         for type_ in types:

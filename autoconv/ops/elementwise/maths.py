@@ -15,7 +15,7 @@ from autoconv.ops.gradients import conjugate, dtype_of, unbroadcast
 from autoconv.ops.record import Builder, Gradient, Op, Sample, define, sample
 from autoconv.ops.rules import broadcast
 
-Derivative = Callable[[Builder, Any, Any], Any]
+Derivative = Callable[[Builder, Any, Any], Any]  # (b, x, y) -> dy/dx
 
 SMALL = np.array([[0.5, -0.25, 0.75], [0.125, -0.8, 0.3]])
 POSITIVE = np.array([0.5, 1.75, 3.0])
@@ -24,7 +24,7 @@ INTEGERS = np.array([7, -7, 0], np.int64)
 
 
 def floating_rule(name: str, allows_complex: bool = True) -> Callable[..., TensorType]:
-    """Return a type rule: the result has the operand's type, which has to be floating (or complex)."""
+    """Return a type rule: the result has the operand's type, which has to be floating, or complex if allowed."""
 
     def rule(x: TensorType, **_: Any) -> TensorType:
         if not (x.dtype.is_floating or (allows_complex and x.dtype.is_complex)):
@@ -53,7 +53,8 @@ def define_unary(
 ) -> Op:  # fmt: skip
     """Define an elementwise op of one operand; `derivative(b, x, y)` is dy/dx, and `inputs` are the samples.
 
-    With `has_pole`, the derivative is infinite at 0, and a cotangent of 0 stays 0 there.
+    With `has_pole`, the derivative is infinite at 0, and a cotangent of 0 gives 0 there, not nan. `costly` and
+    `compiles_eager_calls` are traits of the op.
     """
 
     def gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -128,7 +129,7 @@ def _power_effects(types: Sequence[Type], attributes: Any) -> Effects:
 
 
 def _power_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return the cotangent times y·x^(y-1) and times x^y·log(x), zero where y is 0, or x has no real logarithm."""
+    """Return the cotangent times y·x^(y-1), 0 where y is 0; and times x^y·log(x), 0 where x has no real logarithm."""
     (cotangent,), (x, y), (power_,) = cotangents, inputs, results
     is_constant_in_x = b.equal(y, 0.0)
     exponent = b.select(is_constant_in_x, b.ones_like(y), y)
@@ -166,13 +167,13 @@ def _hypot_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 
 
 def _copysign_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Multiply by the product of both signs; the second operand, read for its sign only, has no cotangent."""
+    """Multiply the cotangent by the signs of x and of the result; the second operand gives only a sign: None."""
     (cotangent,), (x, _), (result,) = cotangents, inputs, results
     return unbroadcast(b, b.multiply(cotangent, b.multiply(b.sign(x), b.sign(result))), x), None
 
 
 def _nextafter_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return the cotangent for the first operand, as in TensorFlow; the second is read for the direction only."""
+    """Return the cotangent for the first operand, as in TensorFlow; the second gives only a direction: None."""
     return unbroadcast(b, cotangents[0], inputs[0]), None
 
 

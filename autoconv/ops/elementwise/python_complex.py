@@ -1,4 +1,4 @@
-"""Functions of Python's complex numbers: those of cmath, and any function by real and imaginary parts.
+"""Functions of Python's complex numbers: cmath's on whole numbers, and any function on real and imaginary parts.
 
 Kernels call Python itself, so that branch cuts, signs of zeros and errors are those of the running interpreter.
 """
@@ -22,7 +22,7 @@ from autoconv.ops.record import Builder, define, no_gradient, sample
 _COMPLEX, _REAL = np.array(0.5 - 1.25j), np.array(0.75)
 BOOL_CMATH = frozenset({"isnan", "isinf", "isfinite"})
 FLOAT_CMATH = frozenset({"phase", "modulus", "angle"})  # "modulus" and "angle" are the results of polar
-_TENSOR_OPS = {
+_TENSOR_OP_BY_FUNCTION = {
     "sqrt": "sqrt", "exp": "exp", "log": "log", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin",
     "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "asinh",
     "acosh": "acosh", "atanh": "atanh", "modulus": "abs", "phase": "angle", "angle": "angle",
@@ -32,12 +32,12 @@ FUNCTIONS_OF_REALS = frozenset({"rect"})
 
 
 def _polar_part(index: int) -> Callable[[Any], float]:
-    """Return the function for the modulus (0) or the angle (1) of a complex number."""
+    """Return the function that gives the modulus (index 0) or the angle (1) of a complex number."""
     return lambda z: cmath.polar(z)[index]
 
 
 CMATH: dict[str, Callable[..., Any]] = {
-    **{name: getattr(cmath, name) for name in (*_TENSOR_OPS, *BOOL_CMATH) if hasattr(cmath, name)},
+    **{name: getattr(cmath, name) for name in (*_TENSOR_OP_BY_FUNCTION, *BOOL_CMATH) if hasattr(cmath, name)},
     "log10": cmath.log10, "modulus": _polar_part(0), "angle": _polar_part(1),
     "rect": cmath.rect,
 }  # fmt: skip
@@ -56,14 +56,14 @@ def _cmath(*inputs: Any, function: str) -> np.ndarray:
 def _cmath_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     if attributes["function"] in FUNCTIONS_OF_REALS:
         return _rect_gradient(b, inputs, cotangents)
-    op = _TENSOR_OPS.get(attributes["function"])
+    op = _TENSOR_OP_BY_FUNCTION.get(attributes["function"])
     if op is None or len(inputs) > 1:
         raise TypeError(f"cmath.{attributes['function']} has no gradient here")
     return gradient_of(op)(b, inputs, results, cotangents, {})
 
 
 def _rect_gradient(b: Builder, inputs: Any, cotangents: Any) -> Any:
-    """Gradient for a length and an angle, either of which may be an int."""
+    """Return the cotangents of the length and the angle; None for one that is an int."""
     length, angle = (x if x.dtype.is_floating else b.python_cast(x, dtype=float64, weak=True) for x in inputs)
     real, imag = b.real(cotangents[0]), b.imag(cotangents[0])
     cosine, sine = b.cos(angle), b.sin(angle)

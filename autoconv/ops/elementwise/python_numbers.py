@@ -1,4 +1,4 @@
-"""Arithmetic on Python numbers in a graph: exact, checked, with Python's errors.
+"""Arithmetic on Python numbers in a graph, with Python's results and errors.
 
 A Python int is represented as int64 and raises OverflowError where it no longer fits. Division of floats by zero raises
 ZeroDivisionError, as do `//` and `%`. A complex number is represented as complex128, and converts real operands to
@@ -23,7 +23,7 @@ from autoconv.ops.elementwise.casts import cast_gradient
 from autoconv.ops.program_errors import mark_program_error
 from autoconv.ops.record import OPS, Builder, define, no_gradient, sample
 
-_INT_LIMIT = 2**63  # magnitude of the ints of a graph
+_INT_LIMIT = 2**63  # ints of a graph are at least its negative, and below it
 _FLOAT, _OTHER_FLOAT = np.array(2.5), np.array(-1.5)
 _INT, _OTHER_INT = np.array(-7), np.array(3)
 _COMPLEX = np.array(0.5 - 1.25j)
@@ -48,12 +48,12 @@ def to_python_array(value: Any, allows_complex: bool = False) -> np.ndarray:
 
 
 def _short_text(value: int) -> str:
-    """Format an int, by its number of bits where it is longer than a line."""
+    """Return the digits of an int, or its number of bits if it is longer than a line."""
     return str(value) if value.bit_length() < 300 else f"of {value.bit_length()} bits"
 
 
 def _arithmetic_type(*inputs: TensorType, **_: Any) -> TensorType:
-    """Return the type of a sum: the higher kind of the operands, and at least int."""
+    """Return the type of a sum: the highest kind of the operands in the order of `KINDS`, but at least int."""
     kind = max(max(number_kind_order(x.dtype) for x in inputs), 1)
     return number_type((bool_, int64, float64, complex128)[kind])
 
@@ -85,7 +85,7 @@ def _refuse_complex(template: str, inputs: tuple[TensorType, ...]) -> None:
     raise mark_program_error(TypeError(template.format(*kinds)))
 
 
-KINDS = ("bool", "int", "float", "complex")
+KINDS = ("bool", "int", "float", "complex")  # by `number_kind_order`
 
 
 def _abs_type(x: TensorType) -> TensorType:
@@ -118,7 +118,10 @@ def _bitwise_type(*inputs: TensorType, **_: Any) -> TensorType:
 
 
 def python_kernel(function: Callable[..., Any]) -> Callable[..., np.ndarray]:
-    """Return the kernel that runs `function` on Python's numbers; real operands give a real result."""
+    """Return the kernel that calls `function` with Python's numbers.
+
+    A complex result of real operands raises OtherKindError.
+    """
 
     def number_kernel(*inputs: Any, **attributes: Any) -> np.ndarray:
         numbers = [np.asarray(x).item() for x in inputs]
@@ -144,18 +147,18 @@ def _power(x: Any, y: Any) -> Any:
 
 
 def _arithmetic_effects(types: Any, _: Any) -> Effects:
-    """Return RAISE for integers, which may overflow; + - * on floats and complex numbers cannot raise."""
+    """Return RAISE if an integer takes part, which may overflow; with floats only or a complex operand, PURE."""
     cannot_raise = any(x.dtype.is_complex for x in types) or all(x.dtype.is_floating for x in types)
     return Effects.PURE if cannot_raise else Effects.RAISE
 
 
 def _abs_effects(types: Any, _: Any) -> Effects:
-    """Return PURE for floats only: the magnitude of an int, and that of a complex number may overflow."""
+    """Return PURE for a float, else RAISE: the magnitude of an int or of a complex number may overflow."""
     return Effects.PURE if types[0].dtype.is_floating else Effects.RAISE
 
 
 def gradient_of(op: str) -> Callable[..., Any]:
-    """Return the gradient rule of the tensor op `op`, which computes the same on floats and complex numbers."""
+    """Return the gradient rule of the tensor op `op`, applied to operands converted to float or complex."""
 
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         common_dtype = complex128 if any(x.dtype.is_complex for x in inputs) else float64
@@ -257,7 +260,7 @@ def _cast_type(x: TensorType, *, dtype: DType, weak: bool = False) -> TensorType
 
 
 def _cast(x: Any, *, dtype: DType, weak: bool = False) -> Any:
-    """Convert numbers; raises OverflowError for an integer that an integer dtype lacks."""
+    """Convert numbers; raise OverflowError for an integer that the integer `dtype` cannot represent."""
     array = np.asarray(x)
     if dtype.is_integer and array.dtype.kind == "i":
         is_outside = (array < dtype.min) | (array > dtype.max)
@@ -267,9 +270,9 @@ def _cast(x: Any, *, dtype: DType, weak: bool = False) -> Any:
 
 
 def _cast_effects(types: Any, attributes: Any) -> Effects:
-    """Return RAISE for integers that become narrower ones."""
-    is_narrow = attributes["dtype"].is_integer and attributes["dtype"] is not int64
-    return Effects.RAISE if is_narrow and types[0].dtype.is_integer else Effects.PURE
+    """Return RAISE for a cast of integers to an integer dtype other than int64, which may not represent them."""
+    may_not_fit = attributes["dtype"].is_integer and attributes["dtype"] is not int64
+    return Effects.RAISE if may_not_fit and types[0].dtype.is_integer else Effects.PURE
 
 
 define(
@@ -293,7 +296,7 @@ define(
 
 
 def _round_type(x: TensorType, *, digits: int | None) -> TensorType:
-    """Return int64 without digits and for an int, else float64."""
+    """Return int64 if `digits` is None or the operand is an int, else float64."""
     return number_type(int64 if digits is None or not x.dtype.is_floating else float64)
 
 
@@ -331,7 +334,7 @@ define(
 
 INTEGER_MATH = frozenset({"floor", "ceil", "trunc", "gcd", "lcm", "isqrt", "comb", "perm", "factorial"})
 BOOL_MATH = frozenset({"isnan", "isinf", "isfinite", "isclose"})
-_TENSOR_OPS_OF_MATH = {
+_TENSOR_OP_BY_MATH_FUNCTION = {
     "sqrt": "sqrt", "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "sin": "sin", "cos": "cos",
     "tan": "tan", "asin": "asin", "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
     "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "erf": "erf", "erfc": "erfc", "lgamma": "lgamma",
@@ -346,7 +349,7 @@ def _math_type(*_: TensorType, function: str, is_exported: bool = False) -> Tens
 
 
 def _math_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    op = _TENSOR_OPS_OF_MATH.get(attributes["function"])
+    op = _TENSOR_OP_BY_MATH_FUNCTION.get(attributes["function"])
     if op is None or (op == "log" and len(inputs) > 1):
         raise TypeError(f"math.{attributes['function']} has no gradient here")
     return gradient_of(op)(b, inputs, results, cotangents, {})

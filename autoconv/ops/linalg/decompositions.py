@@ -24,7 +24,7 @@ _TALL = np.array([[0.5, -1.25], [3.5, -0.75], [1.0, 2.0]])
 
 
 def check_matrices(op: str, x: TensorType, square: bool = True) -> None:
-    """Raise TypeError or ValueError unless a tensor is a batch of floating matrices, with `square` of square ones."""
+    """Raise TypeError or ValueError unless a tensor is a batch of floating matrices, square ones if `square`."""
     if not (x.dtype.is_floating or x.dtype.is_complex):
         raise TypeError(f"{op} takes floating tensors, found {x.dtype.name}; cast first")
     if x.shape is None:
@@ -40,7 +40,7 @@ def check_matrices(op: str, x: TensorType, square: bool = True) -> None:
 def matrix_kernel(
     op: str, function: Callable[..., Any], refusal_message: str = "", square: bool = True
 ) -> Callable[..., Any]:
-    """Return a kernel that checks shapes, computes half precision as single, and converts errors.
+    """Return a kernel that checks shapes, computes half precision in single precision, and converts errors.
 
     `refusal_message` is the message for matrices that NumPy refuses; without it, the message is NumPy's.
     """
@@ -63,7 +63,7 @@ def matrix_kernel(
             shapes = " and ".join(str(list(np.shape(x))) for x in inputs)
             public_error = InvalidArgumentError(f"{op}: the shapes {shapes} do not go together")
             raise public_error.with_plain_error(error.with_traceback(None)) from None
-        if is_half_precision:  # results that are no floats, such as positions, have dtypes of their own
+        if is_half_precision:  # other results than floats, such as positions, keep their dtype
             results = result if isinstance(result, tuple) else (result,)
             narrowed_results = tuple(x.astype(dtype) if x.dtype == np.float32 else x for x in results)
             return narrowed_results if isinstance(result, tuple) else narrowed_results[0]
@@ -97,7 +97,10 @@ def _slogdet_type(x: TensorType) -> tuple[TensorType, TensorType]:
 
 
 def _slogdet_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Differentiate the determinant's logarithm: its real part is the second result, its angle that of the first."""
+    """Return the gradient of the logarithm of the determinant.
+
+    Its real part is the second result, and its imaginary part is the angle of the first.
+    """
     (x,), (sign, _), (sign_cotangent, log_cotangent) = inputs, results, cotangents
     has_angle = dtype_of(x).is_complex and sign_cotangent is not None
     if log_cotangent is None and not has_angle:
@@ -170,7 +173,7 @@ def _triangular_solve(matrix: Any, rhs: Any, *, lower: bool = True, adjoint: boo
 
 
 def _system_gradient(b: Builder, rhs_cotangent: Any, inputs: Any, solution: Any, adjoint: bool) -> tuple[Any, Any]:
-    """Return the cotangents of a matrix and a right side, given that of the right side before it was broadcast."""
+    """Return the cotangents of the matrix and the right side; `rhs_cotangent` is that of the broadcast right side."""
     matrix, rhs = inputs
     if adjoint:
         matrix_cotangent = b.negative(b.matmul(solution, adjoint_of(b, rhs_cotangent)))
@@ -220,7 +223,7 @@ def _cholesky_type(x: TensorType, *, symmetric_gradient: bool = False) -> Tensor
 
 
 def _cholesky(x: Any, *, symmetric_gradient: bool = False) -> Any:
-    return np.linalg.cholesky(x)  # it reads the lower triangle
+    return np.linalg.cholesky(x)  # NumPy reads the lower triangle only
 
 
 def _smaller_size(first: Dimension, second: Dimension) -> Dimension:

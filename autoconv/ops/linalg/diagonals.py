@@ -1,4 +1,7 @@
-"""Diagonals and bands of matrices."""
+"""Diagonals and bands of matrices.
+
+The diagonal at `offset` has the elements [i, i + offset]: a positive offset is above the main diagonal.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,7 @@ def _set_diag_type(x: TensorType, diagonal: TensorType, *, offset: int = 0) -> T
 
 
 def _set_diag(x: Any, diagonal: Any, *, offset: int = 0) -> Any:
-    """Return a copy of the matrices with another diagonal, `offset` columns right of the main one."""
+    """Return a copy of the matrices in which `diagonal` is the diagonal at `offset`."""
     result = np.array(x)
     length = max(min(result.shape[-2] - max(-offset, 0), result.shape[-1] - max(offset, 0)), 0)
     if np.shape(diagonal) != (*result.shape[:-2], length):
@@ -89,6 +92,7 @@ def _band_part_type(x: TensorType, *, num_lower: int, num_upper: int) -> TensorT
 
 
 def _band_part(x: Any, *, num_lower: int, num_upper: int) -> Any:
+    """Keep so many diagonals below and above the main one, all for a negative number; other elements become 0."""
     rows, columns = np.ogrid[: np.shape(x)[-2], : np.shape(x)[-1]]
     is_in_band = ((num_lower < 0) | (rows - columns <= num_lower)) & (
         (num_upper < 0) | (columns - rows <= num_upper)

@@ -1,9 +1,9 @@
 """Gradients of matrix decompositions, real and complex.
 
-The cotangent of a complex number is dL/d(real) + i·dL/d(imag). Vectors of complex matrices have phases that LAPACK
-chooses: gradients are those of functions that do not depend on them. Derivations: Walter and Lehmann (Algorithmic
-differentiation of linear algebra functions, 2012) for QR, Wan and Zhang (Automatic differentiation for complex valued
-SVD, 2019).
+The cotangent of a complex number is dL/d(real) + i·dL/d(imag); the cotangent of a matrix X is written X'. LAPACK
+chooses the phases of vectors of complex matrices: gradients are those of functions that do not depend on the phases.
+Derivations: Walter and Lehmann (Algorithmic differentiation of linear algebra functions, 2012) for QR, Wan and Zhang
+(Automatic differentiation for complex valued SVD, 2019).
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def _times_adjoint(b: Builder, x: Any, y: Any) -> Any:
 
 
 def cholesky_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return the lower triangle of S + Sᴴ, with half of its diagonal, of S = L⁻ᴴ·(that of Lᴴ·L')·L⁻¹.
+    """Return low(S + Sᴴ), where S = L⁻ᴴ·low(Lᴴ·L')·L⁻¹, and low(M) is the lower triangle of M with half its diagonal.
 
-    The op reads the lower triangle. With `symmetric_gradient`, it is that of a self-adjoint matrix: (S + Sᴴ) / 2.
+    The op reads only the lower triangle. With `symmetric_gradient`, the result is a self-adjoint matrix, (S + Sᴴ) / 2.
     """
     (cotangent,), (factor,) = cotangents, results
     middle = _half_lower(b, _project(b, factor, cotangent))
@@ -56,7 +56,7 @@ def _half_lower(b: Builder, x: Any) -> Any:
 
 
 def svd_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return the cotangent of x = U·diag(s)·Vᴴ: U·core·Vᴴ, and parts outside of the space of the singular vectors."""
+    """Return the cotangent of x = U·diag(s)·Vᴴ: U·core·Vᴴ, plus parts orthogonal to the singular vectors."""
     (x,) = inputs
     s_cotangent, u_cotangent, v_cotangent = (*cotangents, None, None)[:3]
     needs_vectors = u_cotangent is not None or v_cotangent is not None
@@ -80,7 +80,7 @@ def svd_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attribu
     if v_cotangent is not None:
         product = _project(b, v, v_cotangent)
         core = b.add(core, b.multiply(b.divide(_skew(b, product), gaps), s_column))
-        if dtype_of(x).is_complex:  # a left and a right vector share their phase
+        if dtype_of(x).is_complex:  # a left and a right singular vector share their phase
             rotation = b.divide(b.negative(b.imag(b.diag_part(product, offset=0))), s)
             core = b.add(core, b.diag(b.complex(b.zeros_like(rotation), rotation), offset=0))
         orthogonal_part = b.subtract(v_cotangent, b.matmul(v, product))
@@ -103,7 +103,10 @@ def _gaps(b: Builder, values: Any) -> Any:
 
 
 def qr_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return the cotangent of x = Q·R: (Q' + Q·(the self-adjoint matrix with the lower part of R·R'ᴴ - Q'ᴴ·Q))·R⁻ᴴ."""
+    """Return the cotangent of x = Q·R: (Q' + Q·M)·R⁻ᴴ.
+
+    M is the self-adjoint matrix whose lower triangle is that of R·R'ᴴ - Q'ᴴ·Q.
+    """
     (q, r), (q_cotangent, r_cotangent) = results, cotangents
     shape = shape_of(r)
     if not (shape is None or are_shapes_compatible(shape[-2:-1], shape[-1:])):
@@ -121,7 +124,10 @@ def qr_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attribut
 
 
 def eigh_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return V·(the eigenvalues' cotangents on the diagonal, (Vᴴ·V') / gaps beside it)·Vᴴ, folded to one triangle."""
+    """Return V·core·Vᴴ, with the upper triangle added to the lower one, which is all that the op reads.
+
+    `core` has the cotangents of the eigenvalues on its diagonal, and (Vᴴ·V') / gaps elsewhere.
+    """
     (values, vectors), (values_cotangent, vectors_cotangent) = results, cotangents
     diagonal = b.zeros_like(values) if values_cotangent is None else values_cotangent
     core = as_dtype_of(b, b.diag(diagonal, offset=0), vectors)
@@ -129,5 +135,4 @@ def eigh_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attrib
         product = b.divide(_project(b, vectors, vectors_cotangent), as_dtype_of(b, _gaps(b, values), vectors))
         core = b.add(core, b.set_diag(product, as_dtype_of(b, b.zeros_like(values), vectors), offset=0))
     gradient = _times_adjoint(b, b.matmul(vectors, core), vectors)
-    # Only the lower triangle of the input is read, so it gets the cotangents of both triangles.
     return (_half_lower(b, b.add(gradient, adjoint_of(b, gradient))),)

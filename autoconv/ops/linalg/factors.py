@@ -24,7 +24,10 @@ def _lu_type(x: TensorType, *, dtype: DType = int32) -> tuple[TensorType, Tensor
 
 
 def _lu(x: Any, *, dtype: DType = int32) -> Any:
-    """Factor a batch of matrices by Gaussian elimination, with the largest number of a column as the pivot."""
+    """Factor a batch of matrices by Gaussian elimination, with the largest number of a column as the pivot.
+
+    Return the factors in one matrix (U and, below its diagonal, L) and the order of the rows.
+    """
     factors = np.array(x)
     size = factors.shape[-1]
     matrices = factors.reshape(-1, size, size)
@@ -43,7 +46,7 @@ def _lu(x: Any, *, dtype: DType = int32) -> Any:
 
 
 def _lu_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return the cotangent x' of x, for x[p] = L·U with row order p, and cotangents L' and U'.
+    """Return the cotangent x' of x, where x[p] = L·U for the row order p; L' and U' are the cotangents of L and U.
 
     x[p]' = L⁻ᴴ·(the strict lower part of Lᴴ·L' + the upper part of U'·Uᴴ)·U⁻ᴴ.
     """
@@ -76,9 +79,10 @@ def _eig(x: Any, *, dtype: DType | None = None) -> Any:
 
 
 def _eig_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return V⁻ᴴ·(the eigenvalues' cotangents + (Vᴴ·V' - Vᴴ·V·Re diag(Vᴴ·V')) / conj(gaps))·Vᴴ.
+    """Return V⁻ᴴ·middle·Vᴴ for the eigenvectors V with the cotangents V'.
 
-    V are the eigenvectors, V' their cotangents, and gaps[i, j] is the difference of eigenvalues j and i.
+    `middle` has the cotangents of the eigenvalues on its diagonal, and (Vᴴ·V' - Vᴴ·V·Re diag(Vᴴ·V')) / conj(gaps)
+    elsewhere; gaps[i, j] is eigenvalue j minus eigenvalue i.
     """
     (x,), (values, vectors), (values_cotangent, vectors_cotangent) = inputs, results, cotangents
     adjoint = adjoint_of(b, vectors)

@@ -1,6 +1,7 @@
 """Discrete Fourier transforms.
 
-`norm` is that of NumPy: the scaled direction, "backward" (the inverse transform), "forward", or "ortho" for both.
+`norm` is NumPy's: it names the direction that is scaled by 1/n, "backward" (the inverse) or "forward"; "ortho" scales
+both by 1/√n.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from autoconv.ops.rules import normalised_axes
 _COMPLEX = np.array([[0.5 - 1j, -1.25 + 0.5j, 2.0], [3.5j, -0.75, 1.5 + 2j]])
 _REAL = np.array([[0.5, -1.25, 2.0, 0.25], [3.5, -0.75, 1.5, -2.0]])
 _OPPOSITE_NORM = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
-_COMPLEX_OF = {"float32": complex64, "float64": complex128}
-_REAL_OF = {"complex64": float32, "complex128": float64}
+_COMPLEX_DTYPE_BY_REAL = {"float32": complex64, "float64": complex128}
+_REAL_DTYPE_BY_COMPLEX = {"complex64": float32, "complex128": float64}
 
 
 def _complex_type(x: TensorType, *, axes: tuple[int, ...] = (-1,), norm: str = "backward") -> TensorType:
@@ -35,7 +36,7 @@ def _complex_type(x: TensorType, *, axes: tuple[int, ...] = (-1,), norm: str = "
 
 
 def _result_dtype(x: TensorType, result_dtypes: dict[str, DType], op: str) -> DType:
-    """Return the dtype of the result for the operand's; raises TypeError for one that is not in the table."""
+    """Return the dtype of the result by that of x; raises TypeError if the table lacks it, ValueError for a scalar."""
     if x.dtype.name not in result_dtypes:
         raise TypeError(f"{op} takes tensors of {' or '.join(result_dtypes)}, found {x.dtype.name}")
     if x.shape is not None and not x.shape:
@@ -44,7 +45,7 @@ def _result_dtype(x: TensorType, result_dtypes: dict[str, DType], op: str) -> DT
 
 
 def _rfft_type(x: TensorType, *, norm: str = "backward") -> TensorType:
-    dtype = _result_dtype(x, _COMPLEX_OF, "rfft")
+    dtype = _result_dtype(x, _COMPLEX_DTYPE_BY_REAL, "rfft")
     if x.shape is None:
         return TensorType(dtype, None)
     size = x.shape[-1]
@@ -52,7 +53,7 @@ def _rfft_type(x: TensorType, *, norm: str = "backward") -> TensorType:
 
 
 def _irfft_type(x: TensorType, *, length: int | None = None, norm: str = "backward") -> TensorType:
-    dtype = _result_dtype(x, _REAL_OF, "irfft")
+    dtype = _result_dtype(x, _REAL_DTYPE_BY_COMPLEX, "irfft")
     if x.shape is None:
         return TensorType(dtype, None)
     size = x.shape[-1]
@@ -84,7 +85,7 @@ def _no_points_error(count: int) -> ValueError:
 
 
 def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
-    """Return RAISE for an array that may be empty, or whose inverse transform may be."""
+    """Return RAISE if the operand, or the result of an inverse transform, may have no elements."""
     (x,) = types
     shape = x.shape if isinstance(x, TensorType) else None
     min_size = 2 if "length" in attributes and attributes["length"] is None else 1
@@ -94,7 +95,7 @@ def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
 
 def _rfft(x: Any, *, norm: str = "backward") -> Any:
     _check_not_empty(x)
-    return np.fft.rfft(x, norm=norm).astype(_COMPLEX_OF[np.asarray(x).dtype.name].numpy, copy=False)  # type: ignore[arg-type]
+    return np.fft.rfft(x, norm=norm).astype(_COMPLEX_DTYPE_BY_REAL[np.asarray(x).dtype.name].numpy, copy=False)  # type: ignore[arg-type]
 
 
 def _irfft(x: Any, *, length: int | None = None, norm: str = "backward") -> Any:
@@ -103,7 +104,7 @@ def _irfft(x: Any, *, length: int | None = None, norm: str = "backward") -> Any:
     if count < 1:
         error = InvalidArgumentError(f"irfft: the length of the result has to be 1 or more, found {count}")
         raise error.with_plain_error(_no_points_error(count))
-    return np.fft.irfft(x, count, norm=norm).astype(_REAL_OF[np.asarray(x).dtype.name].numpy, copy=False)  # type: ignore[arg-type]
+    return np.fft.irfft(x, count, norm=norm).astype(_REAL_DTYPE_BY_COMPLEX[np.asarray(x).dtype.name].numpy, copy=False)  # type: ignore[arg-type]
 
 
 def _gradient_by_transform(transform: str) -> Any:
@@ -128,7 +129,7 @@ def _rfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
 
 
 def _irfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return the cotangent of the frequencies: the transform of the cotangent, weighted."""
+    """Return the transform of the cotangent, multiplied by the number of times that each frequency counts."""
     (x,), (cotangent,) = inputs, cotangents
     length = attributes.get("length")
     spectrum = b.rfft(cotangent, norm=_OPPOSITE_NORM[attributes.get("norm", "backward")])
@@ -141,7 +142,7 @@ def _irfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
     spectrum = b.multiply(spectrum, weights)
     if length is None:
         return (spectrum,)
-    # Elements beyond `length` are ignored, and missing ones taken as zero.
+    # The transform ignored frequencies that are beyond `length`, and took missing ones as zero.
     used_count = length // 2 + 1
     spec = (Rest(), Slice(None, used_count, None))
     count = b.dimension(x, axis=-1, dtype=int64)

@@ -25,7 +25,7 @@ from autoconv.ops.record import Builder, define, no_gradient, sample
 _MATRIX = np.array([[2.5, -0.5, 0.25], [0.75, 1.5, -0.5], [0.5, 0.25, 3.0]])
 _LOW, _HIGH = np.array([0.5, -2.0]), np.array([0.75, -0.5])
 _COMPLEX = np.array([[2.5 + 0.5j, -0.5], [0.75j, 1.5]])
-_MAX_CONDITION_NUMBER = 1e6  # of eigenvectors that are used
+_MAX_CONDITION_NUMBER = 1e6  # eigenvectors with a higher one are not used
 _MAX_ITERATIONS = 60  # for a square root; also the most square roots for a logarithm
 _QUADRATURE_NODES = 16  # for a logarithm
 
@@ -43,7 +43,7 @@ def _square_matrix_rule(op: str) -> Callable[[TensorType], TensorType]:
 
 
 def _map_matrices(function: Any, x: Any) -> Any:
-    """Apply a function of one complex matrix to a batch; for real matrices, complex results become nan."""
+    """Apply a function of one complex matrix to a batch; a real matrix with a complex result gets nan."""
     array = np.asarray(x)
     matrices = array.reshape(-1, *array.shape[-2:]).astype(np.complex128)
     results = np.stack([function(matrix) for matrix in matrices]) if len(matrices) else matrices
@@ -113,6 +113,7 @@ def _logarithm(matrix: Any) -> Any:
     identity, root_count = np.eye(len(matrix), dtype=matrix.dtype), 0
     while np.linalg.norm(matrix - identity, 1) > 0.25 and root_count < _MAX_ITERATIONS:
         matrix, root_count = _iterate_square_root(matrix), root_count + 1
+    # log(I + D) is the integral of D·(I + t·D)⁻¹ over t from 0 to 1.
     difference = matrix - identity
     nodes, weights = np.polynomial.legendre.leggauss(_QUADRATURE_NODES)
     total = sum(
@@ -146,6 +147,7 @@ def _tridiagonal_solve(lower: Any, diagonal: Any, upper: Any, rhs: Any, *, pivot
     for i in range(size - 1):
         next_high = high[..., i + 1] if i + 2 < size else np.zeros_like(high[..., i])
         if pivoting:
+            # Each row has its entries in columns i, i + 1 and i + 2, and its right side.
             is_swapped = np.abs(low[..., i]) > np.abs(main[..., i])
             pivot_row = main[..., i].copy(), high[..., i].copy(), np.zeros_like(high[..., i]), result[..., i, :].copy()
             next_row = low[..., i].copy(), main[..., i + 1].copy(), next_high.copy(), result[..., i + 1, :].copy()
@@ -187,12 +189,13 @@ def _tridiagonal_kernel(lower: Any, diagonal: Any, upper: Any, rhs: Any, *, pivo
         raise InvalidArgumentError("Input matrix is not invertible.") from None
 
 
+# x[..., 1:, :] and x[..., :-1, :].
 _BUT_FIRST = (Rest(), Slice(1, None, None), Slice(None, None, None))
 _BUT_LAST = (Rest(), Slice(None, -1, None), Slice(None, None, None))
 
 
 def _tridiagonal_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return the cotangents: that of the right side solves the transposed system."""
+    """Return the cotangents of the diagonals and of the right side, which solves the system with the adjoint matrix."""
     lower, diagonal, upper, _ = inputs
     (x,), (cotangent,) = results, cotangents
     diagonals = (conjugate(b, part) for part in (upper, diagonal, lower))

@@ -18,6 +18,7 @@ from autoconv.ops.gradients import conjugate, shape_of, unbroadcast
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import broadcast_shapes, normalised_axes
 
+# Samples.
 WIDE = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 TALL = np.array([[1.5, -0.5], [0.25, 2.0], [-1.0, 0.75]])
 
@@ -58,7 +59,7 @@ def _matmul_type(
 
 
 def _matrix_shape(shape: tuple[Dimension, ...], is_transposed: bool) -> tuple[Dimension, Dimension]:
-    """Return the numbers of rows and columns of matrices of this shape."""
+    """Return the numbers of rows and columns of matrices of this shape, after transposition if `is_transposed`."""
     return (shape[-1], shape[-2]) if is_transposed else (shape[-2], shape[-1])
 
 
@@ -95,14 +96,14 @@ def _matmul_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
     else:
         x_cotangent = product(cotangent, conjugate_y, transposes_left=False, transposes_right=not transposes_y)
     if transposes_y:
-        y_cotangent = product(cotangent, conjugate_x, True, transposes_x)
+        y_cotangent = product(cotangent, conjugate_x, transposes_left=True, transposes_right=transposes_x)
     else:
-        y_cotangent = product(conjugate_x, cotangent, not transposes_x, False)
+        y_cotangent = product(conjugate_x, cotangent, transposes_left=not transposes_x, transposes_right=False)
     return unbroadcast(b, x_cotangent, x), unbroadcast(b, y_cotangent, y)
 
 
 def _is_batch_times_matrix(x: Any, y: Any) -> bool:
-    """Return whether a batch of matrices is multiplied by one matrix, so that it may become one matrix of many rows."""
+    """Return whether x is a batch of matrices and y a single one: x can be reshaped to one matrix of many rows."""
     x_shape, y_shape = shape_of(x), shape_of(y)
     if x_shape is None or y_shape is None or len(x_shape) < 3 or len(y_shape) != 2:
         return False
@@ -127,7 +128,7 @@ matmul = define(
 def _tensordot_type(
     x: TensorType, y: TensorType, *, axes: tuple[tuple[int, ...], tuple[int, ...]]
 ) -> TensorType:
-    """Return the type of the sums of products: the axes that are not summed, those of `x` first."""
+    """Return the type of the sums of products; the dimensions are those that are not summed, of `x` before `y`."""
     check_dtypes("tensordot", x, y)
     if x.shape is None or y.shape is None:
         return TensorType(x.dtype, None)
@@ -254,7 +255,7 @@ def _unify_sizes(label: str, first: Dimension, second: Dimension, equation: str)
         raise ValueError(
             f"einsum: the label {label!r} of {equation!r} stands for dimensions of {first} and {second}"
         )
-    if 1 in (first, second):  # NumPy broadcasts it to the other size
+    if 1 in (first, second):  # NumPy broadcasts the size 1 to the other size
         return second if first == 1 else first
     return first if isinstance(first, int) or second is None else second
 
@@ -269,7 +270,7 @@ def _einsum_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Eff
             return Effects.RAISE
         before, dots, after = labels.partition("...")
         batch = [f"...{i}" for i in range(len(shape) - len(before) - len(after))] if dots else []
-        # The batch's dimensions are numbered from the last, since their number may differ; they broadcast.
+        # Dimensions of `...` are numbered from the last, as they broadcast and their count may differ among operands.
         for label, size in zip((*before, *reversed(batch), *after), shape, strict=True):
             if size != 1 or label not in batch:
                 dimensions.setdefault(label, []).append(size)
@@ -305,16 +306,17 @@ def _einsum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
 def _einsum_cotangent(
     b: Builder, position: int, inputs: Any, all_labels: list[str], result: str, cotangent: Any
 ) -> Any:
-    """Return the cotangent of one operand: the einsum of the result's cotangent with all other operands."""
+    """Return the cotangent of the operand at `position`: an einsum of the result's with the other operands."""
     others = [j for j in range(len(inputs)) if j != position]
-    # Values with their labels.
+    # Pairs of a value and its labels.
     factors = [(cotangent, result), *((conjugate(b, inputs[j]), all_labels[j]) for j in others)]
     operand_labels = distinct_labels = all_labels[position]
     batch = "..." if "..." in operand_labels else ""
     unused_letters = iter(letter for letter in _LETTERS if letter not in "".join(all_labels))
     for label in sorted(set(operand_labels.replace("...", ""))):
         while distinct_labels.count(label) > 1:
-            # A repeated label of the operand reads a diagonal: the cotangent is zero elsewhere.
+            # A repeated label of the operand reads a diagonal, and the cotangent is zero elsewhere: multiply it by an
+            # identity matrix. `counts` are not 0, so that their quotients are ones, one for each row of the matrix.
             new_label = next(unused_letters)
             distinct_labels = new_label.join(distinct_labels.rsplit(label, 1))
             counts = b.einsum(b.ones_like(inputs[position]), equation=f"{operand_labels}->{batch}{label}")
@@ -325,7 +327,7 @@ def _einsum_cotangent(
         # These labels are summed over in this operand alone: every element gets the same cotangent.
         factors.append((b.ones_like(inputs[position]), operand_labels))
     if "..." in covered_labels and not batch:
-        distinct_labels = "..." + distinct_labels  # batch dimensions of other operands, over which the caller sums
+        distinct_labels = "..." + distinct_labels  # dimensions of other operands' `...`, over which the caller sums
     factor_labels = ",".join(labels for _, labels in factors)
     return b.einsum(*(x for x, _ in factors), equation=f"{factor_labels}->{distinct_labels}")
 

@@ -1,6 +1,6 @@
 """Checks of lengths and positions of lists that are arrays: `list_length_checked`, `list_position`.
 
-They raise what the ops on lists raise.
+Their errors are those of the ops on lists.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ def checked_length(length: Any) -> np.ndarray:
 
 
 def _position(index: Any, length: Any, *, wrap: bool = False, writes: bool = False) -> np.ndarray:
-    """Return the index of an element; with `wrap` a negative one counts from the end; raises IndexOutOfRangeError."""
+    """Return the position of an index, which with `wrap` may be negative; raises IndexOutOfRangeError.
+
+    `writes` is for the text of the error.
+    """
     position, count = int(index), int(length)
     if wrap and -count <= position < 0:
         position += count

@@ -1,7 +1,7 @@
 """Ops on tensor lists: values of type `ListType`, at run time `ListValue`.
 
-No op changes a list: a push or a set returns a new one. The cotangent of a list is a list of the
-same length whose unwritten elements are zeros.
+No op changes a list: a push or a set returns a new list. The cotangent of a list is a list of the same length, in which
+elements that were never written count as zeros.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ ROWS = ListValue(
 
 
 def element_of(op: str, list_: Type) -> Type:
-    """Return the type of an element; raises TypeError for other types than lists."""
+    """Return the type of the list's elements; raises TypeError for other types than lists."""
     if not isinstance(list_, ListType):
         raise TypeError(f"{op} takes a list, found {list_}")
     return list_.element
 
 
 def tensor_element(op: str, list_: Type) -> TensorType:
-    """Return the type of an element, which has to be a tensor."""
+    """Return the type of the list's elements; raises TypeError unless it is a tensor type."""
     element = element_of(op, list_)
     if not isinstance(element, TensorType):
         raise TypeError(f"{op} takes a list of tensors, found {list_}")
@@ -40,7 +40,7 @@ def tensor_element(op: str, list_: Type) -> TensorType:
 
 
 def shaped_element(op: str, list_: Type, shape: Shape) -> TensorType:
-    """Return the type of an element, with the shape `shape` unless that is None."""
+    """Return the type of the list's elements, which are tensors, with the shape `shape` unless that is None."""
     element = tensor_element(op, list_)
     return element if shape is None else element.with_shape(shape)
 
@@ -52,7 +52,7 @@ def _check_scalar(op: str, role: str, x: Type) -> None:
 
 
 def same_list(list_: Type, *_: Type, **__: Any) -> Type:
-    """Type rule of ops that return a list of the operand's type."""
+    """Type rule of ops whose result has the type of their first operand, a list."""
     element_of("a list op", list_)
     return list_
 
@@ -134,7 +134,7 @@ def _list_get_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
     element = list_.type.element
     shape = attributes.get("shape") or getattr(element, "shape", None)
     if isinstance(element, TensorType) and not element.weak and is_static_shape(shape):
-        zeros = b.list_reserve(b.list_length(list_), dtype=element.dtype, shape=shape)  # reads the length alone
+        zeros = b.list_reserve(b.list_length(list_), dtype=element.dtype, shape=shape)  # reads only the length
     else:
         zeros = b.list_zeros_like(list_)
     return b.list_set(zeros, index, cotangents[0], wrap=attributes.get("wrap", False)), None
@@ -229,7 +229,7 @@ def _list_slice_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any,
 
 
 def _list_slice_back(part: ListValue, start: Any, like: ListValue) -> Any:
-    """Return zeros like `like`, with the elements of `part` from `start` on."""
+    """Return a list of zeros like `like`, but with the elements of `part` from position `start` on."""
     items: list[Any] = [None] * like.length
     first_position = slice(int(start), None).indices(like.length)[0]
     items[first_position : first_position + part.length] = part.items()

@@ -4,6 +4,8 @@ At run time such a list is a bytearray with contiguous items: 8 bytes for an int
 dtype's size for a NumPy number; two values may alias. The attribute `element` is the type of an item. Ops have the
 results and errors of Python's list; `typed_list_object` converts to a Python list. Typed lists are never visible
 outside of a graph, so their changes need no undo.
+
+A cursor, the iterator of a loop, is a bytearray too: the position of the next item (8 bytes), then the current item.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ _NO_GRADIENT = no_gradient("it went through a list whose length the graph does n
 _READ = Effects.READ
 _READ_WRITE = Effects.READ | Effects.WRITE
 _INT64 = np.dtype(np.int64)
-_EXHAUSTED = np.iinfo(np.int64).max  # position of an exhausted cursor
+_EXHAUSTED = np.iinfo(np.int64).max  # the next position of an exhausted cursor
 
 
 def items_of(x: bytearray, element: TensorType) -> list[Any]:
@@ -47,7 +49,7 @@ def _length(x: bytearray, element: TensorType) -> int:
 
 
 def _byte_slice_of(x: bytearray, index: Any, element: TensorType, error: str) -> slice:
-    """Return the position in bytes of the item at an index; raises IndexError with the text `error`."""
+    """Return the bytes of the item at an index, as a slice; raises IndexError(error) if there is none."""
     size = element.dtype.size
     position = int(index)
     position += _length(x, element) * (position < 0)
@@ -113,13 +115,13 @@ def _pop(x: bytearray, *index: Any, element: TensorType) -> np.ndarray:
 
 
 def _slice_of_operands(bounds: tuple[Any, ...], has_bounds: tuple[bool, ...]) -> slice:
-    """Return a slice of the given bounds; one that is not among the operands is None."""
+    """Return the slice; `has_bounds` says whether start, stop and step are among the operands `bounds`, or None."""
     remaining_bounds = iter(bounds)
     return slice(*(int(next(remaining_bounds)) if has_bound else None for has_bound in has_bounds))
 
 
 def _slice(x: bytearray, *bounds: Any, has_bounds: tuple[bool, bool, bool], element: TensorType) -> tuple[Any]:
-    """Return a slice; `has_bounds` has, for start, stop and step, whether each is among the operands."""
+    """Return the list of the items in a slice, for whose bounds see `_slice_of_operands`."""
     return (bytearray(np.frombuffer(x, element.dtype.numpy)[_slice_of_operands(bounds, has_bounds)].tobytes()),)
 
 
@@ -134,12 +136,15 @@ def _clear(x: bytearray, *, element: TensorType) -> tuple[()]:
 
 
 def _change(x: bytearray, *operands: Any, method: str, element: TensorType) -> tuple[()]:
-    """Apply a list method that changes the list and returns None, or `del`, or a reversed sort ("sort_down")."""
+    """Apply a method that changes the list and returns None, "delete" for `del`, or "sort_down" for a reversed sort.
+
+    NumPy sorts as Python does, except with nan.
+    """
     array = np.frombuffer(x, element.dtype.numpy)
     if method == "sort" and not np.isnan(array).any():
         array.sort(kind="stable")
         return ()
-    del array
+    del array  # a bytearray cannot change its size while an array shares its memory
     items = items_of(x, element)
     if method == "delete":
         del items[int(operands[0])]
@@ -227,7 +232,7 @@ _define(
 
 
 def _convert_rows(x: list[Any], element: TensorType, rows_by_id: dict[int, list[Any]]) -> list[Any]:
-    """Convert nested lists; shared lists stay shared."""
+    """Convert the typed lists in nested lists; lists that occur twice stay shared."""
     if id(x) not in rows_by_id:
         rows_by_id[id(x)] = (
             items_of(x, element) if isinstance(x, bytearray) else [
@@ -244,26 +249,27 @@ _define(
     ), _READ_WRITE
 )
 
-_CLASS_OF_DTYPE_KIND = {"i": int, "f": float, "b": bool}
+_CLASS_BY_DTYPE_KIND = {"i": int, "f": float, "b": bool}
 
 
 def _as_typed_list(x: Any, *, element: TensorType) -> tuple[Any]:
-    """Convert an argument, a Python list that must hold numbers of the kind alone.
+    """Convert an argument, a Python list of numbers of the element's kind.
 
-    Raises OtherKindError before any side effect: the call can rerun as plain Python.
+    Raises OtherKindError if an item is of another class. As this comes before any side effect, the call can rerun as
+    plain Python; `_autoconv_items` marks the error as one of a wrong guess of the items' class.
     """
-    class_ = _CLASS_OF_DTYPE_KIND[element.dtype.numpy.kind]
+    class_ = _CLASS_BY_DTYPE_KIND[element.dtype.numpy.kind]
     if type(x) is list and all(type(item) is class_ for item in x):
         with suppress(OverflowError):
             return (bytearray(_to_bytes(x, element)),)
     name = class_.__name__
-    error = OtherKindError(f"a list holds more than items of the class {name}, where this graph expected none")
+    error = OtherKindError(f"a list holds an item that is no {name}, where this graph expected only such items")
     error.__dict__.update(_autoconv_undone=True, _autoconv_items=True)
     raise error
 
 
 def _as_typed_rows(x: Any, *, element: TensorType, depth: int) -> tuple[Any]:
-    """Convert a nested list, `depth` deep; shared lists stay shared."""
+    """Convert the lists of numbers in a nested list of this depth; lists that occur twice stay shared."""
     converted_by_id: dict[int, Any] = {}
 
     def convert(value: Any, depth: int) -> Any:
@@ -278,7 +284,10 @@ def _as_typed_rows(x: Any, *, element: TensorType, depth: int) -> tuple[Any]:
 
 
 def _as_list_or_argument(x: bytearray, *pairs: Any, element: TensorType) -> tuple[Any]:
-    """Convert to a Python list; if `pairs` has x as the typed list of an argument, return that argument."""
+    """Convert to a Python list; if x is the typed list made of an argument, return the argument itself.
+
+    `pairs` are a typed list, its argument, another typed list, its argument …
+    """
     for typed_list, argument in zip(pairs[::2], pairs[1::2], strict=True):
         if x is typed_list:
             return (argument,)

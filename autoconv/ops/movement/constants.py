@@ -17,7 +17,7 @@ from autoconv.ops.traits import SizeOperand
 
 
 def check_shape(op: str, shape: Any) -> tuple[int, ...]:
-    """Convert a shape vector at run time; raises InvalidArgumentError for a negative size."""
+    """Return a shape vector as a tuple of ints; raises InvalidArgumentError for a negative size."""
     sizes = tuple(int(size) for size in np.atleast_1d(shape))
     for axis, size in enumerate(sizes):
         if size < 0:
@@ -30,10 +30,10 @@ def check_shape(op: str, shape: Any) -> tuple[int, ...]:
 def static_shape(
     op: str, attribute: tuple[int | None, ...] | None, shape_vector: TensorType | None
 ) -> tuple[Dimension, ...] | None:
-    """Return the static shape of a result: that of the attribute, or sizes that `shape_vector` gives at run time.
+    """Return the static shape of a result: None for sizes that `shape_vector` gives at run time, or for all of them.
 
-    With a vector, the attribute has the sizes that are static, and None for the others. Raises TypeError or ValueError
-    for an invalid shape.
+    Without `shape_vector`, the attribute has all sizes. With it, the attribute has None for sizes that are not static,
+    or is None itself. Raises TypeError or ValueError for an invalid shape.
     """
     if shape_vector is None:
         if attribute is None or any(size is None for size in attribute):
@@ -119,7 +119,7 @@ fill = define(
 def _range_type(
     start: TensorType, limit: TensorType, delta: TensorType, *, length: int | None = None
 ) -> TensorType:
-    """Return the type of the numbers, a vector; `length` is None unless it is known."""
+    """Return the type of the vector of numbers; `length` is None if it is known only at run time."""
     for name, bound in (("start", start), ("limit", limit), ("delta", delta)):
         if not are_shapes_compatible(bound.shape, ()):
             raise ValueError(f"range: {name} has to be a scalar, found {bound}")
@@ -176,7 +176,7 @@ eye = define(
 def _linspace_type(
     start: TensorType, stop: TensorType, num_tensor: TensorType | None = None, *, num: int | None
 ) -> TensorType:
-    """Return the type of the numbers, along a new first dimension of the bounds."""
+    """Return the type of the numbers, in a new first dimension before those of the bounds."""
     if start.dtype is not stop.dtype:
         raise TypeError(f"linspace: start is {start.dtype.name}, stop is {stop.dtype.name}")
     if not (start.dtype.is_floating or start.dtype.is_complex):
@@ -196,7 +196,7 @@ def _linspace(start: Any, stop: Any, num_tensor: Any = None, *, num: int | None)
 
 def _linspace_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (cotangent,), (start, stop, *num) = cotangents, inputs
-    # The weight of `stop` at every point; the weight of `start` is its complement to one.
+    # Each number is (1 - weight)·start + weight·stop.
     weight = b.linspace(b.zeros_like(start), b.ones_like(stop), *num, **attributes)
     stop_cotangent = b.multiply(cotangent, weight)
     return (

@@ -44,7 +44,7 @@ def _check_integer_indices(op: str, indices: TensorType) -> None:
 def _gather_type(
     params: TensorType, indices: TensorType, *, axis: int = 0, batch_dims: int = 0
 ) -> TensorType:
-    """Return the type: the dimensions of the indices take the place of the axis."""
+    """Return the type of `params` with the axis replaced by the dimensions of the indices after `batch_dims`."""
     _check_integer_indices("gather", indices)
     if params.shape is None or indices.shape is None:
         return params.with_shape(None)
@@ -67,7 +67,7 @@ def _gather_type(
 
 
 def _batch_index(params: Any, indices: Any, resolved_axis: int, batch_dims: int) -> tuple[Any, tuple[Any, ...]]:
-    """Return `params` with the axis moved after its batch dimensions, and the index of the rows in it."""
+    """Return `params` with the axis moved next to the batch dimensions, and NumPy's index of the rows in the result."""
     moved_params = np.moveaxis(params, resolved_axis, batch_dims)
     trailing_rank = np.ndim(indices) - batch_dims
     grid = [
@@ -78,7 +78,7 @@ def _batch_index(params: Any, indices: Any, resolved_axis: int, batch_dims: int)
 
 
 def _gather(params: Any, indices: Any, *, axis: int = 0, batch_dims: int = 0) -> Any:
-    """Return the elements of the axis at the indices; the leading `batch_dims` dimensions of both go together."""
+    """Return the rows along the axis at the indices; params and indices share the first `batch_dims` dimensions."""
     resolved_axis = normalised_axis(axis, np.ndim(params))
     indices = np.asarray(indices)
     check_indices(indices, np.shape(params)[resolved_axis])
@@ -89,7 +89,7 @@ def _gather(params: Any, indices: Any, *, axis: int = 0, batch_dims: int = 0) ->
             f"gather: the batch dimensions of {list(np.shape(params))} and {list(indices.shape)} differ"
         )
     moved_params, index = _batch_index(params, indices, resolved_axis, batch_dims)
-    rows = moved_params[index]  # dimensions: batch, indices, those between batch and axis, the rest
+    rows = moved_params[index]  # dimensions: batch, indices, those between batch and axis, those after the axis
     between_count = resolved_axis - batch_dims
     source_axes = range(indices.ndim, indices.ndim + between_count)
     return np.moveaxis(rows, tuple(source_axes), tuple(range(batch_dims, resolved_axis)))
@@ -145,7 +145,7 @@ ungather = define(
 
 
 def _coordinate_count(op: str, indices: TensorType) -> int | None:
-    """Return the number of coordinates per index."""
+    """Return the number of coordinates in each index vector, the size of the last dimension; None if it is open."""
     _check_integer_indices(op, indices)
     if indices.shape is None:
         return None
@@ -189,7 +189,7 @@ def _coordinates(indices: Any, shape: tuple[int, ...], batch_dims: int = 0) -> t
 
 
 def _select_elements(x: Any, index: tuple[Any, ...], leading_shape: tuple[int, ...]) -> Any:
-    """Return x[index]; an empty coordinate vector selects the whole of x, once per vector."""
+    """Return x[index]; if the index vectors have no coordinates, each of them selects all of x."""
     return x[index] if index else np.broadcast_to(x, leading_shape + np.shape(x))
 
 
@@ -222,7 +222,7 @@ def _check_updates(op: str, shape: Shape, indices: TensorType, updates: TensorTy
 
 
 def _combine_at(result: Any, indices: Any, updates: Any, ufunc: Any, batch_dims: int = 0) -> Any:
-    """Combine the updates with the elements of `result` by the ufunc, in place; None replaces the elements."""
+    """Combine the updates with the elements of `result` by `ufunc`, in place; with None they replace the elements."""
     index = _coordinates(indices, result.shape, batch_dims)
     expected_shape = np.shape(indices)[:-1] + result.shape[batch_dims + np.shape(indices)[-1] :]
     if np.shape(updates) != expected_shape:
@@ -233,7 +233,7 @@ def _combine_at(result: Any, indices: Any, updates: Any, ufunc: Any, batch_dims:
         for update in np.reshape(updates, (-1, *result.shape)):
             result[...] = update if ufunc is None else ufunc(result, update)
     elif ufunc is None:
-        # NumPy would store a string's array of no dimensions itself.
+        # For one string, NumPy would store the array without dimensions itself as an object.
         result[index] = updates if np.ndim(updates) else np.asarray(updates)[()]
     else:
         ufunc.at(result, index, updates)
@@ -303,7 +303,10 @@ def _tensor_scatter_type(tensor: TensorType, indices: TensorType, updates: Tenso
 
 
 def _define_tensor_scatter(name: str, graphdef: str, ufunc: Any, combine: str | None, gradient: Any) -> Any:
-    """Define the op that combines updates with elements by `ufunc`, named `combine` in its traits."""
+    """Define the op that combines updates with elements by `ufunc`, or replaces the elements if `ufunc` is None.
+
+    `combine` is the name of the ufunc's op in the traits.
+    """
     def kernel(tensor: Any, indices: Any, updates: Any) -> Any:
         return _combine_at(np.array(tensor), indices, np.asarray(updates), ufunc)
 
@@ -318,9 +321,9 @@ def _define_tensor_scatter(name: str, graphdef: str, ufunc: Any, combine: str | 
 
 
 def _update_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return the cotangents of the tensor, which is zero at the indices, and of the updates that remain."""
+    """Return the cotangent of the tensor, zero at the indices, and of the updates, zero for overwritten ones."""
     (cotangent,), (tensor, indices, updates) = cotangents, inputs
-    # Of several updates of one element, the last remains.
+    # Of several updates of one element, the last one is not overwritten.
     zero, one = (b.constant(value=np.array(number, np.int64)) for number in (0, 1))
     update_numbers = b.reshape_like(b.range(zero, b.size(updates, dtype=int64), one), updates)
     last_writers = b.tensor_scatter_nd_update(b.zeros_like(tensor, dtype=int64), indices, update_numbers)
@@ -348,10 +351,11 @@ def _extreme_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
     def indicator(condition: Any, like: Any) -> Any:
         return b.select(condition, b.ones_like(like), b.zeros_like(like))
 
-    kept_mask = indicator(b.equal(tensor, result), tensor)
-    written_mask = indicator(b.equal(updates, b.gather_nd(result, indices, batch_dims=0)), updates)
-    share = b.divide(cotangent, b.tensor_scatter_nd_add(kept_mask, indices, written_mask))
-    return b.multiply(share, kept_mask), None, b.multiply(written_mask, b.gather_nd(share, indices, batch_dims=0))
+    is_from_tensor = indicator(b.equal(tensor, result), tensor)
+    is_from_update = indicator(b.equal(updates, b.gather_nd(result, indices, batch_dims=0)), updates)
+    share = b.divide(cotangent, b.tensor_scatter_nd_add(is_from_tensor, indices, is_from_update))
+    updates_share = b.gather_nd(share, indices, batch_dims=0)
+    return b.multiply(share, is_from_tensor), None, b.multiply(is_from_update, updates_share)
 
 
 _define_tensor_scatter("tensor_scatter_nd_update", "TensorScatterUpdate", None, None, _update_gradient)

@@ -1,4 +1,4 @@
-"""x[index] and its functional update, with NumPy's meaning; `index_spec` defines the index."""
+"""x[index] and its functional update, with NumPy's meaning; `index_spec` defines the attribute `spec`, the index."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ def indexed_shape(
 
 
 class _Part(NamedTuple):
-    """Dimensions of the result that an entry gives; if `is_advanced`, the shape of its index array."""
+    """The dimensions of the result that come from an entry; if `is_advanced`, the shape of its index array."""
 
     dimensions: Shape
     is_advanced: bool = False
 
 
 def _result_parts(shape: tuple[Dimension, ...], entries: list[AlignedEntry], size_of_slice: Any) -> list[_Part]:
-    """Return the parts of the result in the order of the entries; raises IndexOutOfRangeError."""
+    """Return the parts of the result in the order of the entries; raises IndexOutOfRangeError for an invalid index."""
     has_index_arrays = not is_basic(tuple(aligned.entry for aligned in entries))
     parts: list[_Part] = []
     for entry, operands_of_entry, axis, width in entries:
@@ -100,7 +100,10 @@ def _result_parts(shape: tuple[Dimension, ...], entries: list[AlignedEntry], siz
 
 
 def _result_shape(parts: list[_Part]) -> Shape:
-    """Return the shape of x[index]; the dimensions of index arrays come where the arrays are, or first if apart."""
+    """Return the shape of x[index].
+
+    The common dimensions of index arrays take the place of the arrays if these are adjacent; else they come first.
+    """
     advanced_positions = [i for i, part in enumerate(parts) if part.is_advanced]
     if not advanced_positions:
         return tuple(size for part in parts for size in part.dimensions or ())
@@ -164,7 +167,7 @@ def _set_item(x: Any, value: Any, *operands: Any, spec: Spec) -> Any:
     result = np.array(x)
     index = numpy_index(result.shape, operands, spec)
     item = _broadcast_to_item(np.asarray(value).astype(result.dtype), result, index)
-    result[index] = item if item.ndim else item[()]  # a string, not its array
+    result[index] = item if item.ndim else item[()]  # for one string, the string and not its array
     return result
 
 
@@ -195,7 +198,7 @@ def _broadcast_to_item(value: Any, x: np.ndarray, index: tuple[Any, ...]) -> Any
 
 
 def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
-    """Return RAISE unless every index is statically in range."""
+    """Return RAISE unless it is known statically that the index is valid for the shape."""
     x, spec = types[0], attributes["spec"]
     operands = types[len(types) - sum(entry.operand_count for entry in spec) :]
     if not isinstance(x, TensorType) or x.shape is None or _may_fail(x.shape, operands, spec):
@@ -204,14 +207,14 @@ def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
 
 
 def _may_fail(shape: tuple[Dimension, ...], operands: Sequence[Any], spec: Spec) -> bool:
-    """Return whether an index may be out of range, or its arrays may not go together."""
+    """Return whether an index may be out of range, or index arrays may not broadcast."""
     if any(isinstance(entry, Gather) or (isinstance(entry, Slice) and entry.step == INPUT) for entry in spec):
         return True
     for entry, operands_of_entry, axis, _ in align(spec, len(shape), operands, lambda mask: mask.rank or 0):
         if isinstance(entry, At) and (entry.index == INPUT or not isinstance(shape[axis], int)):
             return True
         if isinstance(entry, Mask):
-            # A single mask of exactly the covered shape cannot fail.
+            # A mask that is the only entry, and has exactly the shape of the dimensions it covers, cannot fail.
             mask_shape = operands_of_entry[0].shape
             return len(spec) > 1 or mask_shape is None or None in mask_shape or shape[: len(mask_shape)] != mask_shape
     return False
@@ -221,7 +224,7 @@ def _may_fail(shape: tuple[Dimension, ...], operands: Sequence[Any], spec: Spec)
 
 
 def _set_item_type(x: TensorType, value: TensorType, *operands: TensorType, spec: Spec) -> TensorType:
-    """Return the type of the tensor; raise an error for a value that does not fit the indexed part."""
+    """Return the type of `x`; raise TypeError or ValueError for a value that does not fit the indexed part."""
     if value.dtype is not x.dtype:
         if value.dtype.is_complex and not x.dtype.is_complex:
             raise TypeError(
@@ -247,7 +250,7 @@ def _set_item_type(x: TensorType, value: TensorType, *operands: TensorType, spec
 
 
 def _value_cotangent(b: Builder, cotangent: Any, value: Any) -> Any:
-    """Return the cotangent of `value` from that of the part of x into which it was broadcast."""
+    """Return the cotangent of `value`; `cotangent` is that of the part of x into which the value was broadcast."""
     # Adding zeros restores leading dimensions of size 1 that `value` may have.
     extended_cotangent = b.add(cotangent, b.zeros_like(value, dtype=dtype_of(cotangent)))
     summed_cotangent = b.sum_to_shape_of(extended_cotangent, value)
@@ -267,12 +270,12 @@ def _get_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 
 
 def _set_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return the cotangents of the tensor, which is zero in the indexed part, and of the value."""
+    """Return the cotangent of the tensor, which is zero in the indexed part, and that of the value."""
     (cotangent,), (x, value, *operands), spec = cotangents, inputs, attributes["spec"]
     zeros = b.zeros_like(value, dtype=dtype_of(x))
     if not (dtype_of(value).is_floating or dtype_of(value).is_complex):
         return b.set_item(cotangent, zeros, *operands, spec=spec), None, *(None for _ in operands)
-    # Read before set_item, which may then update `cotangent` in place.
+    # Read before `set_item`, so that this may update `cotangent` in place.
     item_cotangent = b.get_item(cotangent, *operands, spec=spec)
     base_cotangent = b.set_item(cotangent, zeros, *operands, spec=spec)
     if Gather() in spec:
@@ -282,7 +285,7 @@ def _set_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 
 
 def _is_written_last(b: Builder, x: Any, item: Any, operands: Any, spec: Spec) -> Any:
-    """Return the mask of the written values that remain: of two written to one element, the last."""
+    """Return the mask of written values that are not overwritten: of two written to one element, the last one."""
     zero, one = (b.constant(value=np.array(number, np.int64)) for number in (0, 1))
     update_numbers = b.reshape_like(b.range(zero, b.size(item, dtype=int64), one), item)
     last_writers = b.set_item(b.zeros_like(x, dtype=int64), update_numbers, *operands, spec=spec)

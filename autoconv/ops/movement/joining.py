@@ -21,7 +21,7 @@ _Y = np.array([[1.0, 0.25, -3.0]])
 
 
 def _concat_type(*inputs: TensorType, axis: int) -> TensorType:
-    """Return the type of the joined tensors: their sizes along the axis are added."""
+    """Return the type of the joined tensors, whose sizes along the axis are added."""
     if not inputs:
         raise ValueError("concat takes at least one tensor")
     dtype = _common_dtype("concat", inputs)
@@ -53,7 +53,7 @@ def _check_other_axes(shapes: list[tuple[Dimension, ...]], resolved_axis: int) -
 
 
 def _merge_sizes(sizes: list[Dimension]) -> Dimension:
-    """Return the common size of one dimension, as far as it is known."""
+    """Return the common size of one dimension of several tensors; None if it is unknown."""
     known_sizes = [size for size in sizes if isinstance(size, int)]
     if known_sizes:
         return known_sizes[0]
@@ -112,18 +112,18 @@ def _fill_missing_cotangents(b: Builder, results: Any, cotangents: Any) -> list[
 
 
 def _concat_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
-    """Return RAISE where symbolic sizes may be incompatible."""
+    """Return RAISE unless the sizes beside the axis are known to agree."""
     shapes = [shape for type_ in types if (shape := getattr(type_, "shape", None)) is not None]
     if len(shapes) < len(types):
         return Effects.RAISE
-    resolved_axis = attributes["axis"] % max(len(shapes[0]), 1)  # the axis along which sizes may differ
+    resolved_axis = attributes["axis"] % max(len(shapes[0]), 1)  # sizes may differ along this axis
     other_dimensions = {tuple(shape[:resolved_axis]) + tuple(shape[resolved_axis + 1 :]) for shape in shapes}
     may_differ = len(shapes) > 1 and (len(other_dimensions) > 1 or None in other_dimensions.pop())
     return Effects.RAISE if may_differ else Effects.PURE
 
 
 def _stack_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
-    """Return RAISE where shapes differ or have unknown sizes."""
+    """Return RAISE unless all shapes are known to be equal."""
     shapes = {getattr(type_, "shape", None) for type_ in types}
     has_unknown_sizes = len(types) > 1 and any(shape is None or None in shape for shape in shapes)
     return Effects.RAISE if len(shapes) > 1 or has_unknown_sizes else Effects.PURE
@@ -218,7 +218,10 @@ unstack = define(
 def _split_type(
     x: TensorType, lengths: TensorType | None = None, *, sizes: tuple[int | None, ...], axis: int = 0
 ) -> tuple[TensorType, ...]:
-    """Return the types of the parts; without known sizes and lengths they are equal."""
+    """Return the types of the parts.
+
+    `sizes` has None for a size that the operand `lengths` gives; without that operand, the parts are equal.
+    """
     if x.shape is None:
         return (x,) * len(sizes)
     resolved_axis = normalised_axis(axis, len(x.shape))
@@ -237,7 +240,7 @@ def _split_type(
 
 
 def _split(x: Any, lengths: Any = None, *, sizes: Any, axis: int = 0) -> Any:
-    """Return the parts; `lengths` may have one -1 for the remaining elements."""
+    """Return the parts, of sizes `lengths` if this is passed; it may have one -1 for the remaining elements."""
     size = np.shape(x)[axis]
     if lengths is not None:
         sizes = [int(length) for length in lengths]

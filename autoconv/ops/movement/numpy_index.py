@@ -1,4 +1,4 @@
-"""NumPy's form of an index with known operands, and the errors for invalid indices: this package's, and NumPy's."""
+"""NumPy's form of an index whose operands are known, and the errors of this package and of NumPy for invalid ones."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from autoconv.ops.index_spec import AlignedEntry, At, Entry, Gather, Mask, Rest,
 def numpy_index(shape: tuple[int, ...], operands: tuple[Any, ...], spec: Spec) -> tuple[Any, ...]:
     """Return NumPy's index into an array of the shape.
 
-    `spec` has the entries of the index; `operands` are the values that its dynamic entries take, in order. Raises
+    `spec` has the entries of the index; `operands` are the values of its dynamic entries, in order. Raises
     IndexOutOfRangeError, or InvalidArgumentError for a step of 0. The error's `plain` is the exception that NumPy
-    raises for the index, None if it raises none.
+    raises for the index; None if NumPy raises none.
     """
     entries = align(spec, len(shape), operands)
     index = unchecked_numpy_index(spec, operands)
@@ -26,7 +26,7 @@ def numpy_index(shape: tuple[int, ...], operands: tuple[Any, ...], spec: Spec) -
     except OpError as error:
         error.plain = _numpy_error(shape, index)
         if error.plain is not None:
-            error.plain.__context__ = None  # the program's error has none of ours
+            error.plain.__context__ = None  # hide the error of this package that is being handled
         raise
     return index
 
@@ -69,7 +69,7 @@ def _check_index(shape: tuple[int, ...], entries: list[AlignedEntry], index: tup
             check_in_range(item, shape[axis], axis)
         elif isinstance(entry, Gather):
             _check_array(item, shape[axis], axis)
-        elif isinstance(entry, Mask) and any(
+        elif isinstance(entry, Mask) and any(  # a dimension of size 0 in a mask fits any size
             mask_size not in (0, size) for mask_size, size in zip(item.shape, shape[axis:], strict=False)
         ):
             raise IndexOutOfRangeError(
@@ -87,7 +87,7 @@ def _check_array(array: np.ndarray, size: int, axis: int) -> None:
 
 
 def _numpy_error(shape: tuple[int, ...], index: tuple[Any, ...]) -> Exception | None:
-    """Return NumPy's error for the index, found on an array of the shape that takes no memory."""
+    """Return NumPy's error for the index, or None; the array on which it is tried has one byte for all elements."""
     try:
         np.ndarray(shape, np.bool_, b"\0", 0, (0,) * len(shape))[index]
     except (IndexError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Padding of dimensions, and its adjoint, which adds the elements of the padding to those that they copy."""
+"""Padding of dimensions, and its adjoint `unpad`: it adds elements of the padding to the elements they copy."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from autoconv.ops.traits import SizeOperand
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _PAIRS = ((1, 0), (2, 1))
 _MODES = {"CONSTANT": "constant", "REFLECT": "reflect", "SYMMETRIC": "symmetric"}
-# The attribute: a pair for each dimension, with None for a number that is known only at run time. If there is one, the
-# operand `amounts` has all pairs. The attribute as a whole is None if only the operand has them.
+# The attribute: a pair (before, after) for each dimension, with None for a number that is known only at run time. If
+# there is a None, the operand `amounts` has all pairs. If no pair is known, None takes the place of the whole tuple.
 Paddings = tuple[tuple[int | None, int | None], ...]
 
 
@@ -23,7 +23,7 @@ def _pad_type(
     x: TensorType, amounts: TensorType | None = None, *, paddings: Paddings | None, mode: str = "CONSTANT",
     constant_values: Any = 0,
 ) -> TensorType:  # fmt: skip
-    """Return the type of the padded tensor; its sizes are unknown if the paddings are a tensor."""
+    """Return the type of the padded tensor; sizes are unknown where paddings are."""
     _check_mode(mode)
     if paddings is None:
         return x.with_shape(None if x.shape is None else (None,) * len(x.shape))
@@ -57,7 +57,7 @@ def _padded_size(size: Dimension, pair: tuple[int | None, int | None], mode: str
     """Return the size of a padded dimension, None if unknown; raises ValueError for an invalid pair."""
     before, after = pair
     if not isinstance(before, int) or not isinstance(after, int):
-        return None  # given by an operand, or symbolic
+        return None  # known only at run time
     if before < 0 or after < 0:
         raise ValueError(f"pad: paddings must not be negative, found {pair}")
     if before == after == 0:
@@ -83,7 +83,7 @@ def _unpadded_size(size: Dimension, pair: tuple[int | None, int | None]) -> Dime
 
 
 def _padding_pairs(paddings: Any, amounts: Any, rank: int) -> list[tuple[int, int]]:
-    """Return the amounts before and after each dimension; raises InvalidArgumentError."""
+    """Return (before, after) for each dimension; raises InvalidArgumentError unless they fit the rank."""
     pairs = paddings if amounts is None else np.reshape(amounts, (-1, 2))
     if len(pairs) != rank or np.min(pairs, initial=0) < 0:
         raise InvalidArgumentError(
@@ -118,7 +118,7 @@ def _inner_slices(x: Any, pairs: list[tuple[int, int]]) -> tuple[slice, ...]:
 
 
 def _unpad(x: Any, amounts: Any = None, *, paddings: Any, mode: str = "CONSTANT") -> Any:
-    """Return the gradient of padding: the tensor without the padding, whose elements are added to their sources."""
+    """Return x without the padding; except in mode CONSTANT, its elements are added to those they are copies of."""
     pairs = _padding_pairs(paddings, amounts, np.ndim(x))
     sizes = [size - before - after for size, (before, after) in zip(np.shape(x), pairs, strict=True)]
     if mode == "CONSTANT":

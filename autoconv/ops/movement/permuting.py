@@ -75,7 +75,7 @@ def _roll_type(
     x: TensorType, run_time_shifts: TensorType | None = None, *, shift: tuple[int, ...] | None = None,
     axis: tuple[int, ...],
 ) -> TensorType:  # fmt: skip
-    """Return the type of the operand; `shift` is None where the operand `run_time_shifts` has the shifts."""
+    """Return the type of `x`; `shift` is None if the operand `run_time_shifts` has the shifts."""
     if x.shape is not None:
         for shifted_axis in axis:
             normalised_axis(shifted_axis, len(x.shape))

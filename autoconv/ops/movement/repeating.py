@@ -90,7 +90,7 @@ def _tile_type(
 
 
 def _scaled_size(size: Dimension, count: Dimension) -> Dimension:
-    """Return a size times a count; None if unknown."""
+    """Return the product of a size and a count, as far as it is known; else None."""
     if isinstance(size, int) and isinstance(count, int):
         return size * count
     return size if count == 1 else 0 if 0 in (size, count) else None
@@ -143,7 +143,7 @@ sum_tiles = define(
 def _repeat_type(
     x: TensorType, counts: TensorType | None = None, *, repeats: int | None = None, axis: int
 ) -> TensorType:
-    """Return the type with each element of the axis repeated."""
+    """Return the type with each element along the axis repeated; `counts` is the operand used if `repeats` is None."""
     if counts is None and (repeats is None or repeats < 0):
         raise ValueError(f"repeat: the number of repeats has to be 0 or more, found {repeats}")
     if x.shape is None:
@@ -160,10 +160,10 @@ def _repeat_type(
 
 
 def _repeat(x: Any, counts: Any = None, *, repeats: int | None = None, axis: int) -> Any:
-    """Return each element of the axis repeated, `repeats` times or as often as `counts` says."""
+    """Repeat each element along the axis: `repeats` times, or as often as the operand `counts` says for it."""
     repeat_counts: Any = repeats if counts is None else counts
     if np.min(repeat_counts, initial=0) < 0:
-        is_scalar = np.size(repeat_counts) == 1  # NumPy multiplies the size by it
+        is_scalar = np.size(repeat_counts) == 1  # NumPy multiplies the size by a single number
         text = "negative dimensions are not allowed" if is_scalar else "repeats may not contain negative values."
         error = ValueError(text)
         raise InvalidArgumentError("repeat: the number of repeats must not be negative").with_plain_error(error)
@@ -191,7 +191,7 @@ def _repeat_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
 
 repeat = define(
     name="repeat", graphdef="Repeat", result=_repeat_type, kernel=_repeat, gradient=_repeat_gradient,
-    effects=lambda types, attributes: Effects.PURE if len(types) == 1 else Effects.RAISE,  # counts may not fit
+    effects=lambda types, attributes: Effects.PURE if len(types) == 1 else Effects.RAISE,  # counts may be invalid
     samples=(
         sample(_X, repeats=2, axis=1),
         sample(_X, np.array([2, 0, 1]), repeats=None, axis=-1, differentiable=(0,)),

@@ -71,7 +71,7 @@ def _one_hot_type(
     indices: TensorType, on_value: TensorType, off_value: TensorType, depth_tensor: TensorType | None = None,
     *, depth: int | None, axis: int = -1, dtype: DType,
 ) -> TensorType:  # fmt: skip
-    """Type rule: the new dimension `axis` has the size `depth`, or the value of `depth_tensor` where it is passed."""
+    """Return the type: the new dimension `axis` has the size `depth`, or if passed the value of `depth_tensor`."""
     if not indices.dtype.is_integer:
         raise TypeError(f"one_hot: the indices have to be integers, found {indices.dtype.name}")
     if depth_tensor is None and (depth is None or depth < 0):
@@ -89,7 +89,7 @@ def _one_hot(
     indices: Any, on_value: Any, off_value: Any, depth_tensor: Any = None,
     *, depth: int | None, axis: int = -1, dtype: DType,
 ) -> Any:  # fmt: skip
-    """Return `on_value` where a position along the new axis is the index, else `off_value`."""
+    """Return `on_value` where the position along the new axis equals the index, else `off_value`."""
     resolved_depth = int(depth_tensor) if depth_tensor is not None else depth
     if resolved_depth is None or resolved_depth < 0:
         raise InvalidArgumentError(f"depth must be non-negative, got: {resolved_depth}")
@@ -100,7 +100,7 @@ def _one_hot(
 
 
 def _one_hot_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return the sums of the cotangents at the on and at the off values."""
+    """Return the sum of the cotangents where the result is `on_value`, and that where it is `off_value`."""
     (cotangent,), (indices, on_value, off_value, *depth) = cotangents, inputs
     true, false = (b.constant(value=np.array(value)) for value in (True, False))
     is_hot = b.one_hot(indices, true, false, *depth, **{**attributes, "dtype": bool_})
@@ -134,7 +134,7 @@ def _segment_sum_type(
     *,
     num_segments: int | None = None,
 ) -> TensorType:
-    """Return the type of the sums: the number of segments takes the place of the dimensions of the ids."""
+    """Return the type of the sums: one dimension for the segments replaces the dimensions of the ids."""
     if not segment_ids.dtype.is_integer:
         raise TypeError(f"segment_sum: the segment ids have to be integers, found {segment_ids.dtype.name}")
     if data.shape is None or segment_ids.shape is None:
@@ -146,7 +146,7 @@ def _segment_sum_type(
 
 
 def _segment_sum(data: Any, segment_ids: Any, count_tensor: Any = None, *, num_segments: int | None = None) -> Any:
-    """Add the slices of `data` that have the same segment id; without a count, the largest id is the last segment."""
+    """Add the slices of `data` with the same segment id; if no count is passed, the largest id is the last segment."""
     segment_count = int(count_tensor) if count_tensor is not None else num_segments
     if segment_count is None:
         segment_count = int(np.max(segment_ids, initial=-1)) + 1

@@ -94,7 +94,7 @@ broadcast_shape = define(
 def _reshape_type(
     x: TensorType, shape_vector: TensorType | None = None, *, shape: tuple[int | None, ...] | None
 ) -> TensorType:
-    """Type rule; with `shape_vector`, `shape` has the sizes that are static, and None for the others."""
+    """Return the type of the result; if `shape_vector` is passed, `shape` is None or has None for open sizes."""
     if shape_vector is not None:
         sizes = None if shape is None else tuple(None if dimension == -1 else dimension for dimension in shape)
         return x.with_shape(static_shape("reshape", sizes, shape_vector))
@@ -108,7 +108,7 @@ def _reshape_type(
 
 
 def _infer_sizes(old_shape: Shape, new_shape: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
-    """Return the new shape with -1 resolved as far as known; raises ValueError for incompatible sizes."""
+    """Return the new shape with the inferred size, or None, in place of -1; raises ValueError if it cannot fit."""
     new_count = element_count(tuple(dimension for dimension in new_shape if dimension != -1)) or 0
     old_count = element_count(old_shape)
     if old_count is None:
@@ -134,7 +134,10 @@ def _replace_minus_one(shape: tuple[Dimension, ...], inferred: Dimension) -> tup
 
 
 def _remaining_dimension(old_shape: Shape, count: int) -> Dimension:
-    """Return the only unknown dimension of `old_shape`, if the static ones multiply to `count`; else None."""
+    """Return the size that -1 stands for if it is the one open size of `old_shape`; else None.
+
+    It is if the product of the other sizes of both shapes is the same; `count` is that of the new shape.
+    """
     unknown_sizes = [dimension for dimension in old_shape or () if not isinstance(dimension, int)]
     static_count = element_count(tuple(dimension for dimension in old_shape or () if isinstance(dimension, int)))
     return unknown_sizes[0] if len(unknown_sizes) == 1 and static_count == count != 0 else None
@@ -184,7 +187,7 @@ def _expand_dims_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any
 
 
 def _squeeze_type(x: TensorType, *, axis: tuple[int, ...] | None = None) -> TensorType:
-    """Return the type without the axes, or without all dimensions of size 1."""
+    """Return the type without the dimensions `axis`; with None, without all dimensions of size 1."""
     if x.shape is None:
         return x
     if axis is None:
@@ -208,7 +211,7 @@ def _squeeze(x: Any, *, axis: tuple[int, ...] | None = None) -> Any:
 
 
 def _ensure_shape_type(x: TensorType, *, shape: tuple[int | None, ...] | None) -> TensorType:
-    """Return the type with the sizes of the shape in the place of unknown ones."""
+    """Return the type of `x` with the sizes of `shape` in place of those that are unknown."""
     if not are_shapes_compatible(x.shape, shape):
         raise ValueError(
             f"Shape of tensor [{shape_text(x.shape)}] is not compatible with expected shape "

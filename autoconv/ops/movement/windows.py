@@ -1,4 +1,4 @@
-"""The op of windows that slide along axes of an array: the positions in a window are new axes at the end."""
+"""The op `sliding_windows`: each window along axes of an array; positions in a window are new axes at the end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _X = np.array([[0.5, -1.25, 2.0, 1.0], [3.5, 0.75, 1.5, -2.0], [1.0, 2.0, -3.0, 
 
 
 def _windows_type(x: TensorType, *, axes: tuple[int, ...], lengths: tuple[int, ...]) -> TensorType:
-    """Return the type with a dimension of window elements at the end for each axis."""
+    """Return the type: each axis counts the positions of its window, whose elements are a new dimension at the end."""
     if len(axes) != len(lengths):
         raise ValueError(f"sliding_windows: there have to be as many lengths as axes, found {lengths} and {axes}")
     if x.shape is None:

@@ -35,7 +35,7 @@ def array_type(array: np.ndarray, dtype: DType) -> ArrayType:
 
 
 def _view_type(x: ArrayType, *operands: TensorType, spec: Spec) -> ArrayType:
-    """Return the type of a view: its shape and strides, in bytes where they are known."""
+    """Return the type of a view, whose strides are in bytes, or None where they are unknown."""
     shape = indexed_shape(x.shape, operands, spec)
     assert shape is not None
     strides: list[int | None] = []
@@ -49,7 +49,7 @@ def _view_type(x: ArrayType, *operands: TensorType, spec: Spec) -> ArrayType:
 
 
 def basic_entries(rank: int, spec: Spec) -> list[tuple[Entry, int]]:
-    """Return the entries of a basic index with their dimensions, with whole slices for omitted ones."""
+    """Return pairs of an entry of a basic index and the dimension it indexes; omitted dimensions have whole slices."""
     result: list[tuple[Entry, int]] = []
     for entry, _, axis, width in align(spec, rank):
         if isinstance(entry, Rest):
@@ -60,13 +60,13 @@ def basic_entries(rank: int, spec: Spec) -> list[tuple[Entry, int]]:
 
 
 def view_index(operands: Sequence[Any], spec: Spec) -> tuple[Any, ...]:
-    """Return the index for NumPy; its ellipsis makes the result a view even for a single element."""
+    """Return NumPy's index; it has an ellipsis, so that the result is a view even if it is a single element."""
     index = unchecked_numpy_index(spec, operands)
     return index if Ellipsis in index else (*index, Ellipsis)
 
 
 def _view_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
-    """Return RAISE unless all single indices are statically in range."""
+    """Return RAISE if a single index may be out of range, or the step of a slice may be 0; else PURE."""
     x = types[0]
     assert isinstance(x, ArrayType)
     for entry, axis in basic_entries(x.rank, attributes["spec"]):
@@ -89,7 +89,7 @@ def _strided(
 ) -> np.ndarray:
     """Return a view of `x` that starts `offset` bytes after its first element.
 
-    `read_only` is "overlaps" for a view that NumPy would write, but whose elements overlap.
+    `read_only` is true, or "overlaps" if NumPy would let the program write the view, but its elements overlap.
     """
     view = np.asarray(_ArrayInterface(x, offset, shape, strides))
     if read_only:
@@ -133,7 +133,7 @@ def _diagonal_type(x: ArrayType, *, offset: int) -> ArrayType:
 
 
 def _windows_type(x: ArrayType, *, axes: tuple[int, ...], lengths: tuple[int, ...]) -> ArrayType:
-    """Return the type of a view of windows: a window has the stride of the axis along which it slides."""
+    """Return the type of a view of windows; elements of a window have the stride of the axis along which it slides."""
     shape = list(x.shape)
     for axis, length in zip(axes, lengths, strict=True):
         shape[axis] = plus(shape[axis], 1 - length)
@@ -186,7 +186,7 @@ define(
 
 
 def _bits_type(x: ArrayType, *, dtype: DType) -> ArrayType:
-    """Return the type of a view of the bytes as another dtype: elements of another size change the last dimension."""
+    """Return the type of a view of the bytes as another dtype; the last dimension changes with the size of elements."""
     if x.dtype.size == dtype.size:
         return replace(x, dtype=dtype)
     size = x.shape[-1]
@@ -249,13 +249,13 @@ define(
 
 
 def _new_type(*sizes: TensorType, shape: tuple[Any, ...], dtype: DType, fill: Any = None) -> ArrayType:
-    """Type rule; an INPUT in `shape` stands for the next operand in `sizes`."""
+    """Return the type of a new array; an INPUT in `shape` stands for the next of the operands `sizes`."""
     static_shape = tuple(None if size == INPUT else size for size in shape)
     return ArrayType(dtype, static_shape, dense_strides(static_shape, dtype))
 
 
 def _allocate(*sizes: Any, shape: tuple[Any, ...], dtype: DType, fill: Any = None) -> np.ndarray:
-    """Allocate an array; with `fill` None its elements are uninitialised."""
+    """Allocate an array; if `fill` is None its elements are uninitialised."""
     remaining_sizes = iter(sizes)
     array_shape = tuple(int(next(remaining_sizes)) if size == INPUT else size for size in shape)
     return np.empty(array_shape, dtype.numpy) if fill is None else np.full(array_shape, fill, dtype.numpy)

@@ -1,8 +1,8 @@
 """Calls of NumPy functions without a native form: one op, whose kernel is the function.
 
-The arguments are nested tuples. ("input", i) is the i-th operand, and ("number", i) that operand as a Python number.
-("value", v) is a plain value, ("scalar", dtype, v) a scalar of NumPy, ("dtype", name) a dtype. ("list", …) and
-("tuple", …) hold such arguments.
+The arguments are nested tuples. ("input", i) is the i-th operand, and ("number", i) is the i-th operand as a Python
+number. ("value", v) is a plain value, ("scalar", dtype, v) a scalar of NumPy, ("dtype", name) a dtype. ("list", …) and
+("tuple", …) hold arguments of these forms.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from autoconv.graph.types import Dimension, TensorType, Type
 from autoconv.ops.elementwise.arithmetic import note_error, quiet
 from autoconv.ops.record import define, no_gradient, sample
 
-Argument = tuple[Any, ...]  # (kind, …), where the kind determines the rest: see `resolve`
+Argument = tuple[Any, ...]  # (kind, …), where the further items depend on the kind: see `resolve`
 
-# Example sizes in place of unknown ones: sizes of results that agree for all of them are taken as static.
+# Example sizes that replace unknown ones. A size of a result that is the same for all of them is taken as static.
 _EXAMPLE_SIZES = (2, 5, 11)
 
 
 class _Trial(NamedTuple):
-    """The example arrays of one call: sizes and ranks in place of unknown ones, and an increment of all integers.
+    """Parameters of the example arrays of one call: the size and rank that replace unknown ones, and an increment.
 
-    The increment shows which integers are sizes of results.
+    The increment is added to integer scalars, and shows which of them are sizes of results.
     """
 
     size: int
@@ -41,13 +41,13 @@ def _result_types(
     *inputs: TensorType, function: str, arguments: tuple[Argument, ...], keywords: tuple[Any, ...] = (),
     by_values: bool = False,
 ) -> tuple[TensorType, ...]:  # fmt: skip
-    """Type rule; `by_values`: the sizes of the results depend on the values of the operands."""
+    """Return the types of the results; with `by_values`, their sizes depend on the values of the operands."""
     return _infer_types(inputs, function, arguments, keywords, by_values)
 
 
 @functools.lru_cache(maxsize=512)
 def _infer_types(inputs: Any, function: str, arguments: Any, keywords: Any, by_values: bool) -> tuple[TensorType, ...]:
-    """Return the result types for example arrays: dtypes, and sizes that all examples share."""
+    """Return the types of the results: the dtypes, and the sizes that are the same for all example arrays."""
     have_known_ranks = all(x.shape is not None for x in inputs)
     is_static = have_known_ranks and all(_has_known_sizes(x) for x in inputs)
     integer_positions = [i for i, x in enumerate(inputs) if x.shape == () and x.dtype.is_integer]
@@ -64,7 +64,7 @@ def _infer_types(inputs: Any, function: str, arguments: Any, keywords: Any, by_v
                 raise
     if not results_by_trial:
         raise TypeError(f"numpy.{function} takes no such arrays: {', '.join(map(str, inputs))}")
-    has_unknown_sizes = by_values or len(results_by_trial) < len(trials)  # some trial failed
+    has_unknown_sizes = by_values or len(results_by_trial) < len(trials)  # some trials failed
     shapes = [
         _common_shape([x.shape for x in arrays], has_unknown_sizes) for arrays in zip(*results_by_trial, strict=True)
     ]
@@ -94,7 +94,10 @@ def _call_with_examples(example_arrays: Sequence[np.ndarray], function: str, arg
 
 
 def _common_shape(shapes: Sequence[tuple[int, ...]], has_unknown_sizes: bool) -> tuple[Dimension, ...] | None:
-    """Return the sizes that all shapes share, with None for other sizes, or for all; None if ranks differ."""
+    """Return the sizes that are the same in all shapes, None for others; None if ranks differ.
+
+    If `has_unknown_sizes`, all sizes are None.
+    """
     if len({len(shape) for shape in shapes}) != 1:
         return None
     return tuple(
@@ -103,7 +106,7 @@ def _common_shape(shapes: Sequence[tuple[int, ...]], has_unknown_sizes: bool) ->
 
 
 def example(x: TensorType, size: int) -> np.ndarray:
-    """Return an example array that most functions accept: small, positive, invertible if a square matrix.
+    """Return an example array that most functions accept: small, positive, and invertible if it is a square matrix.
 
     Unknown dimensions get the size `size`.
     """
@@ -138,8 +141,8 @@ def resolve(argument: Argument, inputs: Sequence[Any]) -> Any:
             return tuple(resolve(item, inputs) for item in items)
 
 
-# Functions that call `warnings.warn`, besides those for nans. Where one does, the call runs again as plain Python and
-# warns at the line of the program.
+# Functions that call `warnings.warn`, besides those for nans. If one warns, the call of the program runs again as plain
+# Python, so that the warning has the line of the program.
 _WARNING_BY_PYTHON = frozenset({"average", "corrcoef", "cov", "mean", "median", "polyfit", "std", "var"})
 
 
@@ -150,7 +153,7 @@ def _call(
     keywords: tuple[Any, ...] = (),
     by_values: bool = False,
 ) -> Any:
-    """Call the function, and return its result, or several, as arrays; a warning is noted as an error of the run."""
+    """Call the function, and return its result as an array, or several as a tuple; a warning counts as an error."""
     compute: Any = functools.reduce(getattr, function.split("."), np)
     values = [resolve(argument, inputs) for argument in arguments]
     resolved_keywords = {name: resolve(argument, inputs) for name, argument in keywords}

@@ -1,4 +1,6 @@
-"""NumPy's random generators in a graph, made there from a seed or passed as arguments; draws keep their program order.
+"""NumPy's random generators in a graph, which makes them from a seed or gets them as arguments.
+
+Draws keep their program order.
 
 The arguments of a draw are `Argument`s, nested tuples such as ("input", 0) or ("value", 2.5): see `calls.py`.
 """
@@ -21,11 +23,11 @@ from autoconv.ops.record import define, no_gradient
 from autoconv.ops.values.generator_types import GENERATOR, generator_class, global_generator
 
 _EFFECTS = Effects.READ | Effects.WRITE | Effects.RAISE
-_INCREMENTS = (0, 2, 50)  # of the integers of example draws
+_INCREMENTS = (0, 2, 50)  # added to the integers of example draws
 
 
 def _make(seed: Any, type: Type) -> tuple[Any]:
-    """Make a generator of type `type`. The seed is an array of one number; NumPy's Generator also takes several."""
+    """Make a generator of the type; the seed is an array of one number, or of several for NumPy's Generator."""
     generator_factory: Any = np.random.default_rng if type == GENERATOR else generator_class(type)
     return (generator_factory(np.asarray(seed).tolist()),)
 
@@ -60,7 +62,7 @@ def type_of_draw(
     `class_` is the class of the generator. Example draws determine the type. If all of them fail, StagingError is
     raised, or NumPy's error if there are no tensor arguments.
     """
-    # A scalar counts as unknown, since it may be a size of the result.
+    # A scalar counts as an unknown size, since it may be a size of the result.
     are_sizes_known = all(isinstance(dimension, int) for x in inputs for dimension in x.shape or (None,))
     are_ranks_known = all(x.shape is not None for x in inputs)
     draw_examples = functools.partial(
@@ -78,7 +80,7 @@ def type_of_draw(
     shapes = [np.shape(value) for value in draws]
     shape: Any = None
     if are_ranks_known and len(set(map(len, shapes))) == 1:
-        is_single_success = len(draws) == 1 and last_error is not None  # nothing to compare its sizes with
+        is_single_success = len(draws) == 1 and last_error is not None  # no other draw has sizes to compare
         shape = tuple(
             None if is_single_success or len(set(axis_sizes)) > 1 else axis_sizes[0]
             for axis_sizes in zip(*shapes, strict=True)

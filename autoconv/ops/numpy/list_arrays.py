@@ -1,8 +1,8 @@
 """NumPy arrays made from lists of the running graph, with a dtype and rank guessed while tracing.
 
-The items of a list are known at run time, when `np.array(list)` is called. If its result differs from the guess (an
-empty list always gives float64), OtherKindError makes the call rerun as plain Python. Where the program passes the
-dtype to NumPy's function (`has_given_dtype`), only the rank is guessed.
+The items of a list are known at run time, when `np.array(list)` is called. If the result differs from the guess (an
+empty list always gives float64), OtherKindError makes the call rerun as plain Python. If the program passes the dtype
+to NumPy's function (`has_given_dtype`), only the rank is guessed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _make_array(
     x: Any, *, dtype: DType, shape: tuple[int | None, ...], has_given_dtype: bool = False, function: str = "array",
     axis: int | None = None,
 ) -> np.ndarray:  # fmt: skip
-    """Make the array by `function` of NumPy; with `has_given_dtype`, the dtype is that of the program, else a guess."""
+    """Make the array by NumPy's `function`; with `has_given_dtype`, `dtype` is passed by the program, else a guess."""
     if function != "array":
         return _check_array(join_items(x, function, axis), dtype, shape)
     return _check_array(np.array(x, dtype.numpy) if has_given_dtype else np.array(x), dtype, shape)
@@ -67,7 +67,7 @@ def _check_array(array: np.ndarray, dtype: DType, shape: Sequence[int | None]) -
 def _array_of_numbers(
     x: Any, *, element: TensorType, dtype: DType, shape: tuple[int | None, ...], has_given_dtype: bool = False
 ) -> np.ndarray:
-    """Make an array of a typed list, or of nested lists of these."""
+    """Make an array of a typed list, or of nested lists of typed lists."""
     if has_given_dtype and not _is_exact_cast(element.dtype, dtype):
         return _make_array(_nested_items(x, element), dtype=dtype, shape=shape, has_given_dtype=True)
     rows = _join_numbers(x, element)
@@ -77,8 +77,11 @@ def _array_of_numbers(
 
 
 def _join_numbers(x: Any, element: TensorType) -> np.ndarray | None:
-    """Return the numbers of nested typed lists, a dimension per level; None if lists of a level differ in length."""
-    item_counts = []  # of all lists of one depth together, from the outside inwards
+    """Return the numbers of nested typed lists, one dimension per level; None if lists of a level differ in length.
+
+    The array shares the memory of a typed list that is not nested.
+    """
+    item_counts = []  # by level from the outside inwards: the number of items of all its lists together
     while not isinstance(x, bytearray):
         item_counts.append(len(x))
         lengths = set(map(len, x))
@@ -91,20 +94,21 @@ def _join_numbers(x: Any, element: TensorType) -> np.ndarray | None:
 
 
 def _is_exact_cast(source: DType, target: DType) -> bool:
-    """Return whether a cast equals NumPy's conversion of single items: without range check, rounded once."""
+    """Return whether a cast of an array equals NumPy's conversion of each item, which checks ranges and rounds once."""
     is_to_wide_float = target is float64 or (source.is_floating and target.is_floating)
     return source in (target, as_dtype(bool)) or (is_to_wide_float and not target.is_complex)
 
 
 def _nested_items(x: Any, element: TensorType) -> list[Any]:
-    """Return a typed list, or nested ones, as Python's lists of Python's numbers."""
+    """Return a typed list, or nested lists of typed lists, as Python's lists of numbers."""
     return items_of(x, element) if isinstance(x, bytearray) else [_nested_items(row, element) for row in x]
 
 
 def _effects(_: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
     """Return READ if the guess is certain, else READ and RAISE.
 
-    It is certain for a flat list of numbers whose dtype is that of an empty list, or given and reached by a safe cast.
+    The guess is certain for a flat list: if the dtype is float64, which an empty list has too, or if the program passes
+    the dtype and the cast to it is exact.
     """
     is_flat = len(attributes["shape"]) == 1
     if attributes.get("has_given_dtype"):

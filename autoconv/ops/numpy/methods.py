@@ -1,6 +1,7 @@
 """Ops for methods of NumPy's arrays, with NumPy's dtypes, errors, and results for arrays without elements.
 
-The ops of `reduction` and `elementwise` follow TensorFlow: a sum keeps its dtype, the maximum of nothing is -inf.
+The ops of `reduction` and `elementwise` follow TensorFlow instead: a sum has the dtype of its elements, and the maximum
+of an array without elements is -inf.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ Axis = int | tuple[int, ...] | None
 
 
 def _numpy_dtype(method: str, x: TensorType, **options: Any) -> DType:
-    """Return the result dtype of NumPy's method for such elements, by calling it on an example."""
+    """Return the dtype of the method's result for elements of the dtype of x, by calling it on an example."""
     if x.dtype.is_string:
         raise TypeError(f"{method} takes arrays of numbers, found {x.dtype.name}")
     dtype = options.pop("dtype", None)
-    options.pop("ddof", None)  # the one element of the example may be too few for it
+    options.pop("ddof", None)  # it may exceed the number of elements of the example, one
     if dtype is not None:
         options["dtype"] = dtype.numpy
     return as_dtype(np.asarray(getattr(np.ones(1, x.dtype.numpy), method)(**options)).dtype)
@@ -51,7 +52,7 @@ def _method_kernel(method: str) -> Callable[..., Any]:
 
 
 def _raises_if_empty(types: Sequence[Any], attributes: Any) -> Effects:
-    """Return RAISE unless the operand is statically non-empty (a symbol is never 0): extremes of nothing raise."""
+    """Return RAISE unless the operand is known to have elements; a size that is a symbol is never 0."""
     shape = types[0].shape
     return Effects.RAISE if shape is None or None in shape or 0 in shape else Effects.PURE
 
@@ -70,7 +71,7 @@ def _define_reduction(method: str, gradient: Any, samples: tuple[Any, ...], effe
 
 
 def _gradient_of_reduction(op: str) -> Callable[..., Any]:
-    """Return the gradient rule of the op that reduces without changing the dtype: on floats both ops are the same."""
+    """Return the gradient rule of the reduction `op`, which keeps the dtype: for floats it equals NumPy's."""
 
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         dtype = dtype_of(inputs[0])
@@ -89,7 +90,7 @@ def _axes(x: Any, attributes: Any) -> tuple[int, ...] | None:
 
 
 def _variance_gradient(is_deviation: bool) -> Callable[..., Any]:
-    """Return the gradient rule of the standard deviation, or else of the variance."""
+    """Return the gradient rule of the standard deviation if `is_deviation`, else of the variance."""
 
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         (cotangent,), (x,), (y,) = cotangents, inputs, results
@@ -130,7 +131,7 @@ _define_reduction("argmin", _INDEX_RESULT, _INDEX_SAMPLES, _raises_if_empty)
 
 
 def _define_scan(method: str) -> None:
-    """Define the op of an array's method `cumsum` or `cumprod`; without an axis it is of the flat array."""
+    """Define the op of an array's method `cumsum` or `cumprod`; with axis None it scans the flattened array."""
     def result(x: TensorType, *, axis: int | None = None, dtype: DType | None = None) -> TensorType:
         shape: Shape = x.shape
         if axis is None:
@@ -199,7 +200,7 @@ def _copy_type(x: TensorType, *, method: str, dtype: DType | None = None, copy_i
 
 
 def _copy(x: Any, *, method: str, dtype: DType | None = None, copy_id: int = 0) -> Any:
-    """Copy the array; `method` is the name of the method, `copy_id` keeps two copies of one array distinct."""
+    """Copy the array by the named method; `copy_id` differs among copies of one array, so that none are merged."""
     return getattr(np.asarray(x), method)(*(() if dtype is None else (dtype.numpy,)))
 
 

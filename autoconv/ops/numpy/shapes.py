@@ -21,13 +21,13 @@ _NUMPY_FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def core_dimensions(x_shape: Sequence[Any], y_shape: Sequence[Any], rule: str = MATMUL) -> tuple[Any, Any]:
-    """Return the dimension of each operand that a product of matrices or vectors contracts."""
+    """Return the sizes of the two dimensions over which a product of matrices or vectors sums."""
     return x_shape[-1], y_shape[-2 if len(y_shape) > 1 and rule not in (INNER, VECDOT) else -1]
 
 
 def compared_dimensions(x_shape: Sequence[Any], y_shape: Sequence[Any], rule: str) -> list[tuple[Any, Any]]:
     """Return the pairs of dimensions that have to be equal, for all rules but UPDATE (see `_check`)."""
-    if "->" not in rule:
+    if "->" not in rule:  # not an equation of einsum
         return [core_dimensions(x_shape, y_shape, rule)]
     x_labels, y_labels = rule.split("->")[0].split(",")
     return [(size, y_shape[y_labels.index(label)]) for label, size in zip(x_labels, x_shape, strict=True)

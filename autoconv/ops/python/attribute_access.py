@@ -1,4 +1,4 @@
-"""Analysis of access to attributes of Python objects, which may run the user's code."""
+"""Analysis of which accesses to attributes of Python objects run the user's code."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from typing import Any
 
 from autoconv.errors import NotInGraphError
 
-# Hooks that an access calls: those of the class, and those of a descriptor.
+# Hooks that an access calls: those of the object's class, and those of a descriptor.
 _ON_READING = ("__getattribute__",), ("__get__",)
 _ON_WRITING = ("__setattr__", "__delattr__"), ("__set__", "__delete__")
 
 
 @functools.lru_cache(maxsize=1024)
 def runs_user_code(class_: type, name: str, writes: bool = False) -> bool:
-    """Return whether access to the attribute runs a function of the user, a property or hook, or returns a method."""
+    """Return whether access may run the user's code (a property, a hook), or gives a function of the class.
+
+    `writes` is for setting and deleting. Attributes that `may_compute_attribute` decides about are not included.
+    """
     attribute = inspect.getattr_static(class_, name, None)
     if isinstance(attribute, (property, types.FunctionType)):
         return True
@@ -29,7 +32,7 @@ def runs_user_code(class_: type, name: str, writes: bool = False) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def may_compute_attribute(class_: type, name: str) -> bool:
-    """Return whether the class computes an attribute that the object itself does not hold."""
+    """Return whether the class computes an attribute that the object lacks: `__getattr__`, a cached_property."""
     attribute = inspect.getattr_static(class_, name, None)
     is_from_getattr = attribute is None and _is_user_function(getattr(class_, "__getattr__", None))
     return is_from_getattr or isinstance(attribute, functools.cached_property)

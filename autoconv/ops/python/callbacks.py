@@ -1,4 +1,4 @@
-"""Calls back into Python at run time."""
+"""The op `py_call`: a call of a Python function while a graph runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _call(
 ) -> tuple[Any, ...]:
     """Call the function with arrays, and return its values as arrays, one for each dtype.
 
-    The function returns a tuple or list of values, one value alone, or anything where no dtypes are declared.
+    The function returns a tuple or list of values, or one value alone. Without dtypes, its result is ignored.
     """
     result = function(*inputs)
     if not dtypes:
@@ -44,7 +44,10 @@ def _call(
 def _check_result(
     position: int, value: Any, dtype: DType, shape: Shape, function: Callable[..., Any]
 ) -> np.ndarray:
-    """Return a value of the function as an array; raises InvalidArgumentError for another dtype or shape."""
+    """Return the value at `position` of the function's result as an array of the dtype.
+
+    Raises InvalidArgumentError if the value has another dtype or a shape that does not fit.
+    """
     if isinstance(value, (str, bytes)) and not dtype.is_string:
         message = f"{position}-th value returned by {_name(function)} is text, but expects {dtype.name}"
         raise InvalidArgumentError(message)
@@ -71,7 +74,7 @@ def _text_array(position: int, array: np.ndarray, function: Callable[..., Any]) 
     result = np.empty(array.shape, object)
     for index, item in np.ndenumerate(array):
         if not isinstance(item, (str, bytes, bytearray)):
-            class_name, item = type(item).__name__, np.asarray(item)[()]  # it may be a scalar tensor of text
+            class_name, item = type(item).__name__, np.asarray(item)[()]  # the item may be a scalar tensor of text
         if not isinstance(item, (str, bytes, bytearray)):
             raise InvalidArgumentError(
                 f"{position}-th value returned by {_name(function)} is {class_name}, but expects string"

@@ -1,11 +1,12 @@
 """Iteration over datasets.
 
-At run time an iterable is an object with `make_iterator()`, `count()` and `length()`, and an iterator an object with
-`advance()`, `current()` and `take()`; elements are tuples of arrays and iterables. `count()` may be INFINITE or
-UNKNOWN; `length()` raises TypeError then. The attribute `source` of `iterable_make` is a dataset whose captures are
-bound to the operands by `source.bind(values)`.
+At run time an iterable is an object with `make_iterator()`, `count()` and `length()`. `count()` may be INFINITE or
+UNKNOWN; then `length()` raises TypeError. An iterator is an object with `advance()`, `current()` and `take()`, which
+advances and returns the element. Elements are tuples of arrays and iterables. The attribute `source` of `iterable_make`
+is a dataset; `source.bind(values)` returns the iterable with the operands as the values of its captures.
 
-A loop runs `iterator_advance` before each iteration and reads the element by `iterator_current`.
+A loop runs `iterator_advance`, which is false at the end, before each iteration; it reads the element by
+`iterator_current`.
 """
 
 from __future__ import annotations

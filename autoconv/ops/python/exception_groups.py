@@ -7,7 +7,7 @@ from typing import Any
 
 
 def split_group(error: BaseException | None, classes: Any) -> tuple[Any, Any]:
-    """Return (the part of the exception that matches the classes, the rest), None for an empty part.
+    """Return the part of the exception that matches the classes, and the part that does not; None for an empty part.
 
     Raises TypeError for classes that no clause can catch.
     """
@@ -31,10 +31,10 @@ def exception_to_raise(
     raised_errors: Sequence[BaseException],
     handled_parts: Sequence[BaseException],
 ) -> BaseException | None:
-    """Return the exception to raise after the clauses for `error`, or None.
+    """Return the exception to raise after the `except*` clauses for `error` have run; None if nothing is to be raised.
 
-    `handled_parts` are those that the clauses handled, and `raised_errors` those that the clauses raised: new
-    exceptions, or handled parts again. No clause matched `unmatched`.
+    `handled_parts` are the parts of `error` that clauses handled; `unmatched` is the part that no clause matched.
+    `raised_errors` are the exceptions that the clauses raised: new ones, or handled parts that were raised again.
     """
     if not isinstance(error, BaseExceptionGroup):
         return raised_errors[0] if raised_errors else unmatched

@@ -16,10 +16,10 @@ from autoconv.ops.record import define
 
 
 def _match(x: Any, *, clauses: tuple[Any, ...]) -> np.ndarray:
-    """Return the number of the first except clause that matches the exception; their count when none does."""
-    for number, classes in enumerate(clauses):
+    """Return the index of the first except clause that matches the exception; the number of clauses if none does."""
+    for index, classes in enumerate(clauses):
         if isinstance(x, classes):
-            return np.array(number)
+            return np.array(index)
     return np.array(len(clauses))
 
 
@@ -32,8 +32,8 @@ define(
 def _raise(x: Any, *linked_errors: Any, linked: str = "", again: bool = False) -> tuple[()]:
     """Raise x; if `linked` is "context" or "cause", the exception in `linked_errors` becomes this attribute of x.
 
-    `again` is true where a handler raises the exception that it caught: its traceback has the handler's function
-    already.
+    `again` is for tracebacks: it is true where a handler raises the exception that it caught, whose traceback has the
+    handler's function already.
     """
     if linked == "context" and x.__context__ is None and linked_errors[0] is not x:
         x.__context__ = linked_errors[0]
@@ -51,7 +51,7 @@ define(
 def set_traceback_provider(attach: Callable[[BaseException, int], None]) -> None:
     """Register the function that adds the program's frames to the traceback of a caught exception.
 
-    Its arguments are the exception, and how many callers in the graph the function with the `try` has.
+    Its second argument is the number of frames that the graph has above the function with the `try`.
     """
     global _attach_traceback
     _attach_traceback = attach
@@ -61,7 +61,7 @@ _attach_traceback: Callable[[BaseException, int], None] = lambda error, callers:
 
 
 def _attach_caught_traceback(x: Any, *, callers: int) -> tuple[()]:
-    """Give a caught exception its traceback; the function of the `try` has that many callers in the graph."""
+    """Give a caught exception its traceback; see `set_traceback_provider` for `callers`."""
     _attach_traceback(x, callers)
     return ()
 
@@ -73,7 +73,7 @@ define(
 
 
 def _make_exception(*arguments: Any, exception: Any) -> tuple[Any]:
-    """Make an exception of the class `exception`; where that is an exception itself, a copy of it."""
+    """Make an exception: of the class `exception`, or a copy if `exception` is an instance."""
     return (exception(*arguments) if isinstance(exception, type) else copy_exception(exception),)
 
 

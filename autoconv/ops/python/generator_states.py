@@ -18,9 +18,9 @@ SavedStates = list[tuple[Any, Callable[[], Any]]]  # generators, each with the f
 
 
 def state_saver(graph: Graph) -> Callable[[Iterable[Any]], SavedStates] | None:
-    """Return a function that saves the states of generators before a run of the graph; None if there are none.
+    """Return a function that saves the states of generators before a run of the graph; None if it uses none.
 
-    The returned function takes the arguments of the run. The generators are those among the arguments, and the global
+    The returned function takes the arguments of the run. It saves the generators among the arguments, and the global
     ones that the graph draws from.
     """
     if makes_all_generators(graph):

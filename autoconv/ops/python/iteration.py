@@ -32,7 +32,7 @@ class Cursor:
 
 
 def _iterate_from(iterable: Any, start: int) -> Iterator[Any]:
-    """Iterate over a list from position `start`, items appended meanwhile included."""
+    """Return an iterator of an object; only for a list may `start`, the position of the first item, differ from 0."""
     log_iteration(iterable)
     iterator = iter(iterable)
     if start:
@@ -56,7 +56,7 @@ define(
 
 
 def _unpack(x: Any, *, count: int, star: int = -1) -> tuple[Any, ...]:
-    """Unpack x to `count` targets as Python does; the starred target, if any, is at the position `star`."""
+    """Unpack x to `count` targets as Python does; the starred target is at the position `star`, -1 if none is."""
     log_iteration(x)
     items = list(x)
     if star < 0:

@@ -51,7 +51,7 @@ CHANGE_OR_RAISE = Effects.READ | Effects.WRITE | Effects.RAISE
 
 
 class NotAssigned:
-    """The value of an unassigned name among those that a graph stores."""
+    """Marker that a graph stores as the value of an unassigned name."""
 
     __slots__ = ("name",)
 
@@ -75,7 +75,8 @@ def _refuse_call(x: Any) -> Any:
     raise TypeError(f"{name!r} object is not callable")
 
 
-# Functions that may return new mutable objects, or change their first operand.
+# Functions that may return new mutable objects, or change their first operand. The last three have no builtin:
+# the last item, the list of the last items of nested lists, and the dict that `**x` passes.
 _ALLOCATING_OR_MUTATING_FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{record.name: record.function for record in (*BINARY, *UNARY)},
     **{record.in_place: record.in_place_function for record in BINARY},
@@ -102,7 +103,7 @@ _READING_FUNCTIONS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 FUNCTIONS = {**_ALLOCATING_OR_MUTATING_FUNCTIONS, **_MUTATING_FUNCTIONS, **_READING_FUNCTIONS}
 COLLECTIONS = (collections.deque, collections.Counter, collections.defaultdict, collections.OrderedDict)
-# Functions and classes of the standard library, with their names: heapq._heapify is "heapq.heapify".
+# The names in graphs of functions and classes of the standard library, e.g. "heapq.heapify".
 LIBRARY_NAMES: dict[Any, str] = {
     **{kind: f"collections.{kind.__name__}" for kind in COLLECTIONS},
     **{getattr(heapq, name): f"heapq.{name}" for name in HEAP_MUTATORS},
@@ -144,10 +145,11 @@ def constant_of(value: Value) -> Any:
 
 
 def _box(x: Any, *, boxing: str) -> tuple[Any]:
-    """Make an object of a tensor: a Python number where `boxing` is "number", NumPy's scalar or array for "array".
+    """Make an object of a tensor.
 
-    "looked_up" is for floats in a container that the graph searches: NaN raises, since Python finds it by identity
-    only. "tensor" is for tensors of the `function` contract.
+    `boxing` "number" makes a Python number. So does "looked_up", for floats in a container that the graph searches, but
+    it raises OtherKindError for a NaN, which Python finds by its identity only. "array" makes NumPy's scalar or array,
+    and "tensor" does the same for tensors of the `function` contract.
     """
     array = np.asarray(x)
     if boxing == "looked_up" and array != array:
@@ -173,13 +175,16 @@ define(
 
 
 def _unbox(x: Any, *, type: TensorType, index: str = "") -> np.ndarray:
-    """Return a number or array as a tensor; `index` is "item" for a part of an array's index, "bound" for a slice's."""
+    """Return a number or array as a tensor of the type.
+
+    `index` is "item" for a position in an array's index, "bound" for a bound of a slice, and "" for other numbers.
+    """
     if type.weak and type.dtype.is_integer and not isinstance(x, (int, np.integer)):
         if index and isinstance(x, (float, complex, str, np.number)):
             raise IndexError(NUMPY_INDEX_MESSAGE) if index == "item" else TypeError(SLICE_INDEX_MESSAGE)
         name = x.__class__.__name__
         raise OtherKindError(f"a {name} comes where this graph was recorded for an int; @autoconv.compile takes both")
-    if index == "item" and isinstance(x, bool):  # NumPy takes it as a mask, not as a position
+    if index == "item" and isinstance(x, bool):  # NumPy takes a bool as a mask, not as a position
         raise OtherKindError("a bool comes where this graph was recorded for an int; @autoconv.compile takes both")
     if type.weak:
         return to_python_array(x, type.dtype.is_complex)
@@ -217,7 +222,7 @@ def _build(*items: Any, class_name: str) -> tuple[Any]:
 
 
 def _build_effects(_: Any, attributes: Any) -> Effects:
-    """Return RAISE only for containers that hash their items."""
+    """Return effects with RAISE only for dicts and sets, whose items may be unhashable."""
     return CHANGE_OR_RAISE if attributes["class_name"] in ("dict", "set") else CHANGE_OR_RAISE & ~Effects.RAISE
 
 
@@ -228,7 +233,7 @@ define(
 
 
 def _make(*values: Any, class_: type, names: tuple[str, ...]) -> tuple[Any]:
-    """Make an object of the user's class with the attributes that its constructor set."""
+    """Make an instance of the user's class without calling its constructor; the attributes `names` are `values`."""
     instance: Any = object.__new__(class_)
     vars(instance).update(zip(names, values, strict=True))
     return (instance,)
@@ -241,7 +246,7 @@ define(
 
 
 def _apply(*operands: Any, function: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
-    """Apply the named operator or builtin; the last operands are passed by the names in `keywords`."""
+    """Apply the operator or function of that name; the last operands are the arguments of the names in `keywords`."""
     positional_count = len(operands) - len(keywords)
     log_apply(function, operands)
     keyword_operands = dict(zip(keywords, operands[positional_count:], strict=True))
@@ -261,11 +266,15 @@ define(
 )  # fmt: skip
 
 
+# In-place operators are named after the operator, as "iadd" after "add".
 _IN_PLACE = frozenset(name for name in FUNCTIONS if name.startswith("i") and name[1:] in FUNCTIONS)
 
 
 def may_change_array(node: Node) -> bool:
-    """Return whether a node may write to an array that is an object of the graph, such as an item of a list."""
+    """Return whether a node may write to an array that is an object of the graph, such as an item of a list.
+
+    Writes to some attributes, such as `real`, change the array too.
+    """
     if not node.inputs or node.inputs[0].type not in (ObjectType(), ObjectType("ndarray")):
         return False
     if node.op.name == "object_method":
@@ -277,7 +286,7 @@ def may_change_array(node: Node) -> bool:
 
 
 def unassigned_error(name: str, is_outer: bool = False) -> NameError:
-    """Return Python's error for an unassigned name that is read in its own function, or in an inner one."""
+    """Return Python's error for reading an unassigned name; `is_outer` if an outer function has to assign it."""
     if is_outer:
         message = f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
         return NameError(message)
@@ -285,7 +294,7 @@ def unassigned_error(name: str, is_outer: bool = False) -> NameError:
 
 
 def _check_assigned(x: Any, outer: bool = False) -> tuple[Any]:
-    """Return x; raises NameError if it stands for an unassigned name, `outer` if that of an outer function."""
+    """Return x; raises NameError if x marks an unassigned name, which `outer` says to be an outer function's."""
     if type(x) is NotAssigned:
         raise unassigned_error(x.name, outer)
     return (x,)
@@ -310,7 +319,7 @@ define(
 
 
 def _method(x: Any, *arguments: Any, name: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
-    """Call a method of one of Python's own classes, or of NumPy's; AttributeError where there is none of the name."""
+    """Call a method of a built-in class, of a collection or of NumPy's; the last arguments are passed by `keywords`."""
     is_written_in_python = isinstance(inspect.getattr_static(type(x), name, None), types.FunctionType)
     may_be_called = isinstance(x, (*_CLASSES_WHOSE_METHODS_GRAPHS_CALL, np.ndarray)) and not is_written_in_python
     if not may_be_called and type(x) not in COLLECTIONS:
@@ -379,7 +388,7 @@ def _print(*values: Any, sep: Any, end: Any) -> tuple[()]:
     text = io.StringIO()
     try:
         print(*values, sep=sep, end=end, file=text)
-    finally:  # where the text of a value raises, those before it are printed
+    finally:  # if making the text of a value raises, the values before it are printed
         write_output(text.getvalue())
     return ()
 

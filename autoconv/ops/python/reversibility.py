@@ -1,4 +1,4 @@
-"""Analysis of the graphs whose changes can be undone if a run ends early, by the side effects of their ops."""
+"""Analysis of whether the changes of a run can be undone if it ends early, by the side effects of its ops."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autoconv.graph.types import ObjectType
 from autoconv.ops.python.undo_log import ARRAY_MUTATORS
 from autoconv.ops.values.generator_types import generator_class
 
-# Ops whose writes are logged, or go only to objects of the graph.
+# Ops that log their writes for the undo log, or write only to objects that the run makes.
 _LOGGED_OPS = frozenset(
     {
         "object_apply", "object_method", "object_set_attribute", "object_delete_attribute", "object_build",
@@ -23,10 +23,10 @@ LOCAL_WRITE_PREFIX = "typed_list_"  # of ops that write to the run's own objects
 
 
 def can_undo(graph: Graph) -> bool:
-    """Return whether a run of the graph can be undone: it prints by Python's print, and its writes are logged.
+    """Return whether a run of the graph can be undone: no node has an irreversible effect.
 
-    Arrays passed as memory and states of generators count as logged (see `make_rollback`). Other arrays are those that
-    the run makes.
+    Writes to array arguments count as logged, since the caller saves these arrays (see `make_rollback`). So do draws,
+    if the states of their generators can be restored.
     """
     can_restore = can_restore_generators(graph)
     return not any(
@@ -59,7 +59,7 @@ def _results_except(graph: Graph, *ops: str) -> Iterator[Value]:
 
 
 def may_be_irreversible(node: Node) -> bool:
-    """Return whether it is known only at run time that the node's change cannot be undone."""
+    """Return whether the node may make a change that cannot be undone, depending on values at run time."""
     name = node.attributes.get("name" if node.op.name == "object_method" else "function")
     if node.op.name == "object_method":
         return name in ARRAY_MUTATORS and node.inputs[0].type != ObjectType("list")

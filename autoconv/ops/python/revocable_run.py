@@ -26,11 +26,11 @@ def run_revocably(
     must_revoke: Callable[[], bool],
     saved_states: Sequence[tuple[Any, Callable[[], Any]]] = (),
 ) -> Any:
-    """Return run(values); if `must_revoke()` afterwards, undo its changes, also of the arrays, and raise Revoked.
+    """Return run(values); if `must_revoke()` is true then, undo the run's changes, also of `arrays`, and raise Revoked.
 
     `saved_states` are the log's first entries: owners, with functions that restore their states. If a change cannot be
-    undone, the result is returned, or the run's own error raised. An error that has `_autoconv_undone` is raised as it
-    is, since `with_undo` has undone the changes already.
+    undone, the result is returned, or the run's own error is raised. An error that has `_autoconv_undone` is raised
+    unchanged, since `with_undo` has undone the changes already.
     """
     writable_arrays = [array for array in arrays if array.flags.writeable]
     saved_arrays = [array.copy() for array in writable_arrays]

@@ -1,9 +1,9 @@
 """Undo log: the changes of Python objects by a run of a graph, so that they can be rolled back.
 
-A run that computes an int beyond 64 bits is repeated as plain Python, from the state before the run. During a run,
-`with_undo` logs how to undo each change made by the kernels of `objects.py`, and how much was printed, which is
-not printed again. At an irreversible change (an iterator's next, a method of an unknown class), a strict log abandons
-the run. Any other log is discarded (`lose`), and the run goes on, but can no longer be undone.
+A run that computes an int beyond 64 bits is repeated as plain Python, from the state before the run. The kernels of
+`objects.py` log how to undo each change, and how many characters were printed: the repetition does not print these
+again. At an irreversible change (an iterator's next, a method of an unknown class), a strict log abandons the run. Any
+other log is discarded (`lose`), and the run goes on, but can no longer be undone.
 """
 
 from __future__ import annotations
@@ -38,28 +38,29 @@ ARRAY_MUTATORS = frozenset(
     {"byteswap", "fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort"}
 )
 _IN_PLACE = frozenset(record.in_place for record in BINARY)
-# Functions that change their first operand; in-place operators do so too, unless it is a number or text.
+# Functions that change their first operand, besides in-place operators and those of `changes_whole_list`.
 _MUTATING_FUNCTIONS = frozenset({"setitem", "delitem", "next"})
 ITERATOR_MAKERS = frozenset({"enumerate", "iter", "reversed", "zip"})  # keys of FUNCTIONS in `objects.py`
 HEAP_MUTATORS = ("heapify", "heappop", "heappush", "heappushpop", "heapreplace")
 _ATTRIBUTE_SETTERS = (object.__setattr__, type.__setattr__, BaseException.__setattr__)
 _ATTRIBUTE_DELETERS = (object.__delattr__, type.__delattr__, BaseException.__delattr__)
 _ORDERED_CLASSES = (collections.OrderedDict, collections.Counter)
-_PLAIN_FACTORIES = (None, int, float, complex, str, list, tuple, dict, set, frozenset)  # of defaultdict, not the user's
+# Factories of a defaultdict that run no user code.
+_PLAIN_FACTORIES = (None, int, float, complex, str, list, tuple, dict, set, frozenset)
 _MISSING = object()
 _ITEMS_PER_WRITE = 32  # a list or dict with at most this many items per counted write is logged as a whole
 _MAX_ENTRIES = 100_000  # logged changes, of a few hundred bytes each
 
 
 class _Active(threading.local):
-    log: Log | None = None
+    log: Log | None = None  # of the current run in this thread; None if no run is logged
 
 
 class Log:
-    """The changes of a run in order, as undo functions.
+    """The undo functions of the changes of a run, in the order of the changes.
 
-    The owner of a change is the changed container, array or instance. Only the value before the first change is logged.
-    Logged owners are kept alive, so that their ids stay unique.
+    The owner of a change is the changed container, array or instance. Of several changes to one item or attribute, only
+    the first is logged. Logged owners are kept alive, so that their ids stay unique.
     """
 
     def __init__(self, is_strict: bool = False) -> None:
@@ -67,20 +68,20 @@ class Log:
         self.logged_keys: set[Any] = set()  # (id, key), or the id of an owner logged as a whole
         self.byte_counts: dict[int, int] = {}  # logged bytes, by the id of an array
         self.write_counts: dict[int, int] = {}  # number of item writes, by the id of a list or dict
-        self.own_iterators: dict[int, Any] = {}  # made by the run, so they need no undo
+        self.own_iterators: dict[int, Any] = {}  # by id: iterators that the run made, whose advance needs no undo
         self.is_lost = False  # some change is not logged, so that the run cannot be undone
         self.is_strict = is_strict  # an irreversible change abandons the run
         self.printed_count = 0  # characters
 
     def add(self, owner: Any, key: Any, undo: Callable[[], Any]) -> None:
-        """Log a change that `undo()` reverts; further changes under `key` need no entry."""
+        """Log a change of what `key` identifies, which `undo()` reverts; later changes of it are not logged."""
         self.logged_keys.add(key)
         self.entries.append((owner, undo))
         if len(self.entries) > _MAX_ENTRIES:
             self.lose()
 
     def lose(self) -> None:
-        """Discard the log, which would be incomplete and so useless, or abandon the run."""
+        """Discard a log that would be incomplete; if it is strict, raise NotInGraphError instead."""
         if self.is_strict:
             raise NotInGraphError("a value that a graph cannot hold may come after a change that cannot be undone")
         self.is_lost = True
@@ -160,12 +161,12 @@ def changes_container(function: str) -> bool:
 
 
 def is_logged(class_: type, name: str) -> bool:
-    """Return whether the method of a list, dict or set is logged before its call."""
+    """Return whether calls of that method of `class_` (list, dict or set) are logged: it may change its object."""
     return name not in _READING_METHODS[class_]
 
 
 def reads_only(name: str) -> bool:
-    """Return whether the method of that name changes no list, dict or set."""
+    """Return whether a list, dict or set has a method of that name that changes nothing."""
     return any(name in names for names in _READING_METHODS.values())
 
 
@@ -176,13 +177,13 @@ def owner_needs_no_log(owner: Any) -> bool:
 
 
 def appends_need_no_log(owner: Any) -> bool:
-    """Return whether appends to the list need no logging."""
+    """Return whether appends to the list need no logging in the rest of the run."""
     log = ACTIVE.log
     return owner_needs_no_log(owner) or (log is not None and (id(owner), "length") in log.logged_keys)
 
 
 def attribute_needs_no_log(owner: Any, name: str) -> bool:
-    """Return whether changes of the attribute need no logging."""
+    """Return whether a change of the attribute needs no logging in the rest of the run."""
     log = ACTIVE.log
     return log is None or log.is_lost or (id(owner), name) in log.logged_keys
 
@@ -190,7 +191,7 @@ def attribute_needs_no_log(owner: Any, name: str) -> bool:
 def count_item_write(owner: Any) -> bool:
     """Count a write to an item, and return whether it needs no logging.
 
-    After many writes, the whole list or dict is logged, and further ones need none.
+    After many writes, the whole list or dict is logged, and later writes need no logging.
     """
     log = ACTIVE.log
     if log is None or log.is_lost or id(owner) in log.logged_keys:
@@ -234,7 +235,7 @@ def _would_advance_outer_iterator(log: Log, iterable: Any) -> bool:
 
 
 def log_iteration(iterable: Any) -> None:
-    """Discard the log before iteration over an iterator from before the run, which cannot be restarted."""
+    """Call `lose` if `iterable` is an iterator from before the run: iteration cannot be undone."""
     log = ACTIVE.log
     if log is not None and _would_advance_outer_iterator(log, iterable):
         log.lose()
@@ -339,7 +340,7 @@ def _log_missing_key(log: Log, owner: Any) -> None:
 
 
 def _log_array_items(log: Log, owner: np.ndarray, key: Any) -> None:
-    """Log the elements that a write will change; the whole array once the logged bytes exceed its own."""
+    """Log the elements that a write will change; the whole array once more bytes are logged than it has."""
     if not owner.flags.writeable:
         return
     try:

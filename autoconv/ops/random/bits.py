@@ -24,7 +24,7 @@ from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.traits import SizeOperand
 
 TRUNCATION = 2.0  # bound of truncated normal numbers, in standard deviations
-PRECISION = {"float64": 52, "float32": 23, "float16": 10, "bfloat16": 7}  # random bits of a uniform number
+PRECISION = {"float64": 52, "float32": 23, "float16": 10, "bfloat16": 7}  # random bits of a uniform number, by dtype
 RESERVED_WORDS = 256  # words that a draw of truncated normal numbers reserves for each number
 MIN_UNIFORM = 1e-7  # lower bound of uniform numbers before their logarithm is taken
 
@@ -48,7 +48,10 @@ def stream_name(op: str, dtype: DType) -> str:
 
 
 def from_seed(seed: Any, alg: str) -> Bits:
-    """Return the stream for a seed of two integers; if `alg` is "counter", of Philox' counter (two halves) and key."""
+    """Return the stream for a seed of two integers.
+
+    If `alg` is "counter", the seed has three: the lower and the upper half of Philox' counter, and its key.
+    """
     size = seed_size(alg)
     if np.shape(seed) != (size,):
         raise InvalidArgumentError(f"seed must have shape [{size}], not {list(np.shape(seed))}")
@@ -70,7 +73,7 @@ def _element_count(shape: tuple[int, ...]) -> int:
 
 
 def _draw_words(bits: Bits, shape: tuple[int, ...], has_64_bits: bool = True) -> Any:
-    """Return words of 32 bits, or numbers of 64 bits from pairs of words, the first in the lower half: uint64."""
+    """Return random integers as uint64: words of 32 bits, or pairs of words, of which the first is the lower half."""
     count = _element_count(shape)
     if not has_64_bits:
         return bits.words(count).astype(np.uint64).reshape(shape)
@@ -79,7 +82,10 @@ def _draw_words(bits: Bits, shape: tuple[int, ...], has_64_bits: bool = True) ->
 
 
 def _words_to_fractions(words: Any, dtype: DType) -> Any:
-    """Return numbers in [0, 1) from the lower bits of words, as float32; for float64, of pairs in the last axis."""
+    """Return numbers in [0, 1) from the lower bits of words.
+
+    They are float32, from one word each; or if `dtype` is float64, from pairs of words in the last axis.
+    """
     precision = PRECISION[dtype.name]
     if dtype is not float64:
         return (words & np.uint32(2**precision - 1)).astype(np.float32) * np.float32(2.0**-precision)
@@ -100,7 +106,7 @@ def to_fractions(words: np.ndarray) -> Any:
 
 
 def _words_to_normal_pairs(words: Any, dtype: DType) -> Any:
-    """Apply the Box-Muller transform to the words in the last axis: two normal numbers in the last axis, float64.
+    """Apply the Box-Muller transform to the words in the last axis, which become two normal numbers, float64.
 
     Unless the dtype is float64, each step is rounded to float32.
     """
@@ -137,8 +143,8 @@ def _draw_normal(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
 def _draw_truncated(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
     """Return normal numbers without those beyond two standard deviations.
 
-    The result is filled by groups of as many numbers as one block makes. Each group has a range of blocks of its own,
-    and takes one block a round until all its numbers are accepted.
+    The result is divided into groups of as many numbers as one block makes. Each group has its own range of blocks, and
+    takes one block a round until it is full of accepted numbers.
     """
     count, words_per_pair = _element_count(shape), words_per_normal_pair(dtype)
     group_size = 8 // words_per_pair
@@ -160,7 +166,7 @@ def _draw_truncated(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
 
 
 def _draw_integers(bits: Bits, shape: tuple[int, ...], low: Any, high: Any) -> Any:
-    """Return integers in [low, high), as remainders of one word, or of two for 64 bits, with a small bias."""
+    """Return integers in [low, high): remainders of a word, or of two words for 64 bits; the bias is small."""
     dtype = np.asarray(low).dtype
     if not np.all(np.less(low, high)):
         raise InvalidArgumentError(f"Need minval < maxval, got {np.max(low)} >= {np.min(high)}")
@@ -174,7 +180,7 @@ def _draw_integers(bits: Bits, shape: tuple[int, ...], low: Any, high: Any) -> A
 
 
 def _resolve_shape(op: str, shape: Any, shape_vector: Any) -> tuple[int, ...]:
-    """Return the shape of a result: the operand's if there is one, else the attribute."""
+    """Return the shape of a result: the values of the operand `shape_vector` if it is passed, else the attribute."""
     return shape if shape_vector is None else check_shape(op, shape_vector)
 
 

@@ -1,7 +1,7 @@
 """Random numbers with parameters per element: gamma, Poisson and binomial.
 
-As in `bits`, the conversion of bits to numbers is implemented here, so that a seed gives TensorFlow's numbers. Each
-number of a result has blocks of words of its own; where a candidate is rejected, the next one is made of these.
+As in `bits`, words are converted to numbers as in TensorFlow, so that a seed gives TensorFlow's numbers. Each number of
+a result has its own blocks of words, from which all its candidates are made until one is accepted.
 """
 
 from __future__ import annotations
@@ -30,12 +30,15 @@ from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.traits import SizeOperand
 
 _NO_GRADIENT = no_gradient("random numbers are not differentiated through")
-MAX_DIRECT_MEAN = 10.0  # below this mean, products of uniform numbers (Poisson) or geometric steps (binomial) are used
+MAX_DIRECT_MEAN = 10.0  # smaller means use products of uniform numbers (Poisson) or geometric steps (binomial)
 BLOCKS_FOR_STEPS = 42  # blocks reserved for a binomial number by geometric steps, as in TensorFlow
 
 
 def gamma(bits: Bits, shape: tuple[int, ...], alpha: Any) -> np.ndarray:
-    """Draw gamma numbers, float64, as Marsaglia and Tsang (2000); an alpha below 1 is raised by 1 first."""
+    """Draw gamma numbers, float64, by the method of Marsaglia and Tsang (2000).
+
+    For an alpha below 1, a number for alpha + 1 is drawn and scaled down.
+    """
     alphas, streams = _parameter_and_streams(bits, shape, alpha)
     if not np.all(alphas > 0):
         raise InvalidArgumentError(f"gamma takes a positive alpha, found {np.min(alphas)}")
@@ -67,7 +70,7 @@ def gamma(bits: Bits, shape: tuple[int, ...], alpha: Any) -> np.ndarray:
 
 
 def poisson(bits: Bits, shape: tuple[int, ...], mean: Any) -> np.ndarray:
-    """Draw Poisson counts, float64: by Knuth's products for small means, by Hörmann's PTRS (1993) for others."""
+    """Draw Poisson counts, float64: for small means by Knuth's products, for others by Hörmann's PTRS (1993)."""
     means, streams = _parameter_and_streams(bits, shape, mean)
     if not np.all(means >= 0):
         raise InvalidArgumentError(f"poisson takes a mean of at least 0, found {np.min(means)}")
@@ -99,7 +102,7 @@ def poisson(bits: Bits, shape: tuple[int, ...], mean: Any) -> np.ndarray:
 
 
 def binomial(bits: Bits, shape: tuple[int, ...], counts: Any, probabilities: Any) -> np.ndarray:
-    """Draw binomial counts, float64: by geometric steps for small means, by Hörmann's BTRS (1993) for others."""
+    """Draw binomial counts, float64: for small means by geometric steps, for others by Hörmann's BTRS (1993)."""
     parameters = np.broadcast_arrays(np.asarray(counts, np.float64), np.asarray(probabilities, np.float64))
     trial_counts, streams = _parameter_and_streams(bits, shape, parameters[0])
     success_probabilities = streams.of_parameter(parameters[1])
@@ -145,10 +148,10 @@ def binomial(bits: Bits, shape: tuple[int, ...], counts: Any, probabilities: Any
 
 
 class _NumberStreams:
-    """The random words of the numbers of a result; numbers of one parameter are neighbours.
+    """The random words for the numbers of a result, in an order in which numbers of one parameter are neighbours.
 
-    Each number has blocks of words of its own. A block makes two uniform or two normal numbers; the second is taken
-    first.
+    Each number has its own blocks of words. A block makes a pair of uniform or of normal numbers, and the second of the
+    pair is used first.
     """
 
     def __init__(self, bits: Bits, parameter_count: int, shape: tuple[int, ...]) -> None:
@@ -165,7 +168,7 @@ class _NumberStreams:
         self._next_blocks = np.arange(distances.size, dtype=np.uint64) * distances.astype(np.uint64)
 
     def of_parameter(self, values: np.ndarray) -> np.ndarray:
-        """Return the parameter of each number, given each parameter once."""
+        """Return the parameter of each number; `values` has each parameter once."""
         return np.repeat(values.ravel(), self._count_per_parameter)
 
     def arrange(self, numbers: np.ndarray) -> np.ndarray:
@@ -181,7 +184,7 @@ class _NumberStreams:
     def _draw(
         self, kind: str, positions: np.ndarray, pairs_of_blocks: Callable[[np.ndarray], np.ndarray]
     ) -> np.ndarray:
-        """Draw for the numbers at these positions; `pairs_of_blocks` makes two numbers of each block."""
+        """Draw for the results at these positions; `pairs_of_blocks` makes two numbers of each block."""
         drawn_pairs, unused_counts = self._pairs[kind], self._unused_counts[kind]
         exhausted_positions = positions[unused_counts[positions] == 0]
         if exhausted_positions.size:
@@ -213,7 +216,7 @@ STIRLING_CORRECTIONS = np.array([
 
 
 def _stirling_correction(counts: np.ndarray) -> np.ndarray:
-    """Return, for each count, the logarithm of its factorial minus Stirling's approximation of that."""
+    """Return log(count!) minus Stirling's approximation of it, for each count."""
     square = (counts + 1.0) ** 2
     series = (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / square) / square) / (counts + 1.0)
     result: np.ndarray = np.where(counts <= 9, STIRLING_CORRECTIONS[np.minimum(counts, 9).astype(np.int64)], series)
@@ -241,7 +244,7 @@ def _can_broadcast(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 
 
 def _type_rule(name: str, parameter_count: int) -> Callable[..., TensorType]:
-    """Return the type rule of a distribution: a shape vector may follow its parameters."""
+    """Return the type rule of a distribution; the operands are its parameters and possibly a shape vector."""
 
     def rule(*inputs: TensorType, shape: tuple[int | None, ...] | None, dtype: DType = float32, **_: Any) -> TensorType:
         for parameter in inputs[:parameter_count]:

@@ -20,8 +20,8 @@ import numpy as np
 _ONE, _HALF_BITS = np.uint64(1), np.uint64(32)
 _HALF, _FULL = np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFFFFFFFFFF)
 _MULTIPLIER_HIGH, _MULTIPLIER_LOW = np.uint64(0x2360ED051FC65DA4), np.uint64(0x4385DF649FCCF645)
-_POOL_FACTOR, _WORD_FACTOR = np.uint64(0x931E8875), np.uint64(0x58F38DED)  # of the multipliers of `_hash`
-_POSITION, _HAS_SPARE = 624, 625  # in the state of a Mersenne Twister
+_POOL_FACTOR, _WORD_FACTOR = np.uint64(0x931E8875), np.uint64(0x58F38DED)  # `factor` of `_hash`
+_POSITION, _HAS_SPARE = 624, 625  # positions of two words in the state of a Mersenne Twister
 
 
 class GeneratorBits(NamedTuple):
@@ -30,7 +30,7 @@ class GeneratorBits(NamedTuple):
     next_half: Callable[[Any], Any]  # 32 bits
     next_word: Callable[[Any], Any]  # 64 bits
     next_float: Callable[[Any], Any]  # in [0, 1)
-    up_to: Callable[[Any, Any], Any]  # a word from 0 to the second argument, which is included
+    up_to: Callable[[Any, Any], Any]  # a word from 0 to the second argument, inclusive
 
 
 # ---- PCG64
@@ -63,7 +63,7 @@ def next_word_of_pcg64(state: Any) -> Any:
 
 
 def next_half_of_pcg64(state: Any) -> Any:
-    """Return the next 32 bits, as a word of 64: the lower half of a new word, or the upper half of the last one."""
+    """Return the next 32 bits as a word of 64 bits: the unused upper half of the last word, or half of a new one."""
     half = state[5]
     if state[4] != 0:  # the upper half is not used yet
         state[4] = 0
@@ -108,7 +108,7 @@ def seed_pcg64(state: Any, seed: Any, count: Any) -> None:
 
 
 def _spread(word: Any, count: Any) -> np.ndarray:
-    """Return four words of 64 bits that SeedSequence makes of one; `count` is 4."""
+    """Return the four words of 64 bits that SeedSequence makes of a word; `count` is 4, as for `seed_pcg64`."""
     multiplier = np.uint64(0x43B0D7E5)
     pool = np.zeros(4, np.uint64)
     pool[0] = word & _HALF
@@ -211,13 +211,13 @@ def seed_mersenne(state: Any, seed: Any) -> None:
     state[_HAS_SPARE] = 0
 
 
-# ---- integers up to a given one
+# ---- integers from 0 to a largest one
 
 
 def up_to_by_product(state: Any, last: Any) -> Any:
     """Return a word from 0 to `last` from PCG64, by Lemire's method, as `Generator` does."""
     count, number = last + _ONE, last
-    is_settled = last == 0  # 0 is then the only result, and no bits are drawn
+    is_settled = last == 0  # 0 is the only possible result, and no bits are drawn
     if last <= _HALF:
         threshold = (_HALF - last) % count
         while not is_settled:

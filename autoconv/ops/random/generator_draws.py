@@ -14,6 +14,7 @@ import numpy as np
 from autoconv.ops.random.generator_bits import GeneratorBits, fraction_of_word, masked_up_to, next_normal
 
 _ONE = np.uint64(1)
+# Where the tail begins beyond the layers of the ziggurat.
 _NORMAL_TAIL, _EXPONENTIAL_TAIL = 3.6541528853610087963519472518, 7.69711747013104972
 _INVERSE_NORMAL_TAIL = 0.27366123732975827203338247596
 
@@ -60,12 +61,12 @@ def uniform(bits: GeneratorBits, state: Any, low: Any, high: Any) -> Any:
     return low + extent * bits.next_float(state)
 
 
-# Stages of the ziggurat method: each takes one word, so that a graph contains the code that draws a word once.
+# Stages of the ziggurat method. Each takes one word, so that a graph contains the code that draws a word only once.
 _LAYER, _WEDGE, _TAIL, _TAIL_TEST, _DRAWN = range(5)
 
 
 def standard_normal(bits: GeneratorBits, state: Any, limits: Any, widths: Any, densities: Any) -> Any:
-    """Draw by the ziggurat method of Marsaglia and Tsang; the three tables have a number for each of the 256 layers."""
+    """Draw by the ziggurat method of Marsaglia and Tsang; each table has a number for each of 256 layers."""
     number, is_negative, layer, stage = 0.0, False, np.int64(0), _LAYER
     while stage != _DRAWN:
         word = bits.next_word(state)
@@ -166,11 +167,12 @@ def gumbel(bits: GeneratorBits, state: Any, loc: Any, scale: Any) -> Any:
 
 
 def same(x: Any) -> Any:
+    """Return x: the conversion of draws that need none."""
     return x
 
 
 def number_code(draw: Callable[..., Any], bits: GeneratorBits, convert: Callable[[Any], Any]) -> Callable[..., Any]:
-    """Return the code that draws one number."""
+    """Return the code that draws one number, and converts it."""
 
     def draw_number(state: Any, *operands: Any) -> Any:
         return convert(draw(bits, state, *operands))
@@ -181,20 +183,21 @@ def number_code(draw: Callable[..., Any], bits: GeneratorBits, convert: Callable
 def array_code(
     draw: Callable[..., Any], bits: GeneratorBits, shape: tuple[int, ...], dtype: Any, ranks: tuple[int, ...]
 ) -> Any:
-    """Return the code that draws an array of `count` numbers; the first operands, of these ranks, are parameters.
+    """Return the code that draws an array of `count` numbers.
 
-    The count is an argument so that the loop is one of the graph, however short.
+    The first operands are parameters, as many as `ranks`; those of rank 0 are the same for all numbers. The count is an
+    argument so that the loop becomes a loop of the graph, however short it is.
     """
 
     def draw_array(state: Any, count: int, *operands: Any) -> Any:
-        columns = [
+        flat_parameters = [
             (x + np.zeros(shape, x.dtype)).reshape(-1) if rank else x
             for x, rank in zip(operands, ranks, strict=False)
         ]
         result = np.empty(shape, dtype)
         numbers = result.reshape(-1)
         for i in range(count):
-            parameters = [x[i] if rank else x for x, rank in zip(columns, ranks, strict=False)]
+            parameters = [x[i] if rank else x for x, rank in zip(flat_parameters, ranks, strict=False)]
             numbers[i] = draw(bits, state, *parameters, *operands[len(ranks) :])
         return result
 
@@ -202,7 +205,7 @@ def array_code(
 
 
 def choice_code(bits: GeneratorBits, shape: tuple[int, ...], rank: int) -> Callable[..., Any]:
-    """Return the code that chooses from the integers below a number, or rows of an array of that rank."""
+    """Return the code that chooses rows of an array of that rank, or for rank 0, integers below a number."""
 
     def draw_choice(state: Any, size: int, choices: Any, *probabilities: Any) -> Any:
         count = len(choices) if rank else choices
@@ -216,7 +219,7 @@ def choice_code(bits: GeneratorBits, shape: tuple[int, ...], rank: int) -> Calla
         else:
             for i in range(size):
                 numbers[i] = integer(bits, state, 0, count)
-        chosen = indices if shape else numbers[0]
-        return choices[chosen] if rank else chosen
+        selection = indices if shape else numbers[0]
+        return choices[selection] if rank else selection
 
     return draw_choice

@@ -14,20 +14,20 @@ import numpy as np
 from autoconv.forks import new_lock
 from autoconv.ops.random.philox import Philox
 
-_MODULUS = 2**64  # of keys and counters
+_MODULUS = 2**64  # keys and halves of counters are below it
 RESERVED_BLOCKS = 256  # blocks by which a counter advances for each number of a draw
 _MAX_SEED = 2**31 - 1
-_DEFAULT_SEED = 87654321  # the global seed where only the draw has a seed
+_DEFAULT_SEED = 87654321  # the global seed of a draw that has a seed if none is set
 
 
 class GlobalGenerator:
     """The state of the stateful ops: a seed from `set_seed`, and a key and counter of Philox for each stream.
 
     An op-level seed is None or a number; in a trace under `function` it is a tuple of the global seed, the op-level
-    seed and the number of the node. Draws with one stream name and one number share a stream, and each tuple has a
-    stream of its own. Without any seed, all draws share a stream, which differs from run to run.
+    seed and the number of the node. Draws with the same stream name and the same number share a stream. Each tuple has
+    its own stream. Draws without any seed share one stream, which differs from run to run.
 
-    Each pass over a dataset has streams of its own for the nodes of the dataset's functions (`use_streams`).
+    Each pass over a dataset has its own streams for the nodes of the dataset's functions (`use_streams`).
     """
 
     def __init__(self) -> None:
@@ -53,27 +53,29 @@ class GlobalGenerator:
             _THREAD.streams = outer_streams
 
     def pair(self, op_seed: int | None, draw_number: Callable[[], int]) -> tuple[int, int] | None:
-        """Return the global seed and the op-level seed of a draw, defaults included; None if neither is set.
+        """Return (global seed, op-level seed) of a draw, one of them possibly a default; None if neither is set.
 
-        `draw_number()` replaces a missing op-level seed: it numbers such draws.
+        The default of the op-level seed is `draw_number()`, which numbers the draws without such a seed.
         """
         if self.seed is None and op_seed is None:
             return None
         global_seed = _DEFAULT_SEED if self.seed is None else self.seed % _MAX_SEED
-        own_seed = draw_number() if op_seed is None else op_seed % _MAX_SEED
-        return (global_seed, own_seed) if global_seed or own_seed else (0, _MAX_SEED)
+        op_seed = draw_number() if op_seed is None else op_seed % _MAX_SEED
+        return (global_seed, op_seed) if global_seed or op_seed else (0, _MAX_SEED)  # (0, 0) would count as no seed
 
     def seeds(self, op_seed: int | None) -> tuple[int, int]:
-        """Return the two seeds of a generator object; without any seed, they come from the operating system."""
+        """Return (global seed, op-level seed) of a generator object; two random numbers if none is set."""
         with self._lock:
-            own_seed = self._seed_source.randint(0, _MAX_SEED) if op_seed is None and self.seed is not None else op_seed
-            seed_pair = self.pair(own_seed, lambda: 0)
+            if op_seed is None and self.seed is not None:
+                op_seed = self._seed_source.randint(0, _MAX_SEED)
+            seed_pair = self.pair(op_seed, lambda: 0)
         return seed_pair or (int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little"))
 
     def stream(self, name: str, op_seed: Any = None) -> np.ndarray:
         """Return the state of a stream, uint64 [3]: key, lower and upper half of the counter of its next draw.
 
-        The draw adds the number of blocks that it uses to the counter.
+        A draw adds the number of blocks that it uses to the counter. With a global seed only, each call begins another
+        stream, with the next number of the global seed as its op-level seed.
         """
         pair: tuple[int, int] | None
         streams = self._streams
@@ -94,7 +96,7 @@ class GlobalGenerator:
             return result
 
     def next(self, name: str, count: int, op_seed: Any = None, block_count: int | None = None) -> Philox:
-        """Reserve blocks for a draw of `count` numbers, or `block_count` blocks, and return the words from there on."""
+        """Reserve blocks for a draw of `count` numbers, or `block_count` blocks; return the stream from there on."""
         state = self.stream(name, op_seed)
         with self._lock:
             key, low, high = map(int, state)

@@ -14,7 +14,7 @@ from autoconv.ops.rules import broadcast_shapes
 
 _MIN_BLOCK_BITS = 16
 _KEY_CONSTANT = 0xFFFFFFFC
-_SEQUENCE = 0x7369F885192C0EF5  # the sequence z of Simon's key schedule, a bit for each round, lowest bit first
+_SEQUENCE = 0x7369F885192C0EF5  # Simon's sequence z for the key schedule: one bit a round, the lowest bit first
 
 
 def _type(index: TensorType, seed: TensorType, max_index: TensorType, *, rounds: int = 4) -> TensorType:
@@ -41,7 +41,7 @@ def _shuffle(index: Any, seed: Any, max_index: Any, *, rounds: int = 4) -> Any:
 
 
 def _permuted_index(index: int, key: tuple[int, ...], max_index: int, rounds: int) -> int:
-    """Return the image of `index` in the permutation of 0 … `max_index`: encrypt until the block is in this range."""
+    """Return the image of `index` in the permutation of 0 … `max_index`: encrypt it again until it is in this range."""
     bits = max((max_index - 1).bit_length() if max_index > 1 else 0, _MIN_BLOCK_BITS)
     width = (bits + bits % 2) // 2
     schedule = _schedule(key, width, rounds)

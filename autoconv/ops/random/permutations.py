@@ -1,6 +1,7 @@
 """Random permutations of rows: each row but the last is swapped with itself or a later one, as in TensorFlow.
 
-Permutations of positions are ops of their own: native code shuffles by these and a gather, so that sizes may be open.
+There are also ops that permute positions. Native code shuffles rows by such a permutation and a gather, so that sizes
+may be open.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _NO_GRADIENT_REASON = "positions have no derivatives"
 
 
 def swap_block_count(count: int) -> int:
-    """Return how many blocks of four words the swaps of so many rows use: a word for each row but the last."""
+    """Return how many blocks of four words the swaps of `count` rows use: one word for each row but the last."""
     return (count + 2) // 4
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
-WEYL = (0x9E3779B9, 0xBB67AE85)  # what is added to the words of the key after a round
+WEYL = (0x9E3779B9, 0xBB67AE85)  # added to the two words of the key after each round
 ROUNDS = 10
 BLOCK_WORDS = 4  # words of 32 bits
 SEED_KEY = 0x02461E293EC8F720  # the key under which seeds are mixed, as in TensorFlow
-_WORD_RANGE, _KEY_RANGE = 2**32, 2**64
+_WORD_RANGE, _KEY_RANGE = 2**32, 2**64  # numbers of values of a word and of a key
 _CHUNK_SIZE = 1 << 12  # blocks that are computed together, so that they stay in the processor's cache
 
 
@@ -47,7 +47,7 @@ class Philox:
         return cls(words[0] + words[1] * _WORD_RANGE, 0, words[2] + words[3] * _WORD_RANGE)
 
     def blocks(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the blocks with these numbers, uint64 [n], counted from the first block: uint32 [n, 4]."""
+        """Return the blocks with these numbers (uint64 [n], 0 for the first block of the stream): uint32 [n, 4]."""
         result = np.empty((numbers.size, 4), np.uint32)
         with np.errstate(over="ignore"):  # sums wrap around
             for start in range(0, numbers.size, _CHUNK_SIZE):

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-_ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)  # bits, by round
+_ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)  # in bits, by round modulo 8
 _ROUNDS = 20
-_PARITY = 0x1BD11BDA
+_PARITY = 0x1BD11BDA  # the third word of the key is the exclusive or of this and the other two
 _WORD_RANGE = 2**32  # number of values of a word
 
 
 def threefry2x32(key: tuple[int, int], counters: np.ndarray) -> np.ndarray:
-    """Return the block of each counter, uint32 [n, 2]; a counter and a block have two words, as has the key."""
+    """Return the block of each counter, uint32 [n, 2]; counters, blocks and the key have two words each."""
     words = [counters[:, 0].astype(np.uint32), counters[:, 1].astype(np.uint32)]
     keys = [np.uint32(key[0]), np.uint32(key[1]), np.uint32(_PARITY ^ key[0] ^ key[1])]
     with np.errstate(over="ignore"):  # sums wrap around
@@ -35,8 +35,8 @@ def threefry2x32(key: tuple[int, int], counters: np.ndarray) -> np.ndarray:
 class Threefry:
     """The stream of random words for a seed of two integers.
 
-    The key is the block of the second integer under the first as key. The stream consists of the blocks of the counters
-    0, 1, 2 … under that key.
+    The first integer, as a key, turns the second one, as a counter, into a block. With this block as the key, the
+    stream consists of the blocks of the counters 0, 1, 2 …
     """
 
     def __init__(self, first: int, second: int) -> None:

@@ -40,7 +40,7 @@ def _define_reduction(
     name: str, graphdef: str, kernel: Callable[..., Any], gradient: Gradient | NoGradient, kinds: str,
     samples: tuple[Any, ...], reduction: Reduction | None = None,
 ) -> Op:  # fmt: skip
-    """Define a reduction; `kinds` are the allowed dtypes: b bool, i integer, f floating, c complex."""
+    """Define a reduction; `kinds` are the allowed kinds of dtypes, the letters of `element_kind`."""
 
     def result(x: TensorType, *, axis: Axis = None, keepdims: bool = False, **_: Any) -> TensorType:
         if element_kind(x.dtype) not in kinds:
@@ -57,14 +57,14 @@ def _define_reduction(
 
 
 def element_kind(dtype: DType) -> str:
-    """Return the kind of element: b, i, f, c or s, with signed and unsigned integers as one."""
+    """Return the kind of a dtype: b for bool, i for all integers, f for floats, c for complex, s for strings."""
     if dtype.is_bool or dtype.is_string:
         return dtype.name[0]
     return "i" if dtype.is_integer else "f" if dtype.is_floating else "c"
 
 
 def check_axis(x: Any, axis: Axis) -> Axis:
-    """Return the axes if the array has them at run time; else raises InvalidArgumentError."""
+    """Return `axis`; raises InvalidArgumentError unless the array has these axes."""
     rank = np.ndim(x)
     for reduced_axis in axis or ():
         if not -rank <= reduced_axis < rank:
@@ -91,7 +91,7 @@ _ROWS_PER_BLOCK = 128
 def _sum_in_blocks(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     """Sum over leading axes in blocks of rows, and add the sums of the blocks in float64.
 
-    NumPy adds row by row, and loses digits. Over other axes, and for few rows, its sum is returned.
+    NumPy adds row by row, and loses digits. For other axes, and for few rows, its sum is exact enough and is returned.
     """
     axis_count = len(axis)
     is_leading = tuple(sorted(i % x.ndim for i in axis)) == tuple(range(axis_count)) and axis_count < x.ndim
@@ -136,8 +136,8 @@ def _mean(x: Any, axis: Axis, keepdims: bool) -> Any:
     if count == 0:
         return total
     quotient, remainder = np.divmod(total, np.asarray(count, np.int64).astype(x.dtype))
-    rounds_up = (remainder != 0) & (total < 0)  # the quotient is rounded down
-    return quotient + rounds_up.astype(x.dtype)
+    must_add_one = (remainder != 0) & (total < 0)  # the quotient was rounded down, not towards zero
+    return quotient + must_add_one.astype(x.dtype)
 
 
 def _any(x: Any, axis: Axis, keepdims: bool) -> Any:
@@ -162,7 +162,7 @@ def _norm(x: Any, axis: Axis, keepdims: bool) -> Any:
 
 
 def _restore_axes(b: Builder, value: Any, x: Any, attributes: Any) -> Any:
-    """Insert the reduced axes of a reduction's value again, with size 1."""
+    """Return `value`, a result or cotangent of a reduction of x, with the reduced axes as dimensions of size 1."""
     return restore_reduced_axes(b, value, x, attributes.get("axis"), attributes.get("keepdims", False))
 
 
@@ -188,6 +188,7 @@ def _prod_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
     if not axis:
         return (cotangent,)
     cotangent = _restore_axes(b, cotangent, x, attributes)
+    # Products over no axis, over axis[1], over axis[1:3] …; the last product is then reduced over axis[0].
     partial_products = [x]
     for other_axis in axis[1:]:
         partial_products.append(b.reduce_prod(partial_products[-1], axis=(other_axis,), keepdims=True))
@@ -221,7 +222,7 @@ def _logsumexp_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, 
 def _norm_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (cotangent,), (x,), (y,) = cotangents, inputs, results
     scaled_cotangent = b.divide(cotangent, y)
-    if dtype_of(x).is_complex:  # the result is real, whatever its dtype
+    if dtype_of(x).is_complex:  # the result is real, although its dtype is complex
         scaled_cotangent = b.complex(b.real(scaled_cotangent), b.zeros_like(b.real(scaled_cotangent)))
     return (b.multiply(x, _restore_axes(b, scaled_cotangent, x, attributes)),)
 
@@ -260,7 +261,7 @@ def _sum_to_type(x: TensorType, like: TensorType, **_: Any) -> TensorType:
 
 
 def _sum_to(x: Any, like: Any) -> Any:
-    """Sum x over the axes along which `like` would be broadcast to its shape."""
+    """Sum x over the axes along which `like` would be broadcast to the shape of x."""
     shape = np.shape(like)
     if np.shape(x) == shape:
         return x

@@ -1,5 +1,4 @@
-"""Cumulative sums, products and extremes along an axis, the linear recurrence by which products are differentiated,
-and reductions of segments.
+"""Cumulative sums, products and extremes along an axis, linear recurrences, and reductions of segments.
 
 With `exclusive`, element i of a result combines the elements before i. With `reverse`, an op goes from the last
 element of the axis to the first.
@@ -27,7 +26,7 @@ _COMPLEX = np.array([0.5 + 0.25j, -0.75 - 1.5j, 1.0j])
 
 
 def _axis_rule(name: str) -> Callable[..., TensorType]:
-    """Return the type rule of the op `name`: its operands are broadcast, and have the axis."""
+    """Return the type rule of the op `name`: its operands broadcast to the result, and the first has the axis."""
 
     def rule(x: TensorType, *others: TensorType, axis: int, **_: Any) -> TensorType:
         if not x.dtype.is_numeric:
@@ -64,7 +63,7 @@ def _extreme_kernel(operation: np.ufunc) -> Callable[..., Any]:
 
 
 def _shift_by_one(x: Any, axis: int, reverse: bool, fill_value: int) -> Any:
-    """Move all elements to the next position, or with `reverse` to the previous one; the free one is filled."""
+    """Move all elements to the next position, or with `reverse` to the previous one; fill the position left free."""
     result = np.full_like(x, fill_value)
     source, target = [slice(None)] * x.ndim, [slice(None)] * x.ndim
     all_but_first, all_but_last = slice(1, None), slice(None, -1)
@@ -79,7 +78,7 @@ def _shift(x: Any, *, axis: int, reverse: bool = False) -> Any:
 
 
 def _recurrence(coefficient: Any, addend: Any, *, axis: int, reverse: bool = False) -> Any:
-    """Return s along the axis, with s_0 = addend_0 and s_i = addend_i + coefficient_i·s_(i-1)."""
+    """Return s along the axis, where s_0 = addend_0 and s_i = addend_i + coefficient_i·s_(i-1)."""
     _check_axis(addend, axis)
     result = np.array(np.broadcast_arrays(coefficient, addend)[1])
     factors = np.moveaxis(np.broadcast_to(coefficient, result.shape), axis, 0)
@@ -98,8 +97,8 @@ def _cumsum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
 def _cumprod_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """Differentiate without division, so that zeros among the elements are allowed.
 
-    With p the product of all elements before i, the cotangent of x_i is p·s_i where s_i = c_i + x_(i+1)·s_(i+1), and
-    c is the cotangent of the result.
+    The cotangent of x_i is p·s_i. Here p is the product of all elements before i, s_i is c_i + x_(i+1)·s_(i+1), and c
+    is the cotangent of the result.
     """
     (cotangent,), (x,) = cotangents, inputs
     axis, gradient_reverse = attributes["axis"], not attributes.get("reverse", False)
@@ -126,7 +125,7 @@ def _recurrence_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any,
 
 
 def _extreme_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Sum, for each element that becomes the extreme, the cotangents of the results up to the next extreme.
+    """Sum the cotangents of the results from each element that is a new extreme up to the next one.
 
     Of equal extremes the first counts. The sums are s_i = c_i + continues_(i+1)·s_(i+1), where c is the cotangent of
     the result, and `continues` is 1 where an element is no new extreme, else 0.

@@ -94,7 +94,10 @@ def _top_k_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 
 
 def _along_type(x: TensorType, indices: TensorType, *like: TensorType, axis: int) -> TensorType:
-    """Type rule of `take_along_axis`; `add_along_axis` checks its operands by it, and has a third one, `like`."""
+    """Return the type of `take_along_axis`; raise an error for invalid operands.
+
+    `add_along_axis` calls it for the errors only, with its third operand `like`.
+    """
     if not indices.dtype.is_integer:
         raise TypeError(f"indices have to be integers, found {indices.dtype.name}")
     if x.shape is None or indices.shape is None:
@@ -146,7 +149,7 @@ def _unique_type(x: TensorType, *, dtype: DType = int32) -> Any:
 
 
 def _unique(x: Any, *, dtype: DType = int32) -> Any:
-    """Return the unique elements in order of first occurrence, for each element of x its position there, and counts."""
+    """Return the unique elements in order of first occurrence, the position in them of each element, and counts."""
     if np.ndim(x) != 1:
         raise InvalidArgumentError("unique expects a 1D vector.")
     numbers = np.asarray(x, np.float32) if x.dtype.kind == "V" else x  # NumPy cannot sort bfloat16 with nan
@@ -154,7 +157,7 @@ def _unique(x: Any, *, dtype: DType = int32) -> Any:
         numbers, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
     )
     order = np.argsort(first_positions, kind="stable")
-    result_positions = np.argsort(order, kind="stable")  # of the sorted unique elements
+    result_positions = np.argsort(order, kind="stable")  # in the result, of each sorted unique element
     unique_elements = x[first_positions[order]]
     return unique_elements, result_positions[inverse].astype(dtype.numpy), counts[order].astype(dtype.numpy)
 
@@ -177,7 +180,7 @@ def _searchsorted_type(
 
 
 def _searchsorted(sequence: Any, values: Any, *, side: str = "left", dtype: DType = int32) -> Any:
-    """Return the positions; each row of a batch has a sorted sequence of its own."""
+    """Return the positions of the values; each row of a batch has its own sorted sequence."""
     if sequence.ndim == 1:
         return np.asarray(np.searchsorted(sequence, values, side=side)).astype(dtype.numpy)  # type: ignore[call-overload]
     if sequence.shape[:-1] != values.shape[:-1]:

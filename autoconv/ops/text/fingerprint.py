@@ -1,7 +1,8 @@
 """FarmHash's 64-bit fingerprint of bytes; TensorFlow's `to_hash_bucket_fast` takes its remainder.
 
-The algorithm is Google's FarmHash (Geoff Pike), function `farmhashna::Hash64`, and single letters are the names of its
-source. It is frozen, as its values are stored in files. Numbers are unsigned and wrap at 64 bits.
+The algorithm is the function `farmhashna::Hash64` of Google's FarmHash (Geoff Pike), whose source has the same names of
+single letters. The algorithm must not change, as its values are stored in files. Numbers are unsigned and wrap around
+at 64 bits.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def fingerprint(data: bytes) -> int:
 
 
 def _word(data: bytes, offset: int) -> int:
-    """Return the 64 bits at an offset in bytes."""
+    """Return the integer of the 8 bytes at an offset."""
     result: int = struct.unpack_from("<Q", data, offset)[0]
     return result
 
@@ -62,6 +63,7 @@ def _hash_up_to_16(data: bytes) -> int:
 
 
 def _hash_up_to_32(data: bytes) -> int:
+    """Return the fingerprint of 17 to 32 bytes."""
     length = len(data)
     multiplier = _K2 + length * 2 & _MASK
     a, b = _word(data, 0) * _K1 & _MASK, _word(data, 8)
@@ -87,7 +89,7 @@ def _hash_up_to_64(data: bytes) -> int:
 
 
 def _hash_longer(data: bytes) -> int:
-    """Hash blocks of 64 bytes; the last may overlap the one before it."""
+    """Return the fingerprint of more than 64 bytes, by blocks of 64; the last block may overlap the one before it."""
     length = len(data)
     x, y = 81, 81 * _K1 + 113 & _MASK
     z = _shift_mix(y * _K2 + 113 & _MASK) * _K2 & _MASK

@@ -14,7 +14,7 @@ from autoconv.graph.types import Type
 from autoconv.ops.gradients import no_cotangents
 from autoconv.ops.record import define, sample
 
-Piece = str | int | tuple[Any, ...]  # of a template: text, the index of an input, or pieces without a separator
+Piece = str | int | tuple[Any, ...]  # of a template: text, the index of an input, or pieces to join without separator
 
 
 def format_value(array: Any, summarize: int = 3) -> str:
@@ -60,7 +60,10 @@ def _escape(text: str) -> str:
 
 
 def _nested_pieces(array: np.ndarray, end_count: int, total_rank: int) -> Iterator[str]:
-    """Yield the parts of an array's text; of a long dimension, `end_count` rows at either end are shown."""
+    """Yield the parts of an array's text; a long dimension shows `end_count` rows at either end.
+
+    `total_rank` is the rank of the outermost array.
+    """
     if not array.ndim:
         yield element_text(array[()])
         return
@@ -86,7 +89,8 @@ def fill_template(
 ) -> str:
     """Format a template, a sequence of `Piece`s that are joined by `sep`.
 
-    The `style` is "tensorflow" or "python". A scalar string has no quotes if it is the only piece.
+    The `style` of arrays is "tensorflow" or "python". In the style "tensorflow", a scalar string has quotes unless it
+    is the only piece.
     """
     if len(template) == 1 and isinstance(template[0], int) and style == "tensorflow":
         value: Any = inputs[template[0]]
@@ -121,13 +125,13 @@ def _print(
     *inputs: Any, template: tuple[Piece, ...], end: str = "\n", sep: str = " ", stream: str = "stderr",
     summarize: int = 3, style: str = "tensorflow",
 ) -> tuple[Any, ...]:  # fmt: skip
-    """Print the filled template to a stream, or append it to a file."""
+    """Print the filled template: append it to a file if `stream` is "file://PATH", else write to stdout or stderr."""
     text = fill_template(template, inputs, sep=sep, summarize=summarize, style=style) + end
     if stream.startswith("file://"):
         with open(stream.removeprefix("file://"), "a", encoding="utf-8") as file:
             file.write(text)
     else:
-        # Looked up now, so that a redirection at run time is effective.
+        # Looked up at each run, so that a redirection at run time is effective.
         output = sys.stdout if stream == "stdout" else sys.stderr
         if output is not None:
             output.write(text)

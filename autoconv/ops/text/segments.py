@@ -1,4 +1,4 @@
-"""Ops that join the strings of a segment, and hash the rows of a tensor."""
+"""Ops that join the strings of each segment, and that hash the rows of a tensor."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _segment_type(texts: TensorType, ids: TensorType, count: TensorType, **_: An
 
 
 def _segment_join(texts: Any, ids: Any, count: Any, *, separator: str = "") -> Any:
-    """Join, element by element, the strings whose leading dimensions have one segment id."""
+    """Join the rows of strings that have the same segment id, element by element; a negative id drops its row."""
     texts_array, segment_ids, segment_count = np.asarray(texts, object), np.asarray(ids), int(count)
     if texts_array.shape[: segment_ids.ndim] != segment_ids.shape:
         raise InvalidArgumentError(
@@ -51,7 +51,7 @@ def _fingerprint_type(data: TensorType, **_: Any) -> TensorType:
 
 
 def _fingerprints(data: Any) -> Any:
-    """Return the hash of each row's bytes; if a row has several strings, the hash of their hashes."""
+    """Return the hash of each row's bytes. A row of strings in two or more dimensions has the hash of their hashes."""
     array = np.asarray(data)
     rows = array.reshape(len(array), -1) if array.size else array.reshape(len(array), 0)
     result = np.empty((len(array), 8), np.uint8)

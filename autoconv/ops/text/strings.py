@@ -41,7 +41,7 @@ def check_strings(op: str, *inputs: TensorType) -> None:
 
 
 def _elementwise(function: Callable[..., Any], *arrays: Any, dtype: Any = object) -> Any:
-    """Apply function(elements) to each element of the broadcast arrays."""
+    """Broadcast the arrays, and return an array of function(*elements) for each position."""
     try:
         operands = np.broadcast_arrays(*map(np.asarray, arrays))
     except ValueError:
@@ -63,7 +63,7 @@ def _string_rule(op: str, dtype: DType = string) -> Callable[..., TensorType]:
     return rule
 
 
-ABC = text_array("a", "Bc", " d ")
+ABC = text_array("a", "Bc", " d ")  # for samples
 
 
 def define_string_map(
@@ -90,7 +90,7 @@ def _length(item: bytes, *, unit: str = "BYTE") -> int:
 
 
 def _with_case(change: Callable[[Any], Any]) -> Callable[..., bytes]:
-    """Return a function that changes the case of text with an encoding, or else of ASCII bytes."""
+    """Return a function that applies `change` to the decoded text, or without `encoding` to the bytes."""
 
     def function(item: bytes, *, encoding: str = "") -> bytes:
         return change(item.decode("utf-8", "replace")).encode() if encoding else change(item)
@@ -218,7 +218,7 @@ def _split_type(
     x: TensorType, separator: TensorType | None = None, *, sep: str | None = None, maxsplit: int = -1,
     counts_parts: bool = False,
 ) -> TensorType:  # fmt: skip
-    """Return the type of the parts along a new last dimension, or with `counts_parts` of their numbers."""
+    """Return the type of the parts, along a new last dimension, or of the number of parts with `counts_parts`."""
     check_strings("string_split", x)
     if counts_parts:
         return TensorType(int64, x.shape)
@@ -228,7 +228,10 @@ def _split_type(
 def _split(
     x: Any, separator: Any = None, *, sep: str | None = None, maxsplit: int = -1, counts_parts: bool = False
 ) -> Any:
-    """Split at the operand or attribute, or at whitespace where it is None or empty."""
+    """Split at the operand `separator` or the attribute `sep`; at whitespace if that is None or empty.
+
+    With `counts_parts`, return the number of parts of each string instead.
+    """
     encoded_separator = (np.asarray(separator).item() if separator is not None else (sep or "").encode()) or None
     x = np.asarray(x)
     if counts_parts:
@@ -249,13 +252,13 @@ def _ngrams_type(x: TensorType, *, widths: tuple[int, ...], separator: str = " "
 
 
 def _ngrams(x: Any, *, widths: tuple[int, ...], separator: str = " ") -> Any:
-    """Join neighbours along the last dimension: for each width, windows of so many strings."""
+    """Join neighbours along the last dimension: for each width, every window of that many strings."""
     x = np.asarray(x)
     item_count = x.shape[-1]
     windows = [x[..., start : start + width] for width in widths for start in range(item_count - width + 1)]
     result = np.empty((*x.shape[:-1], len(windows)), object)
-    for number, window in enumerate(windows):
-        result[..., number] = _reduce_join(window, axis=(-1,), separator=separator)
+    for i, window in enumerate(windows):
+        result[..., i] = _reduce_join(window, axis=(-1,), separator=separator)
     return result
 
 
@@ -312,7 +315,7 @@ def _parse_numbers_type(x: TensorType, *, dtype: DType = float32) -> TensorType:
 
 
 def _parse_numbers(x: Any, *, dtype: DType = float32) -> Any:
-    """Return the numbers that the strings denote; raise InvalidArgumentError for another string."""
+    """Return the numbers that the strings denote; raise InvalidArgumentError for a string that is no number."""
     def parse(item: bytes) -> Any:
         try:
             if b"_" in item:
@@ -342,7 +345,11 @@ def _as_string(
     width: int = -1,
     fill: str = "",
 ) -> Any:
-    """Format floats with `precision` digits in C's styles %e or %f, or with `shortest`, as TensorFlow prints them."""
+    """Format each item as text, padded on the left with `fill` to `width` characters.
+
+    Floats have `precision` digits (-1: six) in C's style %f, or %e if `scientific`. With `shortest` they are formatted
+    as TensorFlow prints them.
+    """
 
     style = f".{6 if precision < 0 else precision}{'e' if scientific else 'f'}"
 

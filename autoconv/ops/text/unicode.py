@@ -13,12 +13,12 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.record import define, sample
 from autoconv.ops.text.strings import ABC, NO_GRADIENT, check_strings, define_string_map
 
-# User-visible names of encodings, and Python's.
+# Python's names of encodings, by the names that users pass.
 ENCODINGS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
 
 
 def characters_of(item: bytes, encoding: str, errors: str, replacement: int) -> str:
-    """Decode bytes; `errors` is "replace" (by `replacement`), "ignore", or "strict"."""
+    """Decode bytes; `errors` is "replace" (by the code point `replacement`), "ignore", or "strict", which raises."""
     try:
         result = item.decode(ENCODINGS[encoding], errors)
     except UnicodeDecodeError as error:

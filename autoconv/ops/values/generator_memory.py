@@ -17,11 +17,11 @@ _NORMAL_SIZE = 24  # bytes of the state of normal numbers
 
 @functools.cache
 def memory_offsets(class_: type) -> tuple[int, int] | None:
-    """Return two offsets in the memory of a generator, in bytes: of its interface, and of its state of normal numbers.
+    """Return the offsets in bytes of two parts of a generator: its interface, and its state of normal numbers.
 
-    The interface is NumPy's `bitgen_t`, the address of the state and functions that draw bits. None if it is not found.
-    The second offset is 0 for generators without a state of normal numbers. For Python's own generators, the first one
-    is that of the position in the state.
+    The interface is NumPy's `bitgen_t`: the address of the state, and functions that draw bits. The result is None if
+    the parts are not found. The second offset is 0 for generators without a state of normal numbers. For Python's own
+    generators, the first offset is that of the position in the state.
     """
     if class_ is random.Random:
         return _python_offsets()
@@ -43,10 +43,7 @@ def memory_offsets(class_: type) -> tuple[int, int] | None:
 
 
 def _python_offsets() -> tuple[int, int] | None:
-    """Return the offset of the position in the state of a random.Random, and 0; None if it is not at that offset.
-
-    The words of the state follow the position.
-    """
+    """Return `memory_offsets` of random.Random; None if its position is not where CPython has it, before the words."""
     generator = random.Random(0)
     *words, position = generator.getstate()[1]
     fields = (ctypes.c_uint32 * (1 + len(words))).from_address(id(generator) + _HEADER_SIZE)

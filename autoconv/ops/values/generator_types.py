@@ -18,7 +18,7 @@ GENERATOR_TYPES: dict[type, ObjectType] = {
 
 
 def global_generator(type_: Type) -> np.random.RandomState | random.Random:
-    """Return the generator behind the functions of `numpy.random`, or of Python's `random`, by its type."""
+    """Return the generator of the type that the functions of the module `numpy.random`, or Python's `random`, use."""
     python_module: Any = random
     numpy_module: Any = np.random.mtrand
     return python_module._inst if type_ == PYTHON_RANDOM else numpy_module._rand  # type: ignore[no-any-return]

@@ -13,7 +13,7 @@ from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import ListType, Shape, TensorType, shape_text
 
 Item = Any  # np.ndarray, or None for an unwritten element
-_APPEND_LOCK = new_lock()  # held while a thread claims the end of a shared buffer
+_APPEND_LOCK = new_lock()  # held while a thread appends to a buffer
 
 
 def missing_element_text(index: int, length: int, writes: bool) -> str:
@@ -27,9 +27,9 @@ class ListValue:
     `dtype` and `shape` are those of every element. An append writes into the shared buffer if this value reaches
     the buffer's end; otherwise it copies the buffer. A loop that appends therefore takes linear time.
 
-    Unwritten elements read as zeros. Such an element has the shape of the element of `like`, another list, at the same
-    position; without one, the `element_shape`. A `weak` list holds Python numbers; an element of another dtype converts
-    it to that dtype.
+    Unwritten elements read as zeros. An unwritten element has the shape of the element at its position in `like`,
+    another list; if there is none, that of `element_shape`. A `weak` list holds Python numbers; an element of another
+    dtype converts the list to that dtype.
     """
 
     __slots__ = ("_buffer", "dtype", "length", "like", "shape", "weak")
@@ -90,7 +90,7 @@ class ListValue:
         return result
 
     def append(self, item: Any) -> ListValue:
-        """Return the list with one more element; raises InvalidArgumentError for an incompatible dtype."""
+        """Return the list with one more element; raises InvalidArgumentError for a dtype that cannot be converted."""
         base, array = self._with_common_dtype(item)
         result = base.with_items(())
         with _APPEND_LOCK:
@@ -130,7 +130,7 @@ class ListValue:
         return base.with_items(items)
 
     def _with_common_dtype(self, item: Any) -> tuple[ListValue, np.ndarray]:
-        """Convert a weak list to the dtype of the item, or the item to that of another list; return list and item."""
+        """Return list and item with one dtype: a weak list is converted to that of the item, else the item is."""
         if isinstance(item, ListValue):  # a list of lists, stored by differentiation
             return self, item  # type: ignore[return-value]
         array = np.asarray(item)

@@ -14,8 +14,8 @@ from autoconv.ops.values.list_value import Item, ListValue
 class PackedList(ListValue):
     """The rows of a read-only array as the elements of a list.
 
-    Native code reads the array. The first access from Python copies each element to an array of its own: a write to one
-    must not change the others, and a reference to one must not keep them alive.
+    Native code reads the array. The first access from Python copies each element to a separate array: a write to an
+    element must not change the others, and a reference to an element must not keep the others alive.
     """
 
     __slots__ = ("_items", "_rows")
@@ -31,7 +31,7 @@ class PackedList(ListValue):
 
     @property
     def _buffer(self) -> list[Item]:  # type: ignore[override]
-        """The elements as arrays of their own; the first access makes them, and releases the array of all rows."""
+        """The elements as separate arrays; the first access makes these, and releases the array of all rows."""
         rows = self._rows
         if self._items is None and rows is not None:
             self._items = [np.array(rows[i]) for i in range(len(rows))]
