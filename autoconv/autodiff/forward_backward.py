@@ -235,7 +235,7 @@ class Region(Level):
         return self._is_invariant(value) or self._is_from_counters(value)
 
     def _is_indexed_invariant(self, value: Value) -> bool:
-        """Return whether the value is an invariant indexed by numbers, of which only the numbers are stored."""
+        """Return whether the value is an invariant indexed by numbers: then only the numbers are stored."""
         node = value.node
         if node is None or node.op.name != "get_item" or not self._is_invariant(node.inputs[0]):
             return False

@@ -3,8 +3,8 @@
     before   array_store(array_view(%A, %i, spec=…), %x)
     after    %A_1 = set_item(%A, %x, %i, spec=…)
 
-Arrays that are written in a loop or an arm become its state. If a loop or an arm changes which array a name refers to,
-an integer value is the index of that array among those that the name may refer to (its roots). Reads and writes select
+Arrays that are written in a loop or an arm become its state. The roots of a name are the arrays to which it may refer.
+If a loop or an arm changes the array of a name, an integer value is its index among the roots. Reads and writes select
 the array by this index.
 """
 

@@ -4,10 +4,10 @@
     table[i, j] = min(table[i - 1, j], table[i, j - 1]) + 1
 
 Locations are the arrays of one integer dtype that a graph allocates, and the states of its loops. An update of a
-location writes a number of some location plus a number in the interval `steps` (a step), or a number in the interval
-`resets` (a reset); a `Tally` holds the two intervals, None for one that does not occur. A run has at most as many
-updates as the trip counts of its loops allow, and never more than `_UPDATE_LIMIT`. So the numbers in locations stay in
-one interval, and their sums need no test for overflow.
+location is a step or a reset. A step writes a number of some location plus a number in the interval `steps`, and a
+reset writes a number in the interval `resets`. A `Tally` holds the two intervals, None for one that does not occur. A
+run has at most as many updates as the trip counts of its loops allow, and never more than `_UPDATE_LIMIT`. So the
+numbers in locations stay in one interval, and their sums need no test for overflow.
 
 The analysis begins with all locations and drops those with an update of another kind, until none is left to drop.
 """

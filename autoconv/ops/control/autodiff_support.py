@@ -1,4 +1,4 @@
-"""Ops that differentiation inserts: placeholders for arrays of which only the shape is read, empty lists, and custom
+"""Ops that differentiation inserts: placeholders for arrays that are read for their shape only, empty lists, and custom
 gradients.
 """
 

@@ -1,4 +1,4 @@
-"""Analysis of which accesses to attributes of Python objects run the user's code."""
+"""Analysis of accesses to attributes of Python objects: find those that run the user's code."""
 
 from __future__ import annotations
 

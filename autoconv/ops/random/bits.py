@@ -73,7 +73,7 @@ def _element_count(shape: tuple[int, ...]) -> int:
 
 
 def _draw_words(bits: Bits, shape: tuple[int, ...], has_64_bits: bool = True) -> Any:
-    """Return random integers as uint64: words of 32 bits, or pairs of words, of which the first is the lower half."""
+    """Return random integers as uint64: words of 32 bits, or pairs of words, with the lower half first."""
     count = _element_count(shape)
     if not has_64_bits:
         return bits.words(count).astype(np.uint64).reshape(shape)
