@@ -63,7 +63,7 @@ class Batch(Node):
         return map_specs(lambda leaf: _add_batch_dimension(leaf, self.static_size), self.stacked_spec)
 
     def _stacked_spec(self, spec: Any) -> Any:
-        """Return the spec as which elements of this spec are stacked; subclasses may replace dense by ragged specs."""
+        """Return the spec of the form in which elements are stacked; subclasses may make some components ragged."""
         return spec
 
     def _join_elements(self, elements: list[Element], bindings: Bindings) -> Element:
@@ -76,7 +76,8 @@ class Batch(Node):
                 rows = [rebuild(spec, leaves) for leaves in zip(*columns, strict=True)]
                 result += composite_arrays(stacked_spec._stack_values(rows))
             else:
-                result.append(_stack(columns[0], component_index, self.place))
+                (column,) = columns
+                result.append(_stack(column, component_index, self.place))
         return result
 
 
@@ -185,8 +186,8 @@ class Unbatch(Node):
                 continue
             lengths = {len(leaf) for leaf in element}
             if len(lengths) > 1:
-                raise InvalidArgumentError(f"unbatch takes components of one length, found {sorted(lengths)} rows")
-            for position in range(min(lengths)):
+                raise InvalidArgumentError(f"unbatch takes components of equal length, found {sorted(lengths)} rows")
+            for position in range(min(lengths)):  # slices, as an index would give a scalar or an object for some leaves
                 yield [np.asarray(leaf)[position : position + 1].reshape(np.shape(leaf)[1:]) for leaf in element]
 
     def count(self, bindings: Bindings) -> int:
@@ -218,7 +219,10 @@ def _stack(column: Sequence[Any], component_index: int, place: Place | None) -> 
 
 
 def _pad(column: Sequence[Any], shape: TensorShape, value: Any, place: Place | None) -> np.ndarray:
-    """Pad one component of several elements by `value` to `shape` and stack them; None is the largest size of them."""
+    """Pad one component of several elements by `value` to `shape` and stack them.
+
+    An open size of `shape` becomes the largest size that an element has there.
+    """
     ranks = {np.ndim(array) for array in column}
     has_other_rank = shape.rank is not None and ranks != {shape.rank}
     if len(ranks) > 1 or has_other_rank:
@@ -245,7 +249,7 @@ def _pad(column: Sequence[Any], shape: TensorShape, value: Any, place: Place | N
 
 
 def _entries_by_component(values: Any, template: Template | None, parameter_name: str) -> list[Any]:
-    """Return the entry of `values`, a structure as that of the elements, for each component, in order.
+    """Return the entries of `values`, which has the structure of the elements: one for each component, in order.
 
     A single padding value applies to all. `parameter_name` is "padded_shapes" or "padding_values".
     """
@@ -269,7 +273,7 @@ def _entries_by_component(values: Any, template: Template | None, parameter_name
 
 
 def _padded_shape(shape: Any, leaf: TensorSpec) -> TensorShape:
-    """Return the requested shape, with None for None and -1; raise ValueError for another rank than the component's."""
+    """Return the requested shape, where -1 is an open size too; raise ValueError for another rank than the leaf's."""
     sizes = np.asarray(shape).tolist() if hasattr(shape, "numpy") else shape
     if isinstance(sizes, (list, tuple)):
         sizes = [None if size == -1 else size for size in sizes]
@@ -292,7 +296,7 @@ def _padding_value(value: Any, leaf: TensorSpec) -> Any:
 
 
 def _add_batch_dimension(leaf: Any, size: int | None) -> Any:
-    """Return the spec of `size` stacked components, None for an unknown number."""
+    """Return the spec of `size` stacked components; None means that their number is unknown."""
     if is_composite_spec(leaf):
         return leaf._batch(size)
     shape = leaf.type.shape

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -41,12 +42,12 @@ class Zip(Node):
 
 
 class Concatenate(Node):
-    """The elements of one dataset, then those of the other."""
+    """The elements of each dataset, one dataset after the other."""
 
     name = "concatenate"
 
-    def __init__(self, first: Node, second: Node) -> None:
-        super().__init__(join_element_specs(first.spec, second.spec), [first, second])
+    def __init__(self, sources: Sequence[Node]) -> None:
+        super().__init__(_joined_spec(sources), sources)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         for source in self.inputs:
@@ -55,6 +56,11 @@ class Concatenate(Node):
     def count(self, bindings: Bindings) -> int:
         counts = [source.count(bindings) for source in self.inputs]
         return INFINITE if INFINITE in counts else UNKNOWN if UNKNOWN in counts else sum(counts)
+
+
+def _joined_spec(sources: Sequence[Node]) -> Any:
+    """Return the spec that the elements of all datasets have in common; raise TypeError if there is none."""
+    return functools.reduce(join_element_specs, [source.spec for source in sources])
 
 
 class Interleave(Node):
@@ -67,8 +73,9 @@ class Interleave(Node):
     name = "interleave"
 
     def __init__(
-        self, source: Node, function: Any, cycle_length: Any, block_length: Any, workers: Any, method_name: str
-    ) -> None:
+        self, source: Node, function: Any, cycle_length: Any, block_length: Any, num_parallel_calls: Any,
+        method_name: str,
+    ) -> None:  # fmt: skip
         self.function = ElementFunction(function, source.spec, method_name)
         if not hasattr(self.function.result_spec, "element_spec"):
             raise TypeError(
@@ -77,7 +84,7 @@ class Interleave(Node):
             )
         self.cycle_length = check_positive("cycle_length", cycle_length)
         self.block_length = check_positive("block_length", block_length)
-        self.workers = thread_count(workers)
+        self.uses_threads = thread_count(num_parallel_calls) > 0
         values = [*self.function.values, self.cycle_length, self.block_length]
         super().__init__(self.function.result_spec.element_spec, [source], values)
 
@@ -112,16 +119,16 @@ class Interleave(Node):
             position, taken_count = (position + 1) % cycle_length, 0
 
     def _start_pass(self, dataset: Any) -> Iterator[Element]:
-        """Return the elements of a dataset; with workers, a thread of its own computes two of them ahead."""
+        """Return the elements of a dataset; with `uses_threads`, a thread of its own computes two of them ahead."""
         elements: Iterator[Element] = dataset.iterate()
-        return prefetch(elements, 2) if self.workers else elements
+        return prefetch(elements, 2) if self.uses_threads else elements
 
 
 class Sample(Node):
     """Elements of several datasets: each is the next element of a dataset that is drawn at random.
 
-    `weights` are the probabilities up to a factor. The integers of `choice_dataset` replace the draws. The end of
-    a dataset ends the sample if it `stops_at_end`; otherwise the others continue.
+    `weights` are the probabilities up to a factor. If there is a `choice_dataset`, its integers choose the datasets
+    instead. With `stops_at_end`, the first end of a dataset ends the sample; otherwise the other datasets continue.
     """
 
     name = "sample_from_datasets"
@@ -129,9 +136,7 @@ class Sample(Node):
     def __init__(
         self, sources: Sequence[Node], weights: Any, seed: Any, stops_at_end: bool, choice_dataset: Node | None = None
     ) -> None:
-        spec = sources[0].spec
-        for source in sources[1:]:
-            spec = join_element_specs(spec, source.spec)
+        spec = _joined_spec(sources)
         self.weights = np.ones(len(sources)) if weights is None else np.asarray(weights, np.float64)
         if self.weights.shape != (len(sources),) or (self.weights < 0).any() or not self.weights.sum():
             raise ValueError(f"one weight of at least 0 is needed for each of {len(sources)} datasets, found {weights}")
@@ -164,12 +169,14 @@ class Sample(Node):
             for element in self.choice_dataset.iterate(bindings):
                 yield int(element[0])
             return
+        # Like TensorFlow's op for categorical draws: from float32 logits, with sums in float64.
         candidates = [i for i in range(len(self.weights)) if self.weights[i] > 0]
         logits = np.log(self.weights[candidates].astype(np.float32))
         cumulative_weights = np.cumsum(np.exp(logits - logits.max()), dtype=np.float64)
-        draw = self.stream.begin(bindings)
+        draws = self.stream.begin()
         while any(i in open_iterators for i in candidates):
-            high_word, low_word = Philox.of_seed(draw.draw_word(), draw.draw_word()).words(2).tolist()
+            high_word, low_word = Philox.of_seed(draws.draw_word(), draws.draw_word()).words(2).tolist()
+            # 52 random bits as a number from 0 to 1, exclusive: TensorFlow's uniform float64.
             fraction = ((high_word & 0xFFFFF) << 32 | low_word) * 2.0**-52
             index = int(np.searchsorted(cumulative_weights, fraction * cumulative_weights[-1], "right"))
             yield candidates[min(index, len(candidates) - 1)]

@@ -9,9 +9,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from autoconv.data.elements import map_specs
 from autoconv.data.files import FileNode
-from autoconv.data.nodes import Element
+from autoconv.data.nodes import SKIPPED, Bindings, Element
 from autoconv.data.sources import object_scalar
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64, string
@@ -59,25 +58,29 @@ class Csv(FileNode):
         else:
             leaf_order = list(range(len(specs)))
         self.leaf_order = leaf_order
-        super().__init__(filenames, map_specs(lambda spec: spec, specs), compression_type)
+        super().__init__(filenames, specs, compression_type)
 
-    def read(self, file: IO[bytes], path: str) -> Iterator[Element]:
+    def read(self, file: IO[bytes], path: str, bindings: Bindings) -> Iterator[Element]:
         # Latin-1 maps every byte to itself; `_parse_field` encodes texts back.
         lines = io.TextIOWrapper(file, "latin-1", newline="")
-        for location, record in read_records(lines, self.delimiter, self.has_quotes, path, self.has_header):
-            fields = record
-            if self.columns is not None:
-                if max(self.columns) >= len(record):
-                    raise InvalidArgumentError(
-                        f"{location}: Expect at least {max(self.columns) + 1} fields but have {len(record)} in record"
-                    )
-                fields = [record[column] for column in self.columns]
-            elif len(record) != len(self.dtypes):
+        records = read_records(lines, self.delimiter, self.has_quotes, path, self.has_header)
+        elements = map(bindings.skip_errors(self._parse_record), records)
+        yield from (element for element in elements if element is not SKIPPED)
+
+    def _parse_record(self, location_and_record: Sequence[Any]) -> Element:
+        """Return the leaves of a record, given as ("file:line", texts of the fields)."""
+        location, record = location_and_record
+        fields = record
+        if self.columns is not None:
+            if max(self.columns) >= len(record):
                 raise InvalidArgumentError(
-                    f"{location}: Expect {len(self.dtypes)} fields but have {len(record)} in record"
+                    f"{location}: Expect at least {max(self.columns) + 1} fields but have {len(record)} in record"
                 )
-            values = [self._parse_field(i, field, location) for i, field in enumerate(fields)]
-            yield [values[i] for i in self.leaf_order]
+            fields = [record[column] for column in self.columns]
+        elif len(record) != len(self.dtypes):
+            raise InvalidArgumentError(f"{location}: Expect {len(self.dtypes)} fields but have {len(record)} in record")
+        values = [self._parse_field(i, field, location) for i, field in enumerate(fields)]
+        return [values[i] for i in self.leaf_order]
 
     def _parse_field(self, position: int, field: str, location: str) -> Any:
         """Return the value of the field at a position of the record, or the default of its column if it is empty."""
@@ -116,7 +119,7 @@ def read_records(
 
 
 def read_column_names(path: str, delimiter: str) -> list[str]:
-    """Return the names in the first line of a file."""
+    """Return the names in the first line of a file; raise ValueError for none, or for a repeated name."""
     with open(path, encoding="utf-8", newline="") as file:
         names = next(csv.reader(file, delimiter=delimiter), [])
     if not names or len(set(names)) < len(names):
@@ -180,6 +183,6 @@ def column_default(entry: Any) -> tuple[DType, Any]:
     values = np.ravel(static_default)
     if len(values) > 1:
         raise ValueError(f"each column has one default, found {entry!r}")
-    if not len(values):
+    if not len(values):  # an empty tensor means a required field of its dtype
         return tensor.dtype, None
     return tensor.dtype, object_scalar(values[0]) if tensor.dtype.is_string else values[0]

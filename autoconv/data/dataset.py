@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -48,7 +48,7 @@ class DatasetSpec(IteratorSpec):
         return Dataset(Nested(self.element_spec, value))
 
 
-GRAPH_ITERATOR_HOOK = Hook("autoconv.compat.v1.data")  # (dataset, initializable=) -> an iterator in a graph
+GRAPH_ITERATOR_HOOK = Hook("autoconv.compat.v1.data")  # (dataset, initializable: bool) -> an iterator for sessions
 
 
 @wrap_public_methods
@@ -66,8 +66,12 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
 
     _spec_class = DatasetSpec
 
+    @classmethod
+    def _of_node(cls, node: Node) -> Self:
+        return Dataset(node)  # type: ignore[return-value]
+
     def make_one_shot_iterator(self) -> Any:
-        """Return an iterator for sessions of version 1; each of them iterates over the dataset once."""
+        """Return an iterator for sessions of version 1; each session iterates over the dataset once."""
         return GRAPH_ITERATOR_HOOK(self, initializable=False)
 
     def make_initializable_iterator(self, shared_name: str | None = None) -> Any:
@@ -83,7 +87,7 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
 
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
-        """The rows of a tensor, or of tensors of one length in a structure. Memory-mapped arrays are not copied.
+        """The rows of a tensor, or of the tensors in a structure. Memory-mapped arrays are not copied.
 
         Raises ValueError for scalars and for tensors of different lengths.
         """
@@ -186,7 +190,9 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
         """
         nodes = [_dataset_node(dataset, "choose_from_datasets") for dataset in datasets]
         choice = _dataset_node(choice_dataset, "choose_from_datasets")
-        return Dataset(combining.Sample(nodes, None, 0, stop_on_empty_dataset, choice))
+        return Dataset(
+            combining.Sample(nodes, weights=None, seed=0, stops_at_end=stop_on_empty_dataset, choice_dataset=choice)
+        )
 
     # ---- transformations
 
@@ -290,10 +296,10 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
     def window(
         self, size: Any, shift: Any = None, stride: Any = 1, drop_remainder: bool = False, name: str | None = None
     ) -> Dataset:
-        """Datasets of `size` elements each, `stride` apart.
+        """Datasets of `size` elements that lie `stride` apart.
 
-        Each begins `shift` elements (by default `size`) after the one before. Elements that are structures give
-        structures of datasets.
+        Each dataset begins `shift` elements (by default `size`) after the one before. Elements that are structures
+        give structures of datasets.
         """
         return Dataset(transforms.Window(self.node, size, shift, stride, drop_remainder, DatasetSpec))
 
@@ -327,7 +333,11 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements of the datasets map_func(element), one dataset after the other."""
-        return Dataset(combining.Interleave(self.node, map_func, 1, 1, None, "flat_map"))
+        return Dataset(
+            combining.Interleave(
+                self.node, map_func, cycle_length=1, block_length=1, num_parallel_calls=None, method_name="flat_map"
+            )
+        )
 
     def interleave(
         self,
@@ -359,7 +369,7 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """These elements, followed by those of another dataset of the same spec; raises TypeError for another spec."""
-        return Dataset(combining.Concatenate(self.node, _dataset_node(dataset, "concatenate")))
+        return Dataset(combining.Concatenate([self.node, _dataset_node(dataset, "concatenate")]))
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """The outputs of `state, output = scan_func(state, element)`, starting from `initial_state`."""
@@ -378,12 +388,12 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
         return result
 
     def with_options(self, options: Options, name: str | None = None) -> Dataset:
-        """The same elements, with options; these have no effect here."""
+        """The same elements, with options, which `options()` returns and which have no other effect."""
         return Dataset(WithOptions(self.node, options))
 
 
 def _dataset_node(dataset: Any, method: str) -> Node:
-    """Return the node of a dataset; raise TypeError for an object that is none."""
+    """Return the node of a dataset; raise TypeError, which names the `method`, for any other object."""
     node = getattr(dataset, "node", None)
     if not isinstance(node, Node):
         raise TypeError(f"{method} takes datasets, found {type(dataset).__name__}: {dataset!r}")

@@ -26,7 +26,7 @@ class StorageMethods(Iterable):
     ) -> None:  # fmt: skip
         """Write all elements into the folder `path`, from which `Dataset.load` reads them.
 
-        A folder of another dataset is replaced once all elements are there. `compression`, `shard_func` and
+        The elements of another dataset in the folder are replaced once all are written. `compression`, `shard_func` and
         `checkpoint_args` have no effect. Raises ValueError in graphs, and TypeError for datasets inside of elements.
 
         >>> import tempfile
@@ -47,7 +47,7 @@ class StorageMethods(Iterable):
     ) -> Self:  # fmt: skip
         """The elements that `save` wrote into a folder.
 
-        `reader_func` takes a dataset whose only element is their dataset, and returns the dataset to use. Raises
+        `reader_func` takes a dataset whose only element is the loaded dataset, and returns the dataset to use. Raises
         NotFoundError for a folder without elements, DataLossError where they are damaged, ValueError for another spec.
 
         >>> import tempfile
@@ -56,7 +56,7 @@ class StorageMethods(Iterable):
         >>> len(autoconv.data.Dataset.load(folder))
         3
         """
-        dataset = cls(SavedElements(path, element_spec))
+        dataset = cls._of_node(SavedElements(path, element_spec))
         if reader_func is None:
             return dataset
         nested_dataset: Any = cls.from_tensors(dataset)  # type: ignore[attr-defined]
@@ -71,7 +71,7 @@ class StorageMethods(Iterable):
 
         The other arguments have no effect.
         """
-        return type(self)(Snapshot(self.node, path))
+        return self._of_node(Snapshot(self.node, path))
 
 
 @wrap_public_methods
@@ -81,11 +81,11 @@ class ResamplingMethods(Iterable):
     @classmethod
     def counter(cls, start: Any = 0, step: Any = 1, dtype: DTypeLike = int64, name: str | None = None) -> Self:
         """start, start + step, … endlessly."""
-        return cls(Counter(start, step, dtype))
+        return cls._of_node(Counter(start, step, dtype))
 
     def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Self:
         """The rows of the batches, in batches of another size. The sizes of a list are taken in turns."""
-        return type(self)(Rebatch(self.node, batch_size, drop_remainder))
+        return self._of_node(Rebatch(self.node, batch_size, drop_remainder))
 
     def rejection_resample(
         self, class_func: Callable[..., Any], target_dist: Any, initial_dist: Any = None, seed: int | None = None,
@@ -96,8 +96,8 @@ class ResamplingMethods(Iterable):
         `class_func(element)` gives the number of a class. Without `initial_dist`, the distribution of the classes is
         estimated.
         """
-        return type(self)(RejectionResample(self.node, class_func, target_dist, initial_dist, seed))
+        return self._of_node(RejectionResample(self.node, class_func, target_dist, initial_dist, seed))
 
     def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Self:
         """The elements except those for which a function of an earlier `map` or `filter` raises an error."""
-        return type(self)(IgnoreErrors(self.node, log_warning))
+        return self._of_node(IgnoreErrors(self.node, log_warning))

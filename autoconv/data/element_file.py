@@ -2,10 +2,10 @@
 
     magic, block with the types of the leaves, a block for each element, last block
 
-A block is its length, a CRC-32 and its bytes. The checksum goes on from that of the block before, so that blocks which
-are left out, or exchanged, are found as well. The last block has no bytes, but its checksum includes the number of
-elements. A leaf is its sizes and its bytes; an array of text has the lengths of its texts before the bytes of all.
-Nothing in the file is code.
+A block consists of its length, a CRC-32 and its bytes. The checksum continues that of the block before, so a missing
+block and exchanged blocks are detected too. The last block has no bytes, but its checksum includes the number of
+elements. A leaf consists of its rank, its sizes and its bytes. An array of text has the lengths of the texts before
+their bytes. Nothing in the file is code.
 """
 
 from __future__ import annotations

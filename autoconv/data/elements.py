@@ -81,7 +81,7 @@ def component_leaf_counts(spec: object) -> list[tuple[Any, int]]:
 
 
 def composite_arrays(value: object) -> list[Any]:
-    """Return the arrays of a composite, an empty list for None."""
+    """Return the arrays of a composite; none for None."""
     return [] if value is None else [np.asarray(leaf) for leaf in flat_leaves(value)]
 
 
@@ -111,7 +111,7 @@ def map_specs(function: Callable[[Any], Any], spec: Any) -> Any:
 
 
 def join_element_specs(first: Any, second: Any) -> Any:
-    """Return the spec of elements of either dataset; raises TypeError for different structures or dtypes."""
+    """Return the spec that elements of two datasets have in common; raise TypeError for other structures or dtypes."""
     (first_leaves, template), (second_leaves, second_template) = flatten(first), flatten(second)
     if template != second_template or any(
         type(leaf) is not type(other) or not _can_join(leaf, other)
@@ -157,8 +157,8 @@ def _lists_to_tensors(structure: Any) -> Any:
     if isinstance(structure, dict):
         return type(structure)((key, _lists_to_tensors(value)) for key, value in structure.items())
     if isinstance(structure, tuple):
-        parts = [_lists_to_tensors(part) for part in structure]
-        return type(structure)(*parts) if hasattr(structure, "_fields") else tuple(parts)
+        items = [_lists_to_tensors(item) for item in structure]
+        return type(structure)(*items) if hasattr(structure, "_fields") else tuple(items)
     fields = {field.name: _lists_to_tensors(getattr(structure, field.name)) for field in dataclasses.fields(structure)}
     return type(structure)(**fields)
 

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from autoconv.data.nodes import Bindings, Element, Node
+from autoconv.data.nodes import NO_BINDINGS, Bindings, Element, Node
 from autoconv.data.sources import Slices, object_scalar
 from autoconv.errors import DataLossError, InvalidArgumentError, NotFoundError
 from autoconv.graph.dtypes import string
@@ -38,17 +38,17 @@ class FileNode(Node):
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         for element in self.names_node.iterate(bindings):
             for name in np.ravel(np.asarray(element[0], object)):
-                yield from self.contents(os.fsdecode(name))
+                yield from self.contents(os.fsdecode(name), bindings)
 
-    def contents(self, path: str) -> Iterator[Element]:
+    def contents(self, path: str, bindings: Bindings = NO_BINDINGS) -> Iterator[Element]:
         """Yield the elements of one file; raises DataLossError where its compression is damaged."""
         try:
             with self.open_file(path) as file:
-                yield from self.read(file, path)
+                yield from self.read(file, path, bindings)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise DataLossError(f"{path} is damaged, or not compressed by {self.compression}: {error}") from None
 
-    def read(self, file: IO[bytes], path: str) -> Iterator[Element]:
+    def read(self, file: IO[bytes], path: str, bindings: Bindings) -> Iterator[Element]:
         """Yield the elements of an open file; `path` is for messages."""
         raise NotImplementedError
 
@@ -76,7 +76,7 @@ class TextLines(FileNode):
     def __init__(self, filenames: Any, compression_type: str | None = None) -> None:
         super().__init__(filenames, TensorSpec((), string), compression_type)
 
-    def read(self, file: IO[bytes], path: str) -> Iterator[Element]:
+    def read(self, file: IO[bytes], path: str, bindings: Bindings) -> Iterator[Element]:
         for line in file:
             yield [object_scalar(line.removesuffix(b"\n").removesuffix(b"\r"))]
 
@@ -93,7 +93,7 @@ class Records(FileNode):
     def __init__(self, filenames: Any, compression_type: str | None = None) -> None:
         super().__init__(filenames, TensorSpec((), string), compression_type)
 
-    def read(self, file: IO[bytes], path: str) -> Iterator[Element]:
+    def read(self, file: IO[bytes], path: str, bindings: Bindings) -> Iterator[Element]:
         record_start = 0
         while head := file.read(12):
             if len(head) < 12 or masked_crc32c(head[:8]) != struct.unpack("<I", head[8:])[0]:
@@ -109,7 +109,7 @@ class Records(FileNode):
 
 
 class FixedLengthRecords(FileNode):
-    """Records of `record_size` bytes each, between a header and a footer. A shorter part at the end is an error."""
+    """Records of `record_size` bytes each, between a header and a footer; a shorter last record is an error."""
 
     name = "fixed_length_records"
 
@@ -122,15 +122,16 @@ class FixedLengthRecords(FileNode):
         self.record_size, self.header_size, self.footer_size = record_size, header_size, footer_size
         super().__init__(filenames, TensorSpec((), string), compression_type)
 
-    def read(self, file: IO[bytes], path: str) -> Iterator[Element]:
+    def read(self, file: IO[bytes], path: str, bindings: Bindings) -> Iterator[Element]:
         content = file.read()
-        body = content[self.header_size : len(content) - self.footer_size]
-        if len(body) % self.record_size:
+        body_end = len(content) - self.footer_size
+        body_size = body_end - self.header_size
+        if body_size < 0 or body_size % self.record_size:
             raise InvalidArgumentError(
-                f"{path} has {len(body)} bytes of records, which is not a multiple of {self.record_size} bytes a record"
+                f"{path} has {body_size} bytes of records, which is not a multiple of {self.record_size} bytes a record"
             )
-        for start in range(0, len(body), self.record_size):
-            yield [object_scalar(body[start : start + self.record_size])]
+        for start in range(self.header_size, body_end, self.record_size):
+            yield [object_scalar(content[start : start + self.record_size])]
 
 
 def match_patterns(pattern: Any) -> list[str]:

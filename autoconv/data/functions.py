@@ -73,7 +73,7 @@ class ElementFunction:
         self._compiled_graph: Callable[[Sequence[Any]], list[Any]] | None = None
 
     def _trace(self, function: Callable[..., Any], element_spec: Any) -> Region:
-        """Trace the function; trace it twice if the first trace creates variables, as the second then finds them."""
+        """Trace the function; trace it again if the first trace creates variables, which the second trace only uses."""
         for is_first_trace in (True, False):
             contract = _ElementFunctionContract(is_first_trace)
             region = new_trace(self.name, contract).root
@@ -114,16 +114,17 @@ class ElementFunction:
         return run_with_draws if draws_numbers else run
 
 
-# The code of recent functions of elements, with their graphs, which own the objects that the keys name. Equal
-# pipelines, such as those of each `fit`, share it.
+# The graphs and the code of recent functions of elements, by key. Equal pipelines, such as those of each `fit`, share
+# the code. A graph is stored to keep alive the objects whose ids are in its key.
 _COMPILED_GRAPHS: BoundedDict[Hashable, tuple[Graph, Callable[[Sequence[Any]], list[Any]]]] = BoundedDict(64)
 _MAX_SHARED_BYTES = 1 << 16  # of the constants in a graph whose code is kept
 
 
 def _compile(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
-    """Compile the graph of a function of elements, or return the code of an equal one.
+    """Compile the graph of a function of elements, or return the code of an equal graph.
 
-    The kernels run a graph without regions that makes datasets: most of them run once, and elements come from others.
+    A graph without regions that returns datasets is not compiled: its ops run by their kernels. Most such graphs run
+    only once, and the elements of the datasets are computed by other graphs.
     """
     makes_datasets = any(isinstance(value.type, IterableType) for value in graph.outputs)
     if makes_datasets and not any(node.regions for node in graph.nodes):
@@ -156,7 +157,7 @@ def trace_function(function: Callable[..., Any], element_spec: Any, region: Regi
 
 
 def _check_arity(function: Any, arguments: tuple[Any, ...], element_spec: Any, name: str) -> None:
-    """Raise TypeError if the function does not take these arguments."""
+    """Raise TypeError if the function does not take these arguments; `name` is the method that was given it."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # without a signature, the call itself checks the arguments

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from autoconv.data.batching import Batch, PaddedBatch
-from autoconv.data.elements import spec_leaves
 from autoconv.data.functions import ElementFunction
-from autoconv.data.nodes import Bindings, BoundDataset, Element, Node, Run, integer_tensor
+from autoconv.data.nodes import Bindings, BoundDataset, ComputedElements, Element, Node, Run, integer_tensor
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import int64
 from autoconv.operators.calls.call import call as callable_for
@@ -68,14 +67,17 @@ class GroupByWindow(Node):
 
         elements = self.inputs[0].iterate(bindings)
         for key, group in _full_groups(elements, functools.partial(_integer_result, key_of), size_of):
-            group_dataset = BoundDataset(_ComputedElements(self.inputs[0].spec, group))
+            group_dataset = BoundDataset(ComputedElements(self.inputs[0].spec, group))
             (reduced_dataset,) = reduce([np.int64(key), group_dataset])
             yield from reduced_dataset.iterate()
 
 
 @dataclass(frozen=True)
 class Padding:
-    """Padding of the elements of a bucket. If it `pads_to_boundary`, unknown sizes become its largest length."""
+    """Padding of the elements of a bucket; with `pads_to_boundary`, open sizes become the bucket's largest length.
+
+    `shapes` and `values` are the arguments `padded_shapes` and `padding_values`.
+    """
 
     shapes: Any
     values: Any
@@ -99,8 +101,8 @@ class BucketByLength(Node):
         self.length_function = ElementFunction(_with_integer_result(length_function), source.spec, self.name)
         self.boundaries, self.batch_sizes = list(map(int, boundaries)), list(map(int, batch_sizes))
         self.padding, self.drop_remainder = padding, drop_remainder
-        batches = self._make_batches(source, size=1, max_length=None)
-        super().__init__(batches.spec, [source], self.length_function.values)
+        batches_of_any_size = self._make_batches(source, size=1, max_length=None)
+        super().__init__(batches_of_any_size.spec, [source], self.length_function.values)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         length_of = self.length_function.runner(bindings)
@@ -122,7 +124,7 @@ class BucketByLength(Node):
                 )
             max_length = self.boundaries[bucket] - 1
         return self._make_batches(
-            _ComputedElements(self.inputs[0].spec, group), self.batch_sizes[bucket], max_length
+            ComputedElements(self.inputs[0].spec, group), self.batch_sizes[bucket], max_length
         ).iterate(bindings)
 
     def _make_batches(self, source: Node, size: int, max_length: int | None) -> Node:
@@ -138,7 +140,7 @@ class BucketByLength(Node):
 def _full_groups(
     elements: Iterator[Element], key_of: Callable[[Element], int], size_of: Callable[[int], int]
 ) -> Iterator[tuple[int, list[Element]]]:
-    """Yield each group with its key as soon as it is full, then those left at the end in the order of their keys."""
+    """Yield (key, group) as soon as a group has size_of(key) elements; at the end, the other groups sorted by key."""
     groups: dict[int, list[Element]] = {}
     for element in elements:
         key = key_of(element)
@@ -156,7 +158,7 @@ def _limit_sizes(shape: TensorShape, limit: int) -> TensorShape:
 
 
 def _with_integer_result(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function of an element with its result cast to int64."""
+    """Return a function of an element that casts the result of `function` to int64."""
     return lambda *element: apply("cast", convert_to_tensor(callable_for(function)(*element)), dtype=int64)
 
 
@@ -165,19 +167,3 @@ def _integer_result(run: Run, leaves: Element) -> int:
     (number,) = run(leaves)
     return int(np.asarray(number))
 
-
-class _ComputedElements(Node):
-    """A source of elements that are already computed."""
-
-    name = "group_by_window"
-
-    def __init__(self, spec: Any, elements: list[Element]) -> None:
-        super().__init__(spec)
-        self.elements = elements
-        assert all(len(element) == len(spec_leaves(spec)) for element in elements)
-
-    def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        return iter(self.elements)
-
-    def count(self, bindings: Bindings) -> int:
-        return len(self.elements)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import itertools
 from collections.abc import Callable, Generator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from autoconv.data.elements import initial_state, rebuild
 from autoconv.data.functions import ElementFunction
@@ -45,6 +45,11 @@ class Iterable:
             raise TypeError("a Dataset is created by functions such as Dataset.from_tensor_slices and Dataset.range")
         self.node = node
         self._bound = BoundDataset(node)
+
+    @classmethod
+    def _of_node(cls, node: Node) -> Self:
+        """Return the Dataset of a node; the constructors of classes derived from Dataset take other arguments."""
+        raise NotImplementedError
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
         """The last `state = reduce_func(state, element)`, starting from `initial_state`."""
@@ -189,7 +194,7 @@ def _numpy_elements(dataset: Iterable) -> Generator[Any, None, None]:
         iterator.close()
 
 
-# TensorFlow's class names by node name, where they are not derived from it.
+# TensorFlow's class names by node name, for nodes whose name does not spell the class name.
 _TENSORFLOW_CLASS_NAMES = {
     "dataset": "Options", "from_tensors": "Tensor", "from_tensor_slices": "TensorSlice", "from_generator": "FlatMap",
     "nested": "Variant", "text_lines": "TextLine", "records": "TFRecord", "sample_from_datasets": "DirectedInterleave",

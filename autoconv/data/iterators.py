@@ -42,7 +42,7 @@ class IteratorSpec(TypeSpec):
         return IteratorType(element_type(self.element_spec))
 
     def __call__(self, value: Any) -> Iterator:
-        """The iterator for a graph value, or for a value that a graph has returned."""
+        """Return the iterator for a graph value, or for the `RunningIterator` that a graph has returned."""
         return Iterator(value, self.element_spec)
 
     def __autoconv_spec__(self) -> IteratorSpec:
@@ -181,7 +181,7 @@ class Iterator:
 
 
 def _next(iterator: Any, *default: Any) -> Any:
-    """Return next(iterator) in a graph."""
+    """Return next(iterator, *default) in a graph."""
     stream = stream_of(iterator)
     return if_exp(stream.advance(), stream.current, lambda: default[0]) if default else stream.take()
 
@@ -202,14 +202,14 @@ def as_numpy(spec: Any, leaves: Any) -> Any:
     for component_spec, count in component_leaf_counts(spec):
         component_leaves, start = leaves[start : start + count], start + count
         if is_composite_spec(component_spec):
-            values.append(_rebuild_composite(component_spec, component_leaves))
+            values.append(_composite_as_numpy(component_spec, component_leaves))
         else:
             values.append(_leaf_as_numpy(component_spec, component_leaves[0]))
     return pack(template, values)
 
 
-def _rebuild_composite(spec: TypeSpec, leaves: Sequence[Any]) -> Any:
-    """Return a composite value, or an array if the component of the spec is a tensor."""
+def _composite_as_numpy(spec: TypeSpec, leaves: Sequence[Any]) -> Any:
+    """Return the value of a composite spec: as an array if it is a tensor, otherwise unchanged."""
     value = rebuild(spec, leaves)
     return value.numpy() if isinstance(value, EagerTensor) else value
 

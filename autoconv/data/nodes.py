@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from autoconv.data.elements import element_type
+from autoconv.data.elements import element_type, spec_leaves
 from autoconv.errors import EndOfSequenceError, InvalidArgumentError, OutOfRangeError
 from autoconv.forks import new_lock
 from autoconv.graph.graph import Value
@@ -44,8 +44,8 @@ class Bindings:
         """Return the bindings for another pass, in which draws with a seed begin anew."""
         return Bindings(self.values, self.on_error)
 
-    def skipping_errors(self, on_error: Callable[[Exception], None]) -> Bindings:
-        """Return the bindings for a part of the pass in which `on_error` is given the errors."""
+    def with_on_error(self, on_error: Callable[[Exception], None]) -> Bindings:
+        """Return these bindings with another `on_error`; draws of random numbers go on in the same streams."""
         result = Bindings(self.values, on_error)
         result.draw_streams = self.draw_streams
         return result
@@ -188,6 +188,23 @@ class Nested(Node):
         return result
 
 
+class ComputedElements(Node):
+    """A source of elements that are already computed."""
+
+    name = "computed_elements"
+
+    def __init__(self, spec: Any, elements: list[Element]) -> None:
+        super().__init__(spec)
+        self.elements = elements
+        assert all(len(element) == len(spec_leaves(spec)) for element in elements)
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        return iter(self.elements)
+
+    def count(self, bindings: Bindings) -> int:
+        return len(self.elements)
+
+
 class RunningIterator:
     """The state of one pass over a dataset. Threads may share it; each element goes to one of them.
 
@@ -250,7 +267,7 @@ class RunningIterator:
             raise self._failure
 
     def move_to(self, position: int) -> None:
-        """Skip elements until `position` of them are taken; to go back, restart the same pass.
+        """Skip elements until `position` of them are taken; to go back, restart the pass and skip from its beginning.
 
         Elements are computed anew, in the random orders of the pass.
         """
@@ -271,17 +288,21 @@ class RunningIterator:
 
 
 def _unwrap_generator_error(error: RuntimeError) -> Exception:
-    """Return the error, or an OutOfRangeError if a user's iterator was exhausted inside of a generator."""
+    """Return the error, or an OutOfRangeError if a user's iterator was exhausted inside of a generator.
+
+    Python turns a StopIteration that leaves a generator into a RuntimeError, and EndOfSequenceError is a StopIteration.
+    """
     cause = error.__cause__
     if not isinstance(cause, EndOfSequenceError):
         return error
     result = OutOfRangeError(cause.message, cause.place)
+    # These attributes hold the lines of the user's program that the error's traceback shows.
     result.__dict__.update({name: value for name, value in vars(cause).items() if name.startswith("_autoconv")})
     return result
 
 
 def check_positive(parameter: str, value: Any) -> Any:
-    """Return the number as a tensor; raises InvalidArgumentError if it is known and less than 1."""
+    """Return the number as a tensor; raise InvalidArgumentError if it is known and less than 1."""
     tensor = integer_tensor(value)
     static_number = static_value(tensor)
     if static_number is not None and int(static_number) < 1:
@@ -290,7 +311,7 @@ def check_positive(parameter: str, value: Any) -> Any:
 
 
 def integer_tensor(value: Any) -> Any:
-    """Return a count as a tensor: an integer scalar, known now or at run time."""
+    """Return an integer, known now or at run time only, as a scalar tensor; raise TypeError for any other value."""
     tensor = convert_to_tensor(value)
     if not tensor.dtype.is_integer or tensor.type.shape not in ((), None):
         raise TypeError(f"an integer was expected, found {value!r}")

@@ -40,7 +40,7 @@ class Optional:
 
     @classmethod
     def empty(cls, element_spec: object) -> Optional:
-        """Return an Optional without a value, of the spec; with None, the spec is set later."""
+        """Return an Optional of the spec without a value; with None, `_element_spec` is set later."""
         return cls(constant(False), zeros_of(element_spec))
 
     @property
@@ -67,6 +67,7 @@ class Optional:
 
     @property
     def __autoconv_is_structure_open__(self) -> bool:
+        """True while the spec is not set."""
         return self._value is None
 
     def has_value(self, name: str | None = None) -> Any:
@@ -129,7 +130,7 @@ def _expand_optional_spec(spec: Any) -> Any:
 
 
 def zeros_of(element_spec: object) -> Any:
-    """Return the tensors of an Optional of the spec without a value; with None, the spec is set later."""
+    """Return zeros for the tensors of the spec, the content of an Optional without a value; None for None."""
     leaves, template = expand_specs(*flatten(element_spec))
     return pack(template, [_zeros_of_leaf(spec) for spec in leaves])
 

@@ -50,7 +50,7 @@ class AutotuneAlgorithm(enum.Enum):
 
 
 class OptionGroup:
-    """A set of options: the names in `_defaults`, and no others."""
+    """A set of options: the names in `_defaults`, each with its default or with the class of a nested group."""
 
     _defaults: ClassVar[dict[str, Any]] = {}
 
@@ -75,16 +75,18 @@ class OptionGroup:
         """Return these options, overridden by those set in `later`."""
         result = type(self)()
         for name, default in self._defaults.items():
-            first, second = self.__dict__[name], later.__dict__[name]
+            own_value, later_value = self.__dict__[name], later.__dict__[name]
             result.__dict__[name] = (
-                first._merge(second) if isinstance(default, type) else _later_value(default, first, second)
+                own_value._merge(later_value)
+                if isinstance(default, type)
+                else _merged_value(default, own_value, later_value)
             )
         return result
 
 
-def _later_value(default: Any, first: Any, second: Any) -> Any:
-    """Return the second value unless it is the default, which means that it was not set."""
-    return first if second == default else second
+def _merged_value(default: Any, earlier: Any, later: Any) -> Any:
+    """Return the later value unless it is the default, which means that it was not set."""
+    return earlier if later == default else later
 
 
 class AutotuneOptions(OptionGroup):
@@ -183,7 +185,7 @@ class WithOptions(CountPreservingNode):
 
 
 def options_of(node: Node) -> Options:
-    """Return the options of a dataset: those of its sources, and its own, which are set later."""
+    """Return the options of a dataset; its own override its inputs', and a later input's those of an earlier one."""
     result = Options()
     for source in node.inputs:
         result = result.merge(options_of(source))

@@ -28,12 +28,15 @@ from autoconv.runtime.tensors.dispatch import apply
 
 
 class Pairs:
-    """A dataset for a loop; `adapt` converts each element to Python's structure."""
+    """Python's enumerate or zip of datasets, for a loop in a graph.
+
+    The node `source` computes the elements; `adapt` converts each to the tuples that Python's function gives.
+    """
 
     __autoconv_builtins__: dict[Any, Callable[..., Any]]
 
-    def __init__(self, node: Node, adapt: Callable[[Any], Any]) -> None:
-        self.source = node
+    def __init__(self, source: Node, adapt: Callable[[Any], Any]) -> None:
+        self.source = source
         self.adapt = adapt
 
     def __autoconv_stream__(self) -> Stream:
@@ -65,9 +68,9 @@ def zip_datasets(*iterables: Any, strict: bool = False) -> Pairs:
         raise StagingError(
             "zip(strict=True) does not take a dataset with another iterable", current_place(), "strict=False"
         )
-    _, template = flatten((None,) * len(pairs))
-    source: Node = Zip([part.source for part in pairs.values()], template, strict)
-    for operand in operands.values():
+    _, template = flatten((None,) * len(pairs))  # of a tuple with an item for each dataset
+    source: Node = Zip([pair.source for pair in pairs.values()], template, strict)
+    for operand in operands.values():  # the shortest operand ends the loop
         source = Take(source, _nonnegative_count(operand.length()))
 
     def adapt(element: Any) -> Any:
@@ -94,14 +97,14 @@ def _is_dataset(iterable: Any) -> bool:
 
 
 def _staged_operand(iterable: Any) -> Any:
-    """Return another operand of zip as an iterable of the graph; raise StagingError if it has no positions."""
-    staged_part = as_staged(iterable)
-    if staged_part is None:
+    """Return an operand of zip that is no dataset as an iterable of the graph; raise StagingError without positions."""
+    staged_operand = as_staged(iterable)
+    if staged_operand is None:
         raise StagingError(
             f"{with_article(plain_class(iterable))} cannot be zipped with a dataset", current_place(),
             "a tensor, a list of numbers, or a dataset in its place",
         )  # fmt: skip
-    return staged_part
+    return staged_operand
 
 
 def _nonnegative_count(length: Any) -> Any:
@@ -110,5 +113,5 @@ def _nonnegative_count(length: Any) -> Any:
 
 
 def _weak_position(position: Any) -> Any:
-    """Convert a position to a Python number, which takes the dtype of its operands."""
+    """Convert a position to a weak number, which in arithmetic takes the dtype of the other operand."""
     return apply("python_cast", position, dtype=int64, weak=True)

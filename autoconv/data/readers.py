@@ -156,8 +156,8 @@ def make_csv_dataset(
 ) -> Dataset:
     """Batches of the records of CSV files: dicts of tensors by column name, or (dict, label) with `label_name`.
 
-    The dtypes are inferred from the first rows unless `column_defaults` gives them. Raises ValueError for unknown
-    column names.
+    The dtypes are inferred from the first rows unless `column_defaults` gives them. With `ignore_errors`, records that
+    do not fit the columns are left out. Raises ValueError for unknown column names.
 
     >>> import tempfile
     >>> file = tempfile.NamedTemporaryFile("w")
@@ -178,12 +178,11 @@ def make_csv_dataset(
         defaults = [np.array([b""], object) if dtype.is_string else np.zeros(1, dtype.numpy) for dtype in dtypes]
     else:
         defaults = _select_defaults(column_defaults, positions, len(all_names))
-    dataset = Dataset(
-        Csv(
-            _encode_paths(paths), defaults, compression_type, header, field_delim, use_quote_delim, na_value, positions,
-            selected_names,
-        )
-    )  # fmt: skip
+    file_format = compression_type, header, field_delim, use_quote_delim, na_value
+    selected_columns = None if select_columns is None else positions
+    dataset = Dataset(Csv(_encode_paths(paths), defaults, *file_format, selected_columns, selected_names))
+    if ignore_errors:
+        dataset = dataset.ignore_errors()
     if shuffle:
         dataset = dataset.shuffle(shuffle_buffer_size, shuffle_seed)
     if num_epochs != 1:

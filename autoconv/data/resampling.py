@@ -20,7 +20,7 @@ _PRIOR_COUNT = 10  # initial count of each class in an estimated distribution
 
 
 class Rebatch(Node):
-    """The rows of batches in batches of other sizes, which are taken in turns."""
+    """The rows of batches in new batches, whose sizes are those of `batch_size` in turns."""
 
     name = "rebatch"
 
@@ -53,7 +53,7 @@ class Rebatch(Node):
 
 
 def _concat_rows(elements: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
-    """Return each component's rows of all the elements, joined."""
+    """Return for each component the rows of all elements, joined."""
     return [np.concatenate(leaves) for leaves in zip(*elements, strict=True)]
 
 
@@ -84,16 +84,16 @@ class RejectionResample(Node):
         super().__init__((class_spec, source.spec), [source], self.class_function.values)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        class_function, draws = self.class_function.runner(bindings), self.stream.begin(bindings)
+        class_function, draws = self.class_function.runner(bindings), self.stream.begin()
         class_counts = np.full(self.target_distribution.shape, _PRIOR_COUNT)
         for element in self.inputs[0].iterate(bindings):
             (class_number,) = class_function(element)
             class_counts[int(class_number)] += 1
-            probabilities = self._keep_probabilities(class_counts / class_counts.sum())
+            probabilities = self._probabilities_of_keeping(class_counts / class_counts.sum())
             if draws.draw_word() < 2**32 * probabilities[int(class_number)]:
                 yield [class_number, *element]
 
-    def _keep_probabilities(self, estimated_probabilities: np.ndarray) -> np.ndarray:
+    def _probabilities_of_keeping(self, estimated_probabilities: np.ndarray) -> np.ndarray:
         """Return for each class the probability with which an element of it is kept."""
         distribution = estimated_probabilities if self.initial_distribution is None else self.initial_distribution
         ratio: np.ndarray = self.target_distribution / np.maximum(distribution, np.finfo(np.float32).tiny)
@@ -101,7 +101,7 @@ class RejectionResample(Node):
 
 
 class IgnoreErrors(Node):
-    """The elements for which the functions of `map` and `filter` before it raise no error."""
+    """The elements for which the functions of `map` and `filter` in the steps before this one raise no error."""
 
     name = "ignore_errors"
 
@@ -110,7 +110,7 @@ class IgnoreErrors(Node):
         super().__init__(source.spec, [source])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        source = self.inputs[0].iterate(bindings.skipping_errors(self._log_error))
+        source = self.inputs[0].iterate(bindings.with_on_error(self._log_error))
         while True:
             try:
                 element = next(source, None)

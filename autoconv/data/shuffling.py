@@ -31,7 +31,7 @@ class Draws:
     def draw_word(self) -> int:
         """Return 32 random bits."""
         if not self._buffered_words:
-            self._buffered_words = self._generator.words(256)[::-1].tolist()
+            self._buffered_words = self._generator.words(256)[::-1].tolist()  # reversed: the last one is popped first
         return self._buffered_words.pop()
 
 
@@ -50,8 +50,11 @@ class RandomStream:
         self.pass_number = 0
         self._lock = new_lock()
 
-    def begin(self, bindings: Bindings) -> Draws:
-        """Return the words of the next pass, seeded by the next two words of the dataset's stream."""
+    def begin(self) -> Draws:
+        """Return the draws of the next pass: from the stream's own seeds, or else from two words of the stream.
+
+        The stream's own seeds are used where all passes have the same draws.
+        """
         with self._lock:
             pass_number = self.pass_number
             self.pass_number += 1 if self._reshuffles else 0
@@ -76,7 +79,7 @@ class Shuffle(CountPreservingNode):
         super().__init__(source.spec, [source], [self.size])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        size, draws = bindings.number(self.size), self.stream.begin(bindings)
+        size, draws = bindings.number(self.size), self.stream.begin()
         if size < 1:
             raise InvalidArgumentError(f"buffer_size has to be positive, found {size}")
         # A ring buffer of the elements from `first` to `end`; the first element moves to the slot of the drawn one.
@@ -108,7 +111,7 @@ class RandomNumbers(Node):
         super().__init__(TensorSpec((), int64))
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        draws = self.stream.begin(bindings)
+        draws = self.stream.begin()
         while True:
             yield [np.int64(draws.draw_word())]
 

@@ -24,12 +24,12 @@ from autoconv.graph.dtypes import DType, as_dtype, int64
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import Template, flatten, pack
 from autoconv.runtime.support.type_spec import TypeSpec, is_composite_spec
-from autoconv.runtime.tensors.conversion import to_array
+from autoconv.runtime.tensors.conversion import convert_to_tensor, to_array
 from autoconv.runtime.tensors.tensor import EagerTensor
 
 
 class Tensors(Node):
-    """One element: the structure itself."""
+    """A dataset whose only element is the structure `tensors`."""
 
     name = "from_tensors"
 
@@ -45,7 +45,7 @@ class Tensors(Node):
 
 
 class Slices(Node):
-    """The rows of tensors of one length."""
+    """The rows of tensors that have equally many rows."""
 
     name = "from_tensor_slices"
 
@@ -59,9 +59,9 @@ class Slices(Node):
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         arrays = [bindings.resolve(leaf) for leaf in self.leaves]
         are_memory_mapped = [is_memory_mapped(array) for array in arrays]
-        lengths = {len(array) for array in arrays}
+        lengths = sorted({len(array) for array in arrays})
         if len(lengths) > 1:
-            raise InvalidArgumentError(f"from_tensor_slices takes tensors of one length, found {sorted(lengths)} rows")
+            raise InvalidArgumentError(f"from_tensor_slices takes tensors of equal length, found {lengths} rows")
         for position in range(len(arrays[0])):
             yield [
                 _get_row(array, position, is_copied) for array, is_copied in zip(arrays, are_memory_mapped, strict=True)
@@ -72,7 +72,7 @@ class Slices(Node):
 
 
 class CompositeSlices(Node):
-    """The rows of tensors and composite tensors of one length."""
+    """The rows of tensors and composite tensors that have equally many rows."""
 
     name = "from_tensor_slices"
 
@@ -85,7 +85,7 @@ class CompositeSlices(Node):
         columns = row_columns(self.tensors_spec, [bindings.resolve(leaf) for leaf in self.leaves])
         if len({len(column) for column in columns}) > 1:
             lengths = [*map(len, columns)]
-            raise InvalidArgumentError(f"from_tensor_slices takes tensors of one length, found {lengths} rows")
+            raise InvalidArgumentError(f"from_tensor_slices takes tensors of equal length, found {lengths} rows")
         for rows in zip(*columns, strict=True):
             yield [leaf for row in rows for leaf in row]
 
@@ -99,17 +99,17 @@ def row_spec(spec: Any) -> Any:
 
 
 def row_columns(spec: object, leaves: Sequence[Any]) -> list[list[list[Any]]]:
-    """Return for each component of an element its rows, each a list of leaves."""
+    """Return for each component of an element its rows, each a list of leaves; a row of a None is an empty list."""
     start = 0
     columns: list[list[list[Any]] | None] = []
     for component, count in component_leaf_counts(spec):
-        own_leaves, start = leaves[start : start + count], start + count
+        component_leaves, start = leaves[start : start + count], start + count
         if count == 0:
             columns.append(None)
         elif is_composite_spec(component):
-            columns.append([composite_arrays(row) for row in component._rows(rebuild(component, own_leaves))])
+            columns.append([composite_arrays(row) for row in component._rows(rebuild(component, component_leaves))])
         else:
-            (rows,) = own_leaves
+            (rows,) = component_leaves
             columns.append([[_get_row(rows, position, is_copied=False)] for position in range(len(rows))])
     length = next(len(column) for column in columns if column is not None)
     return [[[]] * length if column is None else column for column in columns]
@@ -131,7 +131,7 @@ class Range(Node):
         super().__init__(TensorSpec((), dtype), values=self.bounds)
 
     def _range(self, bindings: Bindings) -> range:
-        """Return the range of Python with the bounds of this run."""
+        """Return Python's range with the values that the bounds have in this run."""
         bounds = [bindings.number(bound) for bound in self.bounds]
         if bounds[2] == 0:
             raise InvalidArgumentError("the step of Dataset.range must not be zero")
@@ -173,7 +173,7 @@ class FromGenerator(Node):
 
     def __init__(self, generator: Callable[..., Any], spec: Any, args: Sequence[Any]) -> None:
         self.generator = generator
-        self.args = [components(arg)[0][0] for arg in args]
+        self.args = list(map(convert_to_tensor, args))
         spec = expand_optional_specs(spec)
         self.specs, self.template = flatten(spec)
         for leaf in self.specs:
@@ -208,8 +208,8 @@ class FromGenerator(Node):
                 "`generator` yielded an element that did not match the expected structure. The expected structure was "
                 f"{pack(self.template, self.specs)}, but the yielded element was {value!r}."
             )
-        parts = zip(leaves, self.specs, strict=True)
-        return [leaf for part, spec in parts for leaf in self._leaves_of_component(part, spec)]
+        components_and_specs = zip(leaves, self.specs, strict=True)
+        return [leaf for component, spec in components_and_specs for leaf in self._leaves_of_component(component, spec)]
 
     def _leaves_of_component(self, value: object, spec: TypeSpec) -> list[Any]:
         """Return the leaves of one component of an element; raise TypeError unless it fits the spec."""
@@ -244,12 +244,12 @@ class FromGenerator(Node):
                 f"`generator` yielded an element of shape {array.shape} where an element of shape {spec.shape} was "
                 "expected."
             )
-        # A generator may reuse one array.
+        # An array of the generator is copied: the generator may change it and yield it again.
         return array.copy() if isinstance(value, np.ndarray) and np.may_share_memory(array, value) else array
 
 
 def _raise_op_errors(values: Iterator[Any]) -> Iterator[Any]:
-    """Yield the values; raise a generator's TypeError or ValueError as the error of an op, as TensorFlow does."""
+    """Yield the values; as in TensorFlow, a TypeError becomes a DtypeError and a ValueError an InvalidArgumentError."""
     try:
         yield from values
     except AutoconvError:
@@ -301,7 +301,7 @@ def rows_of_file(path: Any, mmap_mode: str | None = "r") -> Any:
 
 
 def _shape_leaves(shapes: Any, template: Template) -> list[Any]:
-    """Return the shapes of a structure: the entries at the positions of the dtypes."""
+    """Return the entry of `shapes` for each leaf of `template`, the structure of the dtypes."""
     result: list[Any] = []
 
     def add_shapes(shape: Any, node: Template | None) -> None:
@@ -321,7 +321,7 @@ def _shape_leaves(shapes: Any, template: Template) -> list[Any]:
 
 
 def _leaves_in_structure(value: Any, template: Template | None) -> list[Any] | None:
-    """Return the leaves of a value in the template's structure, where lists match tuples; None for another one."""
+    """Return the leaves of a value, or None unless it has the template's structure, where lists match tuples."""
     if template is None:
         return [value]
     if template.keys is not None:
@@ -347,12 +347,12 @@ def _leaves_in_structure(value: Any, template: Template | None) -> list[Any] | N
 
 
 def _has_dtype(value: Any) -> bool:
-    """Return whether a generator's value has a dtype of its own, which is not converted."""
+    """Return whether a generator's value is an array, a NumPy scalar or a tensor: its numbers are cast to the spec."""
     return isinstance(value, (np.ndarray, np.generic, EagerTensor))
 
 
 def _symbols_of_leaves(leaves: Sequence[Any]) -> list[Any]:
-    """Return the tensors that a node reads besides its inputs, and the symbols of datasets in its elements."""
+    """Return the values that `Tensors` reads: each leaf that is a tensor, and the symbols of each that is a dataset."""
     return [symbol for leaf in leaves for symbol in (leaf.node.symbols if hasattr(leaf, "node") else (leaf,))]
 
 
@@ -379,7 +379,7 @@ def _check_lengths(leaves: Sequence[Any]) -> None:
             if first_length is not None and first_length != length:
                 raise ValueError(
                     f"Dimensions {first_length} and {length} are not compatible: from_tensor_slices takes tensors of "
-                    f"one length, and component {position} has {length} rows where those before it have "
+                    f"equal length, and component {position} has {length} rows where those before it have "
                     f"{first_length}."
                 )
             first_length = length

@@ -1,7 +1,7 @@
 """Elements stored in files, for a cache or in a folder with their spec.
 
-A file takes its name when a pass is complete. The index of a folder is written last: it has the spec of an element as
-JSON, and names the file. After an interruption the folder therefore holds the old elements or the new ones.
+A file has a temporary name until a pass is complete. The index of a folder is written last: it has the spec of an
+element as JSON, and names the file. After an interruption the folder therefore holds the old elements or the new ones.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class FileCache(CountPreservingNode):
 
 
 class SavedElements(Node):
-    """The elements of a folder that `save` wrote. A given spec has to be compatible with them."""
+    """The elements of a folder that `save` wrote; raises ValueError if they do not fit a given `element_spec`."""
 
     name = "load"
 
@@ -122,7 +122,7 @@ def _is_compatible(spec: Any, requested_spec: Any) -> bool:
 
 
 def _spec_to_json(spec: Any) -> Any:
-    """Convert the spec of an element to JSON values; raises TypeError for parts that are no tensors."""
+    """Convert the spec of an element to JSON values; raise TypeError for other components than tensors."""
     if isinstance(spec, dict):
         return {"dict": [[key, _spec_to_json(part)] for key, part in spec.items()]}
     if isinstance(spec, tuple):

@@ -12,7 +12,7 @@ from typing import Any
 from autoconv.data.nodes import Element, Run
 from autoconv.forks import DATASET, generation, new_lock
 
-_QUICK_SECONDS = 0.0003  # time of an element that is not worth a thread
+_QUICK_SECONDS = 0.0003  # elements that take less time are not worth a thread
 
 
 def prefetch(source: Iterator[Element], size: int) -> Iterator[Element]:
@@ -26,9 +26,9 @@ def prefetch(source: Iterator[Element], size: int) -> Iterator[Element]:
 
 
 def use_threads_if_slow(elements: Iterator[Element], in_threads: Callable[[], Iterator[Element]]) -> Iterator[Element]:
-    """Yield the elements; once two of them have taken long, those of `in_threads()`, the others computed by threads.
+    """Yield the elements; once two of them have taken long, yield the remaining ones from `in_threads()`.
 
-    The exchange of quick elements between threads takes longer than they do: their consumer computes them.
+    Passing a quick element from one thread to another takes longer than computing it.
     """
     slow_count = 0
     while slow_count < 2:
@@ -120,14 +120,14 @@ class _Pool:
         self.jobs.append(job)
 
     def take(self, keeps_order: bool) -> Any:
-        """Remove the first job, or without `keeps_order` any that is finished, and return its result."""
+        """Remove a job and return its result: without `keeps_order` any finished job, else the first, once it ends."""
         self._restart_after_fork()
         index = 0 if keeps_order else next((i for i, job in enumerate(self.jobs) if job.is_done), 0)
         job = self.jobs[index]
         del self.jobs[index]
         if not job.is_done:
             assert job.future is not None
-            job.future.result()
+            job.future.result()  # waits; the job holds the result or the error
         if job.error is not None:
             raise job.error
         return job.result
@@ -138,7 +138,7 @@ class _Pool:
             self._threads.shutdown(wait=True, cancel_futures=True)
 
 
-_END: Any = object()  # the last item, after all elements
+_END: Any = object()  # in place of an element, after the last one
 
 
 class _Buffer:
@@ -227,7 +227,7 @@ class _Buffer:
 
     def stop(self) -> None:
         """Stop the thread and wait until it has ended."""
-        if self._generation != generation():  # the thread does not exist here
+        if self._generation != generation():  # the thread is in the parent process
             return
         with self._items_changed:
             self._is_stopped = True

@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv.api.tensors.arguments import static_int
+from autoconv.data.combining import Concatenate
 from autoconv.data.dataset import Dataset
+from autoconv.data.sources import Tensors
 from autoconv.data.transforms import KnownCount
 from autoconv.errors import OutOfRangeError
 from autoconv.runtime.annotations import IntLike
@@ -204,10 +206,7 @@ def from_list(elements: Sequence[Any], name: str | None = None) -> Dataset:
         raise TypeError("elements must be a list.")
     if not elements:
         raise ValueError("Empty `elements` cannot be a dataset.")
-    result = Dataset.from_tensors(elements[0])
-    for element in elements[1:]:
-        result = result.concatenate(Dataset.from_tensors(element))
-    return result
+    return Dataset(Concatenate([Tensors(element) for element in elements]))
 
 
 def at(dataset: Dataset, index: IntLike) -> Any:

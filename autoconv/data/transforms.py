@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.data.elements import map_specs, spec_leaves
+from autoconv.data.elements import component_leaf_counts, map_specs, spec_leaves
 from autoconv.data.functions import ElementFunction
 from autoconv.data.nodes import (
     INFINITE,
@@ -18,6 +18,7 @@ from autoconv.data.nodes import (
     UNKNOWN,
     Bindings,
     BoundDataset,
+    ComputedElements,
     CountPreservingNode,
     Element,
     Node,
@@ -32,28 +33,33 @@ from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.static_values import static_value
 
-AUTOTUNE = -1  # in place of a number of threads or elements, which is then chosen here; as in TensorFlow
+AUTOTUNE = -1  # instead of a number of threads or elements: the node chooses the number; as in TensorFlow
 
 
 class Map(CountPreservingNode):
-    """function(element) for each element, by threads if `workers` is set; AUTOTUNE is for slow elements alone."""
+    """function(element) for each element, computed by threads if `num_parallel_calls` is set.
+
+    With AUTOTUNE, threads are used only if the elements take long.
+    """
 
     name = "map"
 
-    def __init__(self, source: Node, function: Any, workers: Any = None, deterministic: bool | None = None) -> None:
+    def __init__(
+        self, source: Node, function: Any, num_parallel_calls: Any = None, deterministic: bool | None = None
+    ) -> None:
         self.function = ElementFunction(function, source.spec, "map")
-        self.workers = thread_count(workers)
-        self.chooses_threads = workers is not None and int(workers) == AUTOTUNE
+        self.thread_count = thread_count(num_parallel_calls)
+        self.chooses_threads = num_parallel_calls is not None and int(num_parallel_calls) == AUTOTUNE
         self.keeps_order = deterministic is not False
         super().__init__(self.function.result_spec, [source], self.function.values)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         run, source = bindings.skip_errors(self.function.runner(bindings)), self.inputs[0].iterate(bindings)
         results: Iterator[Element] = map(run, source)
-        if self.workers:
+        if self.thread_count:
 
             def in_threads() -> Iterator[Element]:
-                return map_in_threads(source, run, self.workers, self.keeps_order)
+                return map_in_threads(source, run, self.thread_count, self.keeps_order)
 
             results = use_threads_if_slow(results, in_threads) if self.chooses_threads else in_threads()
         yield from (element for element in results if element is not SKIPPED)
@@ -110,22 +116,22 @@ class Take(Node):
 
 
 class Skip(Node):
-    """All elements but the first `limit`; none for -1."""
+    """All elements but the first `skipped_count`; no elements for -1."""
 
     name = "skip"
 
-    def __init__(self, source: Node, limit: Any) -> None:
-        self.limit = integer_tensor(limit)
-        super().__init__(source.spec, [source], [self.limit])
+    def __init__(self, source: Node, skipped_count: Any) -> None:
+        self.skipped_count = integer_tensor(skipped_count)
+        super().__init__(source.spec, [source], [self.skipped_count])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        limit = bindings.number(self.limit)
-        if limit >= 0:
-            yield from itertools.islice(self.inputs[0].iterate(bindings), limit, None)
+        skipped_count = bindings.number(self.skipped_count)
+        if skipped_count >= 0:
+            yield from itertools.islice(self.inputs[0].iterate(bindings), skipped_count, None)
 
     def count(self, bindings: Bindings) -> int:
-        limit, source_count = bindings.number(self.limit), self.inputs[0].count(bindings)
-        return 0 if limit < 0 else source_count if source_count < 0 else max(source_count - limit, 0)
+        skipped_count, source_count = bindings.number(self.skipped_count), self.inputs[0].count(bindings)
+        return 0 if skipped_count < 0 else source_count if source_count < 0 else max(source_count - skipped_count, 0)
 
 
 class Shard(Node):
@@ -152,7 +158,7 @@ class Shard(Node):
 
 
 def _check_shard(shard_count: int, index: int) -> None:
-    """Raise InvalidArgumentError unless the index is one of the shards."""
+    """Raise InvalidArgumentError unless 0 <= index < shard_count."""
     if not 0 <= index < shard_count:
         raise InvalidArgumentError(f"shard takes an index from 0 to num_shards - 1, found {index} of {shard_count}")
 
@@ -265,7 +271,9 @@ class Window(Node):
         if min(size, shift, stride) < 1:
             raise ValueError(f"window takes positive numbers, found size {size}, shift {shift} and stride {stride}")
         source = self.inputs[0].iterate(bindings)
-        extent = (size - 1) * stride + 1
+        components = component_leaf_counts(self.inputs[0].spec)
+        leaf_ends = list(itertools.accumulate(leaf_count for _, leaf_count in components))
+        extent = (size - 1) * stride + 1  # source elements from the first to the last of a window
         window: deque[Element] = deque()
         is_exhausted = False
         while True:
@@ -279,30 +287,16 @@ class Window(Node):
             if not window or (is_remainder and self.drop_remainder):
                 return
             elements = list(itertools.islice(window, 0, extent, stride))
-            specs = spec_leaves(self.inputs[0].spec)
-            yield [BoundDataset(ComponentOfElements(spec, elements, i)) for i, spec in enumerate(specs)]
+            yield [
+                BoundDataset(ComputedElements(spec, [element[end - leaf_count : end] for element in elements]))
+                for (spec, leaf_count), end in zip(components, leaf_ends, strict=True)
+            ]
             for _ in range(shift):
                 if window:
                     window.popleft()
                 elif not is_exhausted and next(source, None) is None:
                     is_exhausted = True
 
-
-class ComponentOfElements(Node):
-    """One component of elements that are already computed."""
-
-    name = "window"
-
-    def __init__(self, spec: Any, elements: list[Element], component_index: int) -> None:
-        super().__init__(spec)
-        self.elements, self.component_index = elements, component_index
-
-    def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        for element in self.elements:
-            yield [element[self.component_index]]
-
-    def count(self, bindings: Bindings) -> int:
-        return len(self.elements)
 
 
 class Scan(CountPreservingNode):

@@ -135,3 +135,27 @@ def test_tables_by_name(tmp_path):
         tf.data.experimental.make_csv_dataset(str(path), 1, select_columns=["x"])
     with pytest.raises(ValueError, match="'x' is not in"):
         tf.data.experimental.make_csv_dataset(str(path), 1, label_name="x")
+
+
+def test_csv_records_that_do_not_fit_are_left_out(tmp_path, elements):
+    path = tmp_path / "a.csv"
+    path.write_text("n,x\n1,0.5\nbad,1.5\n3,2.5\n4,3.5,9\n5,4.5\n")
+    rows = tf.data.experimental.CsvDataset(str(path), [tf.int32, tf.float32], header=True)
+    assert elements(rows.ignore_errors()) == [(1, 0.5), (3, 2.5), (5, 4.5)]
+    defaults = {"column_defaults": [tf.int32, tf.float32], "num_epochs": 1, "shuffle": False}
+    batches = tf.data.experimental.make_csv_dataset(str(path), 3, ignore_errors=True, **defaults)
+    assert [batch["n"].tolist() for batch in batches.as_numpy_iterator()] == [[1, 3, 5]]
+    path.write_text("n,x\n1,0.5\n4,3.5,9\n")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Expect 2 fields but have 3"):
+        list(tf.data.experimental.make_csv_dataset(str(path), 1, **defaults))
+
+
+def test_transformations_of_datasets_of_files(tmp_path, elements):
+    path = tmp_path / "a"
+    path.write_bytes(b"one\ntwo\nthree\n")
+    lines = tf.data.TextLineDataset(str(path))
+    assert elements(lines.snapshot(str(tmp_path / "b"))) == [b"one", b"two", b"three"]
+    lines.save(str(tmp_path / "c"))
+    assert elements(tf.data.TextLineDataset.load(str(tmp_path / "c"))) == [b"one", b"two", b"three"]
+    kept = lines.rejection_resample(lambda line: tf.cast(tf.strings.length(line) > 3, tf.int32), [1.0, 0.0], [0.5, 0.5])
+    assert elements(kept) == [(0, b"one"), (0, b"two")]

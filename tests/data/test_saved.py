@@ -139,3 +139,5 @@ def test_records_of_fixed_length(tmp_path):
     assert list(read.as_numpy_iterator()) == [b"aa", b"bb", b"cc"]
     with pytest.raises(tf.errors.InvalidArgumentError, match="multiple of 4 bytes"):
         list(tf.data.FixedLengthRecordDataset(str(tmp_path / "a"), 4))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="-2 bytes"):  # the footer is longer than the file
+        list(tf.data.FixedLengthRecordDataset(str(tmp_path / "a"), 2, footer_bytes=16))

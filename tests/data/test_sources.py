@@ -201,6 +201,18 @@ def test_errors_of_a_generator_are_those_of_ops(kind):
     assert isinstance(raised.value, kind) and isinstance(raised.value.__cause__, kind)
 
 
+def test_arguments_of_a_generator_are_whole_tensors(elements):
+    def generate(rows, scale):
+        yield rows.sum() * scale
+
+    dataset = Dataset.from_generator(generate, args=((1, 2), 3), output_signature=tf.TensorSpec((), tf.int64))
+    assert elements(dataset) == [9]
+
+
+def test_a_dataset_of_a_long_list(elements):
+    assert elements(tf.data.experimental.from_list(list(range(2000)))) == list(range(2000))
+
+
 def test_empty_lists_from_a_generator_take_the_dtype_of_the_spec(elements):
     def rows():
         yield []

@@ -115,6 +115,12 @@ def test_windows_of_structures_and_flat_map(elements):
     assert elements(pairs) == [(1, 4), (2, 5), (3, 6)]
 
 
+def test_windows_of_composites():
+    rows = Dataset.from_tensor_slices((tf.sparse.from_dense([[1, 0], [0, 2], [3, 4]]), [5, 6, 7])).window(2)
+    found = [([tf.sparse.to_dense(row).numpy().tolist() for row in a], [int(x) for x in b]) for a, b in rows]
+    assert found == [([[1, 0], [0, 2]], [5, 6]), ([[3, 4]], [7])]
+
+
 def test_flat_map_and_interleave(elements):
     repeated = lambda x: Dataset.from_tensors(x).repeat(x)
     assert elements(Dataset.range(4).flat_map(repeated)) == [1, 2, 2, 3, 3, 3]

@@ -112,6 +112,7 @@ def test_an_estimate_follows_loops_in_named_functions_and_methods():
     assert estimate_seconds(lambda grid: grid.all(), (Grid(1_000),), {}) > 1e-2
     assert estimate_seconds(lambda n: squares(n), (3_000,), {}) > 1e-2
     assert estimate_seconds(lambda n, table=(1,) * 10**6: [n for _ in table], (1,), {}) > 1e-2
+    assert estimate_seconds(lambda numbers: [n + 1 for n in numbers], (range(10**6, 0, -1),), {}) > 1e-2
     assert math.isinf(estimate_seconds(lambda n: power(2, n), (9,), {}))
 
 

@@ -9,7 +9,7 @@ _PACKAGE_NAMES = {"__wrapped__", "__func__", "__self__"}
 
 
 class FunctionAttributes(dict[str, Any]):
-    """The `__dict__` of a decorated function, which takes only the attributes of the program from that of another.
+    """The `__dict__` of a decorated function; an update by another such dict takes only the program's attributes.
 
     `functools.wraps` updates the `__dict__` of a wrapper by that of the function. If it copied the package's attributes
     too, a decorated wrapper of a decorated function would behave as that function.

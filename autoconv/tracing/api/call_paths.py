@@ -21,7 +21,7 @@ from autoconv.runtime.tensors.numpy_behaviour import call_with_tape_tensors
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.execute.native_dispatch import is_installed, make_native_slot, native_entries
 from autoconv.tracing.execute.plain_rerun import reruns_plain
-from autoconv.tracing.guards.numpy_error_state import VARIABLE
+from autoconv.tracing.guards.numpy_error_state import ERROR_STATE
 from autoconv.tracing.guards.plain_conditions import reason_for_plain_calls
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.signature import Signature, is_method
@@ -86,7 +86,8 @@ class CallDispatch(Generic[P, R]):
                 method = self.method_for_call(args)
                 if method is not None:
                     return method(*args[1:], **kwargs)  # type: ignore[no-any-return]
-            if self._is_timed and not BUSY.value and not SETTINGS.run_eagerly and not SETTINGS.check_numerics:
+            is_changed_by_settings = SETTINGS.run_eagerly or SETTINGS.check_numerics
+            if self._is_timed and not BUSY.value and not is_changed_by_settings:
                 if not self._gate.take_unexamined():
                     return self._run_in_chosen_form(args, kwargs)
                 if self._gate.is_plain:
@@ -320,12 +321,13 @@ class CallDispatch(Generic[P, R]):
             return self._run_graph(args, kwargs)
         finally:
             seconds = seconds or clock() - start
-            if self._attempt_count == attempts_before and self._is_time_valid and not timing.choice:
+            has_traced = self._attempt_count != attempts_before
+            if self._is_time_valid and not has_traced and not timing.choice:
                 latest_trace = max(self._trace_cache.traces, key=lambda concrete: concrete.last_use, default=None)
                 run_trace = None if self._bailout.is_without_trace else latest_trace
                 if run_trace is not None and not _may_sample_plain(run_trace, seconds):
                     timing.choice = GRAPH
-                elif latest_trace is None or not timing.is_first_run(latest_trace.number):
+                elif latest_trace is None or not timing.record_run(latest_trace.number):
                     timing.has_trace |= run_trace is not None
                     if self._bailout.doubtful_seconds:
                         timing.record_search(seconds - self._bailout.doubtful_seconds)
@@ -357,9 +359,10 @@ class CallDispatch(Generic[P, R]):
 
     def _make_first_direct(self, concrete: ConcreteFunction) -> None:
         """Make a trace the first direct one, if it has an entry; narrow traces precede wide ones."""
+        # An entry checks no settings and no replica, and its calls cannot be undone.
         if concrete.guards.check_numerics or concrete.key.replica or concrete.float_errors.undoable_calls:
             return
-        first_trace = self._direct_traces[0][0] if self._direct_traces else None
+        first_trace = next((trace for trace, _ in self._direct_traces), None)
         is_first = first_trace is concrete and self._first_entries == concrete.entries
         if concrete.entry is not None and not is_first:
             others = [pair for pair in self._direct_traces if pair[0] is not concrete]
@@ -369,9 +372,9 @@ class CallDispatch(Generic[P, R]):
     def _set_direct_traces(self, *pairs: tuple[ConcreteFunction, Callable[..., Any]]) -> None:
         """Set the direct traces, and the entries that native dispatch calls."""
         self._direct_traces = pairs
-        self._first_entries = pairs[0][0].entries if pairs else ()
+        self._first_entries = next((trace.entries for trace, _ in pairs), ())
         may_set_flags = any(concrete.float_errors.may_occur for concrete, _ in pairs)
-        self._gate.set_variable_check(self._checks_float_state and may_set_flags and VARIABLE is not None)
+        self._gate.set_variable_check(self._checks_float_state and may_set_flags and ERROR_STATE is not None)
         native_candidates = [entry for concrete, _ in pairs for entry in concrete.entries]
         self._native_entries = ()
         needs_python = any(trace.checks_guards_in_python or trace.float_errors.is_certain for trace, _ in pairs)

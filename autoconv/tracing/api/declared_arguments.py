@@ -37,8 +37,8 @@ from autoconv.tracing.specialise.function_contract import FunctionContract
 
 _CONTRACTS = {contract.name: contract for contract in (FunctionContract, CompileContract)}
 _NUMBER_TYPES = (bool, int, float, complex, np.generic)
-# Sizes in the examples of three calls, which make the function trace with open sizes. In a call, each symbol gets one
-# of the four. A program that fails for the first examples may need earlier sizes that are larger, or multiples of 4.
+# Sizes in the examples of three calls, which make the function trace with open sizes. In a call, each symbol gets the
+# next of the four. A program that fails for these may need sizes that fall from symbol to symbol, or multiples of 4.
 _EXAMPLE_SIZES = ((5, 11, 23, 43), (7, 13, 29, 47), (6, 17, 31, 53))
 _FURTHER_EXAMPLE_SIZES = (tuple(sizes[::-1] for sizes in _EXAMPLE_SIZES), ((8, 20), (16, 28), (12, 44)))
 

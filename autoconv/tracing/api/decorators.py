@@ -103,7 +103,10 @@ def function(
     def decorate(inner: Callable[..., Any]) -> Any:
         reduces_retracing = bool(reduce_retracing or experimental_relax_shapes)
         follows_hints = bool(experimental_follow_type_hints)
-        options = FunctionOptions(input_signature, autograph, reduces_retracing, None, follows_hints, donate, backend)
+        options = FunctionOptions(
+            input_signature=input_signature, autograph=autograph, reduce_retracing=reduces_retracing,
+            follow_type_hints=follows_hints, donate=donate, backend=backend,
+        )  # fmt: skip
         make_function = disable if SETTINGS.disabled else Function
         return make_function(inner, FunctionContract, options)
 

@@ -79,8 +79,9 @@ def _replace(copy: Graph, node: Node, inputs: list[Value]) -> list[Value] | None
         results = node.op.kernel(**attributes)
         return [b.constant(value=x) for x in (results if isinstance(results, tuple) else (results,))]
     if function in _SORTS:
-        axis = attributes["arguments"][1] if function == "argsort" else dict(attributes["keywords"]).get("axis")
-        return [_SORTS[function](b, inputs[0], -1 if axis is None else axis[1])]
+        keyword_axis = dict(attributes["keywords"]).get("axis", ("value", -1))
+        _, axis = attributes["arguments"][1] if function == "argsort" else keyword_axis
+        return [_SORTS[function](b, inputs[0], axis)]
     if function in _REDUCTIONS:
         return [_REDUCTIONS[function](b, inputs[0], _reduced_axis(attributes))]
     result_type: Any = node.results[0].type
@@ -129,7 +130,7 @@ def _modf(b: GraphBuilder, dtype: DType, x: Value) -> tuple[Value, Value]:
 def _ldexp(b: GraphBuilder, dtype: DType, x: Value, exponent: Value) -> Value:
     """Multiply by the power of two in three steps, as the power alone may overflow."""
     x, exponent = b.cast(x, dtype=dtype), b.cast(exponent, dtype=int64)
-    exponent = b.minimum(b.maximum(exponent, -3000), 3000)
+    exponent = b.minimum(b.maximum(exponent, -3000), 3000)  # beyond these limits every result is 0 or infinite
     third = b.floor_divide(exponent, 3)
     for part in (third, third, b.subtract(exponent, b.multiply(third, 2))):
         power = b.cast(part, dtype=dtype)

@@ -105,7 +105,7 @@ def replace_generators(graph: Graph) -> Graph:
     """Return a graph whose random generators are arrays. Raises UnsupportedError for draws not in `_METHODS`."""
     if not any(isinstance(value.type, ObjectType) and value.type in _STATES for value in _values(graph)):
         return graph
-    return _Generators(fold_constants(graph, "compile"), None).run()
+    return _GeneratorReplacement(fold_constants(graph, "compile"), None).run()
 
 
 def _values(graph: Graph) -> list[Value]:
@@ -116,7 +116,8 @@ def state_of(generator: Any) -> np.ndarray:
     """Return the state of a generator as an array. Raises UnsupportedError for other bits and kept numbers."""
     type_ = GENERATOR_TYPES[type(generator)]
     if type_ == PYTHON_RANDOM:
-        words, keeps_normal = generator.getstate()[1], generator.gauss_next is not None
+        _, words, next_normal = generator.getstate()
+        keeps_normal = next_normal is not None
     elif type_ == RANDOM_STATE:
         content = generator.get_state(legacy=False)
         words, keeps_normal = (*content["state"]["key"], content["state"]["pos"]), content["has_gauss"]
@@ -132,7 +133,7 @@ def state_of(generator: Any) -> np.ndarray:
     return np.array([*words, *[0] * 5], np.uint32)
 
 
-class _Generators(Rewriter[None]):
+class _GeneratorReplacement(Rewriter[None]):
     """The pass: each generator becomes an array, each draw the nodes of its code."""
 
     def __init__(self, *arguments: Any) -> None:

@@ -4,8 +4,8 @@
     after    %ends = cumsum(%counts); %total = reduce_sum(%counts); %rows = range(0, %total, 1)
              %sources = searchsorted(%ends, %rows, side="right"); %y = gather(%x, %sources, axis=0)
 
-So with shifts of `roll`, amounts of `pad`, and numbers of segments of `segment_sum`. Counts below zero are NumPy's
-error. A `fill` of known shape loses its operand for the shape. In this process the kernels of the ops run.
+The shifts of `roll`, the amounts of `pad` and the ids of `segment_sum` are replaced likewise. Counts below zero raise
+NumPy's error. A `fill` of known shape loses its operand for the shape. In this process, these ops run by their kernels.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ def _number(b: GraphBuilder, number: int) -> Value:
 
 
 def _count_up(b: GraphBuilder, count: Value) -> Value:
+    """Return the numbers 0, 1, … count - 1."""
     return b.range(_number(b, 0), count, _number(b, 1))  # type: ignore[no-any-return]
 
 
@@ -79,8 +80,8 @@ def _filled(b: GraphBuilder, number: Any, x: Value, sizes: list[Any]) -> Value:
 
 @FORMS.of("repeat")
 def _repeat(b: GraphBuilder, inputs: list[Value], attributes: Mapping[str, Any]) -> Value:
-    (x, given_counts), axis = inputs, attributes["axis"]
-    counts = b.cast(given_counts, dtype=int64)
+    (x, counts), axis = inputs, attributes["axis"]
+    counts = b.cast(counts, dtype=int64)
     are_valid = b.reduce_all(b.greater_equal(counts, _number(b, 0)), axis=None, keepdims=False)
     b.assert_true(are_valid, message=_NEGATIVE_COUNTS, failure="ValueError")
     elements = _count_up(b, b.dimension(x, axis=axis, dtype=int64))
@@ -98,7 +99,7 @@ def _fill_known_shape(b: GraphBuilder, inputs: list[Value], attributes: Mapping[
 
 @FORMS.of("roll")
 def _roll(b: GraphBuilder, inputs: list[Value], attributes: Mapping[str, Any]) -> Value:
-    """Gather each element from the position so many before it, around the end."""
+    """Gather each element from the position that is `shift` before its own; position -1 is the last one."""
     x, shifts = inputs[0], b.reshape(b.cast(inputs[1], dtype=int64), shape=(-1,))
     for i, axis in enumerate(attributes["axis"]):
         size = b.dimension(x, axis=axis, dtype=int64)
@@ -128,7 +129,7 @@ def _sum_segments(b: GraphBuilder, inputs: list[Value], attributes: Mapping[str,
     """Add rows to zeros; without a number of segments the largest id is the last segment."""
     data, segments, *counts = inputs
     positions = b.reshape(b.cast(segments, dtype=int64), shape=(-1,))
-    extended = b.concat(positions, b.constant(value=np.array([-1])), axis=0)
+    extended = b.concat(positions, b.constant(value=np.array([-1])), axis=0)  # without ids, the largest is -1
     largest = b.reduce_max(extended, axis=None, keepdims=False)
     are_valid = b.reduce_all(b.greater_equal(positions, _number(b, 0)), axis=None, keepdims=False)
     b.assert_true(are_valid, message=("segment_ids must not be negative",), failure="check")

@@ -224,7 +224,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
             log("retraces", f"{self._signature.name} runs as plain Python: {place}{reason}")
             self._explanation.plain.append(place + reason)
 
-    def _is_worth_a_trace(self, call: Call) -> bool:
+    def _decide_to_trace(self, call: Call) -> bool:
         """Set `call.deferred`; return whether a call without a trace gets one now. Otherwise it runs plain."""
         call.deferred = self._deferred_kind(call)
         if call.deferred is not None or self._bailout.is_doubtful(call):

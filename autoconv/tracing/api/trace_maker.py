@@ -68,7 +68,7 @@ class TraceMaker:
     def _trace_call(self, call: Call) -> ConcreteFunction:
         raise NotImplementedError
 
-    def _is_worth_a_trace(self, call: Call) -> bool:
+    def _decide_to_trace(self, call: Call) -> bool:
         raise NotImplementedError
 
     def _is_for_object(self, key: Key) -> bool:
@@ -95,7 +95,7 @@ class TraceMaker:
 
     def _may_trace(self, call: Call) -> bool:
         """Return whether to make a trace: no attempt has failed for the call's key, and the call is worth a trace."""
-        return call.key not in self._plain_reasons and (call.must_trace or self._is_worth_a_trace(call))
+        return call.key not in self._plain_reasons and (call.must_trace or self._decide_to_trace(call))
 
     def _attempt_trace(self, call: Call) -> ConcreteFunction | NextStep:
         """Make one attempt to trace; return the trace, or the next step for the call, whose key may have changed.

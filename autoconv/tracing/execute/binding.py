@@ -50,9 +50,9 @@ def bind_to_trace(name: str, traced_name: str, type_: FunctionType, args: Any, k
         return leaves
     except TypeError as error:
         reason = str(error)
-    flat_leaves = _bind_flat(type_, args, kwargs)
-    if flat_leaves is not None:
-        return flat_leaves
+    leaves_of_flat_call = _bind_flat(type_, args, kwargs)
+    if leaves_of_flat_call is not None:
+        return leaves_of_flat_call
     _check_dtypes(traced_name, type_, arguments)
     signature_text = ", ".join(f"{parameter.name}: {parameter}" for parameter in type_.parameters)
     flat_error = _flat_signature_error(name, type_, args, kwargs)
@@ -123,7 +123,7 @@ def _fit_leaf(key: Any, value: Any, alias_numbers: dict[int, int]) -> Any:
             raise _MismatchError(f"Can not cast {_as_text(value)} to {key}")
         if alias_numbers.setdefault(id(value.storage), len(alias_numbers)) != key.alias:
             text = f"Can not cast {_as_text(value)} to {key}"
-            raise _MismatchError(f"{text}: others were the same one when it was traced")
+            raise _MismatchError(f"{text}: in the trace, other arguments were the same variable")
         return value
     if isinstance(key, SpecKey):
         if not hasattr(type(value), "__autoconv_spec__") or value.__autoconv_spec__() != key.spec:

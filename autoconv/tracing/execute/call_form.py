@@ -77,14 +77,14 @@ class Arguments:
 class Results:
     """The layout of the results and how they are returned.
 
-    If `returns_arrays` is true, results are NumPy arrays, otherwise tensors. If `outputs_may_share_memory` is true,
-    outputs need no copy, as none is a captured array or a constant. `first_equal_positions` has for each output the
+    If `returns_arrays` is true, results are NumPy arrays, otherwise tensors. If `outputs_need_no_copy` is true, no
+    output shares memory with a captured array or a constant. `first_equal_positions` has for each output the
     position of the first output that is the same value; it is empty if all differ.
     """
 
     layout: Layout
     returns_arrays: bool
-    outputs_may_share_memory: bool
+    outputs_need_no_copy: bool
     first_equal_positions: Sequence[int]
 
 
@@ -103,7 +103,8 @@ def make_call_form(
     literals = {i: leaf.value for i, leaf in enumerate(key.leaves) if isinstance(leaf, Literal)}
     checked_literals = {i: value for i, value in literals.items() if _is_comparable(value)}
     has_structures = any(template is not None for _, template in key.templates)
-    if has_structures or len(native_leaves) + len(checked_literals) < len(key.leaves):
+    has_other_leaves = len(native_leaves) + len(checked_literals) < len(key.leaves)
+    if has_structures or has_other_leaves:
         return None
     if first_location != len(key.templates) or key.orders:
         return None
@@ -114,14 +115,14 @@ def make_call_form(
         return None
     identity_guards = [identity_guard(binding, read()) for _, read, _, binding in guards.checks]
     identity_guards += _definition_guards(guards.function)
-    positions_of_parameters = [i for i in range(len(key.leaves)) if i not in checked_literals]
+    parameter_leaf_positions = [i for i in range(len(key.leaves)) if i not in checked_literals]
     parameter_forms = [_parameter_form(leaf) for leaf in native_leaves]
     return CallForm(
         parameters=(*parameter_forms, *map(Captured, values)),
         fixed_arguments=tuple(checked_literals.items()),
         defaults=_defaults(guards.function, arguments),
         result=result,
-        outputs_may_share_memory=results.outputs_may_share_memory
+        outputs_may_share_memory=results.outputs_need_no_copy
         and not any(isinstance(leaf, TensorKey) and leaf.is_of_array for leaf in native_leaves),
         tensor_class=EagerTensor,
         array_slot=_ARRAY_SLOT,
@@ -131,7 +132,7 @@ def make_call_form(
         busy=BUSY,
         donated=frozenset(
             i
-            for i, leaf_position in enumerate(positions_of_parameters)
+            for i, leaf_position in enumerate(parameter_leaf_positions)
             if leaf_position in donated and parameter_forms[i] == "tensor"
         ),
         donation=DonatedArray(name) if donated else None,
@@ -195,22 +196,22 @@ def identity_guard(binding: tuple[Any, Any] | None, value: Any) -> Guard | None:
     if value is MISSING:
         return None if name is None else GlobalGuard(container, name, ABSENT)
     checked_fields: tuple[tuple[int, Any], ...] = ()  # (offset in the function object, expected pointer)
-    attributes = None
+    empty_dict = None
     if isinstance(value, types.FunctionType) and is_user_code(value):
         offsets = function_offsets()
         if not offsets or value.__kwdefaults__ or value.__dict__ or not _are_constants(value.__defaults__):
             return None
-        attributes = value.__dict__
-        checked_fields = tuple(zip(offsets, (*definition_of(value), attributes), strict=True))
+        empty_dict = value.__dict__
+        checked_fields = tuple(zip(offsets, (*definition_of(value), empty_dict), strict=True))
     elif not _identity_suffices(value):
         return None
     if name is None:
-        return CellGuard(container, value, checked_fields, attributes)
-    return GlobalGuard(container, name, value, checked_fields, attributes)
+        return CellGuard(container, value, checked_fields, empty_dict)
+    return GlobalGuard(container, name, value, checked_fields, empty_dict)
 
 
 def _definition_guards(function: types.FunctionType | None) -> list[Guard]:
-    """Return guards by which the traced function still has its code and defaults; none if `function` is None."""
+    """Return guards that the traced function still has its code and defaults; none if `function` is None."""
     offsets = function_offsets()[:-1]  # without `__dict__`, the last
     if function is None or not offsets:
         return []
@@ -221,7 +222,7 @@ def _definition_guards(function: types.FunctionType | None) -> list[Guard]:
 
 
 def _defaults(function: types.FunctionType | None, arguments: Arguments) -> tuple[Any, ...]:
-    """Return the defaults of the longest run of last arguments that have one.
+    """Return the defaults of the last arguments, as far back as each argument has one.
 
     Return none if defaults are not guarded, or the arguments are not the function's last parameters: a call gives
     parameters behind `*` by keyword, and a bound method lacks the first parameter.
@@ -286,7 +287,7 @@ def _result_form(
 
 
 def _static_form(value: Any) -> ResultForm:
-    """Return the form of a value that is equal on every call: containers are new on each call, their items shared."""
+    """Return the form of a value that is equal on every call: its containers are made anew, its other parts shared."""
     kind: Any = TRACED_TO_PLAIN.get(type(value), type(value))
     if kind not in (tuple, list, dict, set) or _is_immutable(value):
         return ConstantResult(value)

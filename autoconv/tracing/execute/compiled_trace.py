@@ -49,7 +49,7 @@ from autoconv.tracing.views.function_type import FunctionType
 
 
 def _is_tensor_key(key: Any) -> bool:
-    """Return whether the leaf is a tensor, a variable or a composite of tensors."""
+    """Return whether the leaf is a tensor, a variable, or an object with a spec, such as a dataset."""
     return isinstance(key, (VariableKey, SpecKey)) or (isinstance(key, TensorKey) and key.is_of_tensor)
 
 
@@ -60,8 +60,8 @@ class NotDifferentiable(Exception):
 class ConcreteFunction(GraphMember):
     """A function of one signature. Call it with tensors (or what converts to them), by position or name.
 
-    `graph` is the recorded graph in TensorFlow's form; `recorded` is the same as a `Graph`, `optimised` the graph that
-    runs.
+    `recorded` is the graph as it was recorded, `graph` the same in TensorFlow's form, and `optimised` the graph that
+    runs. `owner` is the `Function` that was traced.
     """
 
     def __init__(self, recording: Recording, owner: Any, name: str) -> None:
@@ -86,7 +86,7 @@ class ConcreteFunction(GraphMember):
         warns = recording.warns_of_constants
         self.float_errors = FloatErrors(self.recorded, runnable, contract, self.uses_tensors, warns)
         self.weight = graph_weight(self.recorded) + graph_weight(runnable)
-        self._donated = find_donated_leaves(key, owner.donate)  # positions
+        self._donated = find_donated_leaves(key, owner.donate)  # positions of the leaves whose memory calls give away
         self.function_name = self.recorded.name
         self.output_specs: Any = None  # the structure of the outputs, as specs, of a function that was loaded
         self._compiled_executable: Executable | None = None
@@ -104,7 +104,7 @@ class ConcreteFunction(GraphMember):
         captured_parameters = runnable.parameters[len(self.recorded.parameters) - len(self.captures) :]
         has_arrays = any(isinstance(capture, np.ndarray) for capture in self.captures)
         self._returns_captures = has_arrays and bool(aliased_outputs(runnable, captured_parameters))
-        self._returns_arrays = (
+        self._returns_arrays = (  # results are NumPy's arrays and scalars, not tensors
             contract.python_exceptions
             and (uses_arrays or key.memory)
             and not any(isinstance(leaf, TensorKey) and leaf.is_of_tensor for leaf in key.leaves)
@@ -123,8 +123,8 @@ class ConcreteFunction(GraphMember):
         return self._recording
 
     def _compile(self) -> Executable:
-        outputs_may_share_memory = not self._returns_captures and not self._returns_constants
-        results = Results(self.layout, self._returns_arrays, outputs_may_share_memory, self._first_equal_positions)
+        outputs_need_no_copy = not self._returns_captures and not self._returns_constants
+        results = Results(self.layout, self._returns_arrays, outputs_need_no_copy, self._first_equal_positions)
         context = self._donated, self._owner.backend, self._are_disjoint, self.can_run_again
         self._compiled_executable = compile_recording(self._optimised_recording(), results, *context)
         return self._compiled_executable
@@ -347,7 +347,7 @@ class ConcreteFunction(GraphMember):
             if self._returns_arrays and isinstance(value, (np.ndarray, np.generic)):
                 if is_tensor and self._returns_constants:
                     value = np.array(value)
-                return value if np.ndim(value) else np.asarray(value)[()]
+                return value if np.ndim(value) else np.asarray(value)[()]  # [()] makes a NumPy scalar
         return EagerTensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
 
     def record(self, region: Region, leaves: Sequence[Any]) -> Any:

@@ -24,8 +24,8 @@ _LASTING_EFFECTS = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM
 class DifferentiableGraph:
     """An optimised graph with its derivatives, each of which is made once on demand.
 
-    `contract` is the name of the one for which the graph was optimised: the forward pass raises the same errors. `run`
-    is the compiled graph if there is one already.
+    `contract` is the name of the contract for which the graph was optimised: the forward pass raises the same errors.
+    `run` is the compiled graph if there is one already.
     """
 
     def __init__(
@@ -36,8 +36,8 @@ class DifferentiableGraph:
         self.contract = contract
         self.backend = backend
         self.run = compile_placed(graph, graph, contract, backend=backend) if run is None else run
-        # By the positions of the inputs, and the interval of recomputation or None.
-        self._parts_by_request: dict[tuple[tuple[int, ...], int | None], ForwardAndBackward] = {}
+        # By the positions of the inputs to differentiate by, and the interval of recomputation or None.
+        self._derivatives_by_request: dict[tuple[tuple[int, ...], int | None], ForwardAndBackward] = {}
 
     def call(self, inputs: Sequence[Any]) -> list[Any]:
         """Return the results for these inputs (tensors, storages, lists), and record the call in tapes that follow one.
@@ -50,22 +50,22 @@ class DifferentiableGraph:
             return self._wrap_results(self.run([to_graph_input(value) for value in inputs]), inputs)
         try:
             # The i-th item has the graphs of derivative i + 1; its forward graph saves values for all up to that one.
-            chain = [self.parts(watched_positions)]
+            chain = [self.derivative(watched_positions)]
         except StagingError as error:
             return self._call_without_gradient(inputs, error)
         if chain[0].split.has_lost_outputs:
             tape_recorders.record_export(inputs[watched_positions[0]])
         for _ in range(self._derivative_count() - 1):
-            chain.append(chain[-1].forward.parts(watched_positions))
+            chain.append(chain[-1].forward.derivative(watched_positions))
         last_forward = chain[-1].forward
         results = last_forward._wrap_results(last_forward.run([to_graph_input(value) for value in inputs]), inputs)
         values_before = [value.value if hasattr(value, "__autoconv_resource__") else None for value in inputs]
 
         def pull(cotangents: Sequence[Any]) -> list[Any]:
-            for parts in chain:  # take the lowest derivative for which no saved value has a cotangent
-                saved_values = results[parts.split.output_count : len(parts.forward.graph.outputs)]
-                if all(cotangent is None for cotangent in cotangents[parts.split.output_count :]):
-                    return parts.pull(cotangents, saved_values, results, len(inputs))
+            for derivative in chain:  # take the lowest derivative for which no saved value has a cotangent
+                saved_values = results[derivative.split.output_count : len(derivative.forward.graph.outputs)]
+                if all(cotangent is None for cotangent in cotangents[derivative.split.output_count :]):
+                    return derivative.pull(cotangents, saved_values, results, len(inputs))
             return last_forward._rerun_for_derivative(watched_positions, inputs, values_before, cotangents, results)
 
         tape_recorders.record_entry(tape_recorders.Entry(self.name, inputs, results, pull))
@@ -75,7 +75,7 @@ class DifferentiableGraph:
         """Return the reason why tapes cannot differentiate a call with these inputs; "" if they can."""
         watched_positions = tuple(i for i, is_followed in enumerate(tape_recorders.follows(inputs)) if is_followed)
         try:
-            has_lost_outputs = bool(watched_positions) and self.parts(watched_positions).split.has_lost_outputs
+            has_lost_outputs = bool(watched_positions) and self.derivative(watched_positions).split.has_lost_outputs
         except StagingError as error:
             return error.message
         return "a differentiated value is stored in a Python object" if has_lost_outputs else ""
@@ -99,14 +99,14 @@ class DifferentiableGraph:
         can_rerun = not self.graph.effects & (_LASTING_EFFECTS | Effects.READ)
         return len(recorders) if can_rerun else sum(recorder.orders for recorder in recorders)
 
-    def parts(self, wrt: tuple[int, ...]) -> ForwardAndBackward:
+    def derivative(self, wrt: tuple[int, ...]) -> ForwardAndBackward:
         """Return the forward graph, which saves values, and the backward graph for derivatives by the inputs `wrt`."""
         intervals = (recorder.recompute_every for recorder in tape_recorders.active_recorders())
         recompute_every = next((interval for interval in intervals if interval is not None), None)
-        result = self._parts_by_request.get((wrt, recompute_every))
+        result = self._derivatives_by_request.get((wrt, recompute_every))
         if result is None:
             result = ForwardAndBackward(split(self.graph, wrt, recompute_every=recompute_every), self)
-            self._parts_by_request[wrt, recompute_every] = result
+            self._derivatives_by_request[wrt, recompute_every] = result
         return result
 
     def _rerun_for_derivative(
@@ -115,7 +115,7 @@ class DifferentiableGraph:
     ) -> list[Any]:  # fmt: skip
         """Return the cotangents of the inputs for a derivative that the call did not prepare, by a rerun of the graph.
 
-        Raises StagingError if a rerun has visible effects or other inputs, `values_before` for storages.
+        Raises StagingError if the graph has lasting effects, or if a storage has another value than in `values_before`.
         """
         is_written = any(
             hasattr(value, "__autoconv_resource__") and value.value is not before
@@ -128,10 +128,10 @@ class DifferentiableGraph:
                 None,
                 "one GradientTape for each derivative around the call, or a persistent one",
             )
-        parts = self.parts(watched_positions)
-        arrays = parts.forward.run([to_graph_input(value) for value in inputs])
-        saved_values = parts.forward._wrap_results(arrays, inputs)[parts.split.output_count :]
-        return parts.pull(cotangents, saved_values, results, len(inputs))
+        derivative = self.derivative(watched_positions)
+        arrays = derivative.forward.run([to_graph_input(value) for value in inputs])
+        saved_values = derivative.forward._wrap_results(arrays, inputs)[derivative.split.output_count :]
+        return derivative.pull(cotangents, saved_values, results, len(inputs))
 
     def _wrap_results(self, arrays: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
         """Wrap each result as a new object, as tapes identify results by identity.

@@ -2,8 +2,8 @@
 
 The processor keeps flags of invalid values, divisions by zero and overflows. If some are set after a call of a trace,
 the call runs once more as plain Python, whose result counts: NumPy itself then warns, or does not. Flags may also be
-set without a reason, such as by a masked lane of a vector. Native code sets them as well for errors of integers, for
-which the processor has none.
+set without a reason, such as by a masked lane of a vector. For errors of integers, such as a division by zero, the
+processor sets no flag; native code sets one itself.
 
 A call that writes to existing objects has to be undone first, and the copies and logs for that take longer than a small
 graph. Hence only the first calls of such a trace, and some calls after one with flags, have copies and logs. If a flag

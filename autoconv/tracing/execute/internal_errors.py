@@ -64,7 +64,8 @@ def is_fault(error: BaseException) -> bool:
         return True
     if code.co_code[offset] == _RAISE_OPCODE:
         return False
-    is_operation = os.path.relpath(code.co_filename, _PARENT_FOLDER).split(os.sep)[1] in _OPERATION_PACKAGES
+    _, subpackage, *_ = os.path.relpath(code.co_filename, _PARENT_FOLDER).split(os.sep)
+    is_operation = subpackage in _OPERATION_PACKAGES
     if is_operation and isinstance(error, AttributeError):
         return (type(error.obj).__module__ or "").startswith("autoconv.") and not is_tracing_error(error)
     return not is_operation

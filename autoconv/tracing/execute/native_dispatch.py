@@ -16,7 +16,7 @@ from autoconv.backends.protocol import Dispatch
 from autoconv.config import DETOUR
 from autoconv.forks import new_lock
 from autoconv.runtime.recording.activity import BUSY
-from autoconv.tracing.guards.numpy_error_state import DEFAULT, VARIABLE, has_actions
+from autoconv.tracing.guards.numpy_error_state import DEFAULT_ERROR_STATE, ERROR_STATE, has_actions
 
 _LOCK = new_lock()
 _INSTALLED: list[bool] = []  # empty before the first attempt to install native dispatch; then one item, its success
@@ -54,7 +54,7 @@ def as_native_entry(entry: Callable[..., Any] | None) -> Callable[..., Any] | No
 
 
 def native_entries(slot: tuple[Any, ...]) -> tuple[Callable[..., Any], ...]:
-    """Return the entries in a slot."""
+    """Return the entries in a slot: they follow the counter, the gate, the Python function and the names."""
     return slot[4:]
 
 
@@ -67,7 +67,8 @@ def _install(owner: Any) -> bool:
         Dispatch(
             owner=owner, slot=slot, methods=methods, handle_miss=owner.__call__,
             handle_failure=owner._handle_failure, handle_raised_flags=owner._handle_raised_flags,
-            detour=DETOUR, busy=BUSY, error_variable=VARIABLE, default_errors=DEFAULT, has_actions=has_actions(),
+            detour=DETOUR, busy=BUSY, error_variable=ERROR_STATE, default_errors=DEFAULT_ERROR_STATE,
+            has_actions=has_actions(),
         )
     )  # fmt: skip
     if call is not None:

@@ -99,8 +99,8 @@ class PlacedGraph:
         `homes` maps variables that other processes hold to their devices.
         """
         device = self._device_for(node.device, node.span)
-        runs_here = task_of(device) is not None and (not _can_be_sent(node, device, homes) or self._is_divided(node))
-        return DEFAULT_DEVICE if runs_here else device
+        needs_this_process = self._is_divided(node) or not _can_run_in_other_process(node, device, homes)
+        return DEFAULT_DEVICE if task_of(device) is not None and needs_this_process else device
 
     def _is_divided(self, node: Node) -> bool:
         """Return whether a node's regions have a node that requests another device than the node's own."""
@@ -125,6 +125,7 @@ class PlacedGraph:
             raise missing from None
 
     def _compile_part(self, part: Part) -> Callable[[Sequence[Any]], list[Any]]:
+        """Return the function that runs a part on its device: from the values of its inputs to those of its outputs."""
         if part.is_divided:
             return self._interpret_part(part)
         task = task_of(part.device)
@@ -153,19 +154,19 @@ class PlacedGraph:
 
         def run(arguments: Sequence[Any]) -> list[Any]:
             values = {**constants, **dict(zip(part.graph.parameters, arguments, strict=True))}
-            inputs = [_fetch(values[value]) if _is_number(value) else values[value] for value in node.inputs]
+            inputs = [_fetch(values[value]) if _is_scalar(value) else values[value] for value in node.inputs]
             results_by_value = dict(zip(node.results, function(*inputs), strict=True))
             return [results_by_value[value] for value in part.graph.outputs]
 
         return run
 
 
-def _is_number(value: Value) -> bool:
+def _is_scalar(value: Value) -> bool:
     """Return whether a value has no dimensions; conditions have none, and are read by this process."""
     return isinstance(value.type, TensorType) and value.type.shape == ()
 
 
-def _can_be_sent(node: Node, device: str, homes: Mapping[Value, str]) -> bool:
+def _can_run_in_other_process(node: Node, device: str, homes: Mapping[Value, str]) -> bool:
     """Return whether another process's device can run a node, as its operands and results can be sent.
 
     They have to be tensors, or variables that the device holds.

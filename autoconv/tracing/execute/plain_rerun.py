@@ -47,6 +47,7 @@ def public_error_text(error: BaseException) -> str:
     return _PLACEHOLDER_NAMES.sub("a value known only at run time", text.replace(*_UNHASHABLE))
 
 
+# A text, and what replaces it.
 _UNHASHABLE = "Tensor is unhashable. Instead, use tensor.ref() as the key.", "a value known only at run time is hashed"
 _PLACEHOLDER_NAMES = re.compile(
     r"<autoconv\.[\w.]+ object at 0x\w+>|(?:\ban? )?'?\bSymbolic(?:Object|Tensor|Array)\b'?|'Variant'"

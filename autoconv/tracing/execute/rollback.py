@@ -11,7 +11,7 @@ import numpy as np
 
 from autoconv.backends.call_form import CallForm
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph
+from autoconv.graph.graph import Graph, Node
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.alias import written_parameters
 from autoconv.ops.python.generator_states import SavedStates, state_saver
@@ -39,15 +39,18 @@ def can_run_again(graph: Graph) -> bool:
     lasting_effects = Effects.RANDOM if _is_self_contained(graph) else Effects.WRITE | Effects.RANDOM
     nodes = list(graph.walk())
     prints = any(node.op.traits.prints for node in nodes)
-    if not prints and not any(
-        (node.effects & lasting_effects and not node.regions and not node.op.name.startswith(LOCAL_WRITE_PREFIX))
-        or node.op.traits.irreversible
-        for node in nodes
-    ):
+    if not prints and not any(_is_lasting(node, lasting_effects) for node in nodes):
         return True
     if not makes_all_generators(graph):
         return False
     return can_undo(graph) and not prints and not _has_objects(graph) and not written_parameters(graph)
+
+
+def _is_lasting(node: Node, lasting_effects: Effects) -> bool:
+    """Return whether a node is irreversible, or has one of the effects on an object from before the run."""
+    is_local = node.op.name.startswith(LOCAL_WRITE_PREFIX)
+    has_effect = bool(node.effects & lasting_effects) and not node.regions  # the nodes in regions count instead
+    return node.op.traits.irreversible or (has_effect and not is_local)
 
 
 def has_no_lasting_effects(graph: Graph) -> bool:
@@ -66,7 +69,7 @@ def has_no_lasting_effects(graph: Graph) -> bool:
 def refuse_lasting_effects(graph: Graph) -> None:
     """Raise RunPlain for a graph that may have to rerun as plain Python after an irreversible side effect.
 
-    Output is not irreversible here, as a rerun suppresses it.
+    Output counts as reversible, as a rerun does not print it again.
     """
     can_restore = can_restore_generators(graph)
     node, description = rerun_point(
@@ -82,8 +85,8 @@ class Rollback:
     """The rollback of the writes of a graph's runs, for calls that have to rerun.
 
     `saved_positions` are the positions of the array parameters that are copied before each run. If `logs_objects` is
-    true, changes of Python objects are logged. If `may_abandon` is true, a run ends with an error before an
-    irreversible change. `save_states` saves the states of random generators (see `state_saver`).
+    true, changes of Python objects are logged. If `may_abandon` is true, a run may end with one of `UNDONE_ERRORS`,
+    though never after an irreversible change. `save_states` saves the states of random generators (see `state_saver`).
     """
 
     saved_positions: tuple[int, ...] = ()

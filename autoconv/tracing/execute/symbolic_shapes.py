@@ -1,10 +1,9 @@
 """Compilation of graphs whose arguments have several shapes.
 
 A pattern consists of the shapes of all arguments of open size, with symbols for open dimensions; equal sizes have the
-same symbol. Code for a
-pattern takes the sizes as run-time values: one compilation serves all sizes of 2 and more. Sizes 0 and 1 are part of a
-pattern, because they behave differently when arrays are broadcast. If an op has native code for known shapes only,
-each set of shapes that occurs gets code of its own, up to a limit.
+same symbol. Code for a pattern takes the sizes as run-time values: one compilation serves all sizes of 2 and more.
+Sizes 0 and 1 are part of a pattern, because they behave differently when arrays are broadcast. If an op has native
+code for known shapes only, each set of shapes that occurs gets code of its own, up to a limit.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ def needs_shapes(graph: Graph, backend: str | None) -> bool:
 class OpenSizeCode:
     """Code for all shapes that match a pattern, in which equal symbols are equal sizes.
 
-    `kernel_ops` are the ops that run by kernels here, but would be native, and faster, if the shapes were known.
+    `kernel_ops` are the ops that run by kernels in this code, but would be native, and faster, for known shapes.
     """
 
     pattern: Pattern
@@ -96,17 +95,18 @@ class MultiShapeGraph:
         self._refused_shapes: Counter[Pattern] = Counter()  # number of shapes that an op refused
         self._seen_shapes: set[Shapes] = set()
         self._fallback: CompiledGraph | None = None
-        self._latest: CompiledGraph | None = None
+        self._latest_run: CompiledGraph | None = None
         self.compilations = 0
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
         shapes = tuple(np.shape(arguments[i]) for i in self._open_positions)
         run = self._runs.get(shapes)
         if run is None:
-            run = self._latest = self._choose_code(shapes)
+            run = self._latest_run = self._choose_code(shapes)
         return run(arguments)
 
     def _choose_code(self, shapes: Shapes) -> CompiledGraph:
+        """Return the code that runs a call with these shapes, compiled now if necessary."""
         open_code = self._find_or_compile_open_code(shapes)
         if open_code is not None and not open_code.kernel_ops:
             return open_code.run
@@ -138,7 +138,7 @@ class MultiShapeGraph:
     @property
     def kernel_calls(self) -> Sequence[tuple[str, Span | None]] | None:
         """The ops that run by kernels in the code that was chosen last; None before the first call."""
-        return self._latest.kernel_calls if self._latest is not None else None
+        return self._latest_run.kernel_calls if self._latest_run is not None else None
 
     @property
     def notes(self) -> list[str]:
@@ -192,7 +192,7 @@ class MultiShapeGraph:
             sizes = symbolic_code.sizes(graph, conditions)
         except (CannotSpecialise, UnknownSize, ValueError):
             return None
-        except TypeError:  # a rewrite needs known sizes, which is a fault of it: each shape gets code of its own
+        except TypeError:  # a rewrite wrongly relies on known sizes: each shape gets code of its own
             if SETTINGS.strict:
                 raise
             return None
@@ -217,6 +217,7 @@ class MultiShapeGraph:
     # ---- one shape
 
     def _compile_shapes(self, shapes: Shapes) -> CompiledGraph:
+        """Return code for these shapes alone; the code of the graph as traced if an op refuses the shapes."""
         try:
             specialised_graph = specialise(self._graph, self._types(shapes))
             if self._contract == "compile" and any(map(is_too_large, specialised_graph.walk())):

@@ -48,7 +48,8 @@ _CLOSED_MODULES = frozenset(
         "enum", "abc", "numbers", "__future__", "warnings",
     }
 )  # fmt: skip
-_CREATION_METHODS = frozenset({"__init__", "__new__", "__del__", "__init_subclass__"})  # followed where they run
+# Special methods that no use of an existing object calls; a function that makes an object names the class.
+_CREATION_METHODS = frozenset({"__init__", "__new__", "__del__", "__init_subclass__"})
 _BASES_WITHOUT_CODE = (object, abc.ABC, typing.Generic, typing.Protocol)
 _TYPES_WITHOUT_PARTS = frozenset({int, float, bool, complex, str, bytes, type(None), range, slice})
 _FUNCTION_TYPES = (types.FunctionType, types.BuiltinFunctionType)
@@ -144,6 +145,7 @@ class AttributeReads:
                 self._pending.clear()
 
     def _examine(self, function: types.FunctionType) -> None:
+        """Add the names in a function's code, and visit the values of its cells, defaults and global names."""
         code_names = names_in_code(function.__code__)
         self._names |= code_names.attributes
         self._texts |= code_names.texts
@@ -193,7 +195,7 @@ class AttributeReads:
 
     @property
     def names(self) -> frozenset[str]:
-        """All attributes that the functions read by name."""
+        """All attributes that the functions read by name, as of the last `add_reachable_classes`."""
         return self._final_names
 
     @property
@@ -235,6 +237,7 @@ class AttributeReads:
             self._is_closed &= is_known or not callable(value) or hasattr(type(value), "__autoconv_function__")
 
     def _visit_class(self, cls: type) -> None:
+        """Note a class, and whether attributes of its objects are read by names in code only."""
         if cls in self._is_closed_by_class:
             return
         bases = [base for base in cls.__mro__ if base not in _BASES_WITHOUT_CODE]
@@ -323,9 +326,10 @@ def _is_closed_module(name: str) -> bool:
 def _is_bound(cell: Any) -> bool:
     """Return whether a cell is not empty; reading an empty cell raises ValueError."""
     try:
-        return cell.cell_contents is not cell
+        cell.cell_contents  # noqa: B018 reading it is the test
     except ValueError:
         return False
+    return True
 
 
 def iterate_names(code: types.CodeType) -> Iterator[str]:

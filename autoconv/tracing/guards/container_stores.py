@@ -38,6 +38,7 @@ class ContainerStores:
             yield replace(location, read=read, kind="contents")
 
     def _intern(self, location: Location) -> tuple[Any, ...]:
+        """Return the current contents of a container; contents with the same parts are the same tuple."""
         contents = location.read()
         assert has_static_contents(location.owner)
         parts = [part for pair in contents for part in pair] if isinstance(location.owner, dict) else contents
@@ -46,9 +47,9 @@ class ContainerStores:
     def record_store(self, location: Location, contents: tuple[Any, ...], before: Any) -> None:
         """Record operations that turn the contents of a container from `before`, or `UNKNOWN`, into `contents`."""
         container, target = self._trace.argument_containers[id(location.owner)]
-        self._check_no_handler(container)
+        self._restart_in_try(container)
         if not isinstance(container, dict):
-            self._check_length(container, len(contents))
+            self._restart_for_other_length(container, len(contents))
             contents = tuple(enumerate(contents))
             before = before if before is UNKNOWN else tuple(enumerate(before))
         elif before is UNKNOWN and len(self._key_orders(container)) > 1:
@@ -69,8 +70,8 @@ class ContainerStores:
         for key, value in changed_items:
             apply_object("setitem", target, key, value)
 
-    def _check_no_handler(self, container: Any) -> None:
-        """Restart the trace with the container as an object of the graph if a handler follows the changes.
+    def _restart_in_try(self, container: Any) -> None:
+        """Restart the trace with the container as an object of the graph if it is changed in the body of a `try`.
 
         In the handler, the container would have its contents from before the `try`.
         """
@@ -80,7 +81,7 @@ class ContainerStores:
                 region.contract.require_original(container, "an argument is changed in a try")
             enclosing_region = enclosing_region.parent
 
-    def _check_length(self, container: Any, length: int) -> None:
+    def _restart_for_other_length(self, container: Any, length: int) -> None:
         """Restart the trace with the list as an object of the graph if it had another length before."""
         if any(len(ids) - 1 != length for ids in self._contents_by_ids if ids[0] == id(container)):
             region = current_region()
@@ -89,11 +90,13 @@ class ContainerStores:
 
     def _key_orders(self, container: Any) -> set[tuple[int, ...]]:
         """Return the ids of the keys, in order, that a dict had whenever its contents were compared."""
+        # After the container's id, the ids of keys and values alternate.
         return {ids[1::2] for ids in self._contents_by_ids if ids[0] == id(container)}
 
     def _stored_item(self, item: Any) -> Any:
         """Return the item to store: the caller's own container for a rebuilt one, otherwise the item itself."""
-        return self._trace.argument_containers.get(id(item), (None, item))[1]
+        _, stored_item = self._trace.argument_containers.get(id(item), (None, item))
+        return stored_item
 
 
 def _count_unchanged_keys(before: _Pairs, contents: _Pairs) -> int:

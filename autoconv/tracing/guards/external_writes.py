@@ -97,13 +97,13 @@ class WriteMonitor:
         self.has_tensors = any(isinstance(key, TensorKey) and key.is_of_tensor for key in call.key.leaves)
         self.may_be_memory = not call.arrays_as_objects and not self.has_tensors
         self.array_names = [name for name, key in zip(call.names, call.key.leaves, strict=True) if _is_array_key(key)]
-        # Attributes are stored at once.
+        # All but attributes: a write of an attribute is recorded at once.
         self.deferred_locations = [location for location in self.locations if location.kind != "attribute"]
-        self._contents = ContainerStores(trace)
+        self._container_stores = ContainerStores(trace)
         self.stores = DeferredStores(lambda _: self._written_locations(), self._record_store, includes_overflows=True)
 
     def _written_locations(self) -> list[Location]:
-        """Return the deferred locations that the trace has written; other names may have changed those of others."""
+        """Return the deferred locations that the trace has written, and all contents of argument containers."""
         locations = self.deferred_locations
         return [location for location in locations if location.kind == "contents" or location.key in self.written_keys]
 
@@ -113,18 +113,18 @@ class WriteMonitor:
         assert root.journal is not None
         for name, rebuilt_argument in self.flattened_arguments.items():
             self.trace.tuple_arguments.update((id(part), name) for part in tuple_parts(rebuilt_argument))
-        for location in self._contents.locations():
+        for location in self._container_stores.locations():
             self.deferred_locations.append(location)
             self.stores.mark_stored(root, location)
         traced_containers = [container for container, _ in self.trace.argument_containers.values()]
         first_location_leaf = len(self.call.leaves) - len(self.call.locations)
         keys = zip(leaves, self.call.key.leaves[first_location_leaf:], strict=True)
-        contents = [self.flattened_arguments[name] for name in self.call.containers]
-        contents += [traced_containers[key.position] if isinstance(key, SharedKey) else leaf for leaf, key in keys]
-        for location, leaf in zip(self.locations, contents, strict=True):
+        inputs = [self.flattened_arguments[name] for name in self.call.containers]
+        inputs += [traced_containers[key.position] if isinstance(key, SharedKey) else leaf for leaf, key in keys]
+        for location, input_value in zip(self.locations, inputs, strict=True):
             root.journal.record(location)
-            if leaf is not MISSING:
-                location.write(leaf)
+            if input_value is not MISSING:
+                location.write(input_value)
             self.stores.mark_stored(root, location)
 
     def check_write(self, owner: Any, action: str, locations: Sequence[Location] = ()) -> None:
@@ -252,8 +252,9 @@ class WriteMonitor:
                 self._run_plain(f"{location.name} is written, whose object the call itself seems to create")
 
     def _record_store(self, location: Location, value: Any, before: Any) -> None:
+        """Record nodes that store the value of a written location; `before` is the value stored last, or `UNKNOWN`."""
         if location.kind == "contents":
-            self._contents.record_store(location, value, before)
+            self._container_stores.record_store(location, value, before)
             return
         owner = constant_object(location.owner)
         if location.kind == "cell":
@@ -268,7 +269,8 @@ class WriteMonitor:
 
     def _is_cell_of_trace(self, location: Location) -> bool:
         """Return whether the location is a cell of a function that the traced code itself called."""
-        return len(location.key) == 1 and not self.guards.is_watched(location.key)
+        is_cell = len(location.key) == 1  # the id of the cell; keys of other locations have a name or position too
+        return is_cell and not self.guards.is_watched(location.key)
 
 
 _MUTABLE_TYPES = (list, dict, set)

@@ -31,7 +31,7 @@ from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.support.structure import ATOMS
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.tracing.guards.attribute_reads import AttributeReads
-from autoconv.tracing.key.array_keys import needs_numpy
+from autoconv.tracing.key.array_keys import NUMERIC_KINDS, needs_numpy
 
 MAX_DEPTH = 20  # nesting of values that are compared
 _MAX_COMPARED_BYTES = 1 << 20  # bytes of an array that is compared on every call
@@ -59,7 +59,7 @@ _DESCRIPTIVE_CLASS_ATTRIBUTES = frozenset(
 _ENUMERATION_TABLES = frozenset(
     name for name in vars(enum.Enum("_Sample", ())) if name.startswith("_") and not name.startswith("__")
 )
-_IMMUTABLE_MODULES = frozenset({"numpy", "autoconv"})
+_IMMUTABLE_MODULES = frozenset({"numpy", "autoconv"})  # packages whose attributes programs are presumed not to change
 _IDENTITY_HOOKS = ("__autoconv_function__", "__autoconv_resource__", "__autoconv_spec__")
 
 
@@ -106,7 +106,7 @@ class Fingerprints:
         if isinstance(value, type):
             return id(value), _live_reference(value), self._class_values(value, name) if is_user_code(value) else ()
         if isinstance(value, enum.Enum):
-            return self._once(value, self._member, name, depth)
+            return self._once(value, self._enum_member, name, depth)
         if is_by_identity(value) and not isinstance(value, _IDENTITY_TYPES_WITH_PARTS):
             return id(value), _live_reference(value)
         if isinstance(value, (np.ndarray, np.generic)):
@@ -128,13 +128,13 @@ class Fingerprints:
         return result
 
     def _once(self, value: Any, make: Callable[[Any, str, int], Any], name: str, depth: int) -> Any:
-        """Return the fingerprint by `make`, with the position in visiting order where the value itself occurs in it."""
+        """Return make(value, name, depth), computed once; where the value occurs in itself, its visit number stands."""
         if id(value) not in self._visited:
             self._visited[id(value)] = "visited", len(self._visited)
             self._visited[id(value)] = make(value, name, max(depth - 1, 0))
         return self._visited[id(value)]
 
-    def _member(self, value: enum.Enum, name: str, depth: int) -> Any:
+    def _enum_member(self, value: enum.Enum, name: str, depth: int) -> Any:
         self.compared_classes.add(type(value))
         self.object_classes.add(type(value))
         return id(value), self._own_attributes(value, name, depth)
@@ -223,7 +223,7 @@ class Fingerprints:
         if array is value:
             self.arrays[id(array)] = array
         is_large_array = array.nbytes > _MAX_COMPARED_BYTES
-        if self.strict and (is_large_array or array.dtype.kind not in "biufc" or needs_numpy(value)):
+        if self.strict and (is_large_array or array.dtype.kind not in NUMERIC_KINDS or needs_numpy(value)):
             return self._fingerprint_by_identity(value, name, with_article(type(value)))
         identity = (id(value), _live_reference(value)) if array is value else ()
         if is_large_array or array.dtype.hasobject:
@@ -270,16 +270,16 @@ class Fingerprints:
         return id(value), _live_reference(value)
 
     def _function_values(self, function: types.FunctionType, name: str, depth: int) -> tuple[Any, ...]:
-        """Return a function's defaults and attributes."""
-        attributes = (function.__defaults__, function.__kwdefaults__, function.__dict__)
-        if not any(attributes) or not depth or not is_user_code(function):
+        """Return the fingerprints of the defaults and attributes of a user's function; () if there are none."""
+        defaults = function.__defaults__, function.__kwdefaults__
+        if not (any(defaults) or function.__dict__) or not depth or not is_user_code(function):
             return ()
         own_attributes = [
             (key, value)
             for key, value in function.__dict__.items()
             if not key.startswith("__") and (id(function), key) not in self.input_keys
         ]
-        return tuple(self.of(part, name, depth - 1) for part in attributes[:2]) + tuple(
+        return tuple(self.of(part, name, depth - 1) for part in defaults) + tuple(
             (key, self.class_value(value, name)) for key, value in own_attributes
         )
 
@@ -339,7 +339,7 @@ def is_by_identity(value: Any) -> bool:
 
 def is_large(value: Any) -> bool:
     """Return whether a value is a numeric array too large to be compared on every call."""
-    return isinstance(value, np.ndarray) and value.nbytes > _MAX_COMPARED_BYTES and value.dtype.kind in "biufc"
+    return isinstance(value, np.ndarray) and value.nbytes > _MAX_COMPARED_BYTES and value.dtype.kind in NUMERIC_KINDS
 
 
 def has_to_be_input(value: Any) -> bool:
@@ -369,7 +369,8 @@ def describe_difference(old: Any, new: Any) -> str:
         if not (isinstance(old_part, tuple) and isinstance(new_part, tuple)):
             return ""
         if is_dict and old_part[0] == new_part[0]:
-            return f"[{old_part[0][1]!r}]{describe_difference(old_part[1], new_part[1])}"
+            (_, key), item = old_part
+            return f"[{key!r}]{describe_difference(item, new_part[1])}"
         if len(old) == 3 and old_part[0] == new_part[0]:
             return f".{old_part[0]}{describe_difference(old_part[1], new_part[1])}"
         return f"[{position}]{describe_difference(old_part, new_part)}" if kind in (list, tuple) else ""
@@ -377,7 +378,7 @@ def describe_difference(old: Any, new: Any) -> str:
 
 
 def _live_reference(value: Any) -> Any:
-    """Return a reference that keeps an id from being reused: weak where possible, else strong."""
+    """Return a reference that tells a value from a later one with the same id: weak where possible, else strong."""
     try:
         return _LiveReference(weakref.ref(value))
     except TypeError:

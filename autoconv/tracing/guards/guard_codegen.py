@@ -80,12 +80,10 @@ class _CheckWriter:
 
     def read_expression(self, read: Callable[[], Any], binding: Binding | None) -> str:
         """Return the expression by which the generated code reads a value."""
-        if binding is None:
+        if binding is None or read() is MISSING:
             return f"{self.writer.constant(read)}()"
         container, key = binding
         constant = self.writer.constant(container)
-        if read() is MISSING:
-            return f"{self.writer.constant(read)}()"
         return f"{constant}.cell_contents" if key is None else f"{constant}[{key!r}]"
 
     def compare(self, value: Any, expression: str) -> None:
@@ -142,7 +140,7 @@ class _CheckWriter:
         attributes = self.writer.variable(f"{variable}.__dict__")
         present_names = names & vars(value).keys()
         self._require_names(attributes, names, present_names)
-        if not self._is_repeated(value, variable):
+        if not self._require_same_if_repeated(value, variable):
             for name, part in parts.items():
                 self.compare(part, f"{attributes}[{name!r}]")
 
@@ -152,7 +150,7 @@ class _CheckWriter:
 
     def _compare_parts(self, value: Any, variable: str) -> None:
         """Compare a list, tuple, dict or method part by part."""
-        if self._is_repeated(value, variable):
+        if self._require_same_if_repeated(value, variable):
             return
         self.writer.require(f"type({variable}) is {self.writer.constant(type(value))}")
         if isinstance(value, types.MethodType):
@@ -188,7 +186,7 @@ class _CheckWriter:
         """
         cls = type(value)
         is_partly_compared = any(owner == id(value) for owner, _ in self._input_keys)
-        # The items, of a dict its keys and its values, each with the suffix that reads them from the variable.
+        # Lists of items, each after the suffix that reads it from the variable; a dict has lists of keys and of values.
         item_lists = [("", list(value))] + ([(".values()", list(dict.values(value)))] if cls is dict else [])
         has_only_atoms = {type(item) for _, items in item_lists for item in items} <= _ATOM_TYPES
         if cls not in (list, tuple, dict) or is_partly_compared or not has_only_atoms:
@@ -207,7 +205,7 @@ class _CheckWriter:
         self.writer.require(f"{variable}.tobytes() == {self.writer.constant(value.tobytes())}")
 
     def _compare_object(self, value: Any, variable: str) -> None:
-        if self._is_repeated(value, variable):
+        if self._require_same_if_repeated(value, variable):
             return
         self.writer.require_same(value, variable)
         self.writer.require(f"type({variable}) is {self.writer.constant(type(value))}")
@@ -257,14 +255,14 @@ class _CheckWriter:
             ids = self.writer.constant([id(part) for part in parts.values()])
             self.writer.require(f"[*map(id, map({namespace}.get, {self.writer.constant(list(parts))}))] == {ids}")
             functions = [function for part in parts.values() for function in _functions_of(part)]
-            self._compare_functions(list(filter(_is_users_compared_by_parts, functions)))
+            self._compare_functions([part for part in functions if is_user_code(part) and _is_compared_by_parts(part)])
             for name, part in parts.items():
                 if type(part) is dict and not part:
                     self.writer.require(f"not {namespace}[{name!r}]")
                 elif isinstance(part, enum.Enum):
                     self.compare(part, f"{namespace}[{name!r}]")
                 elif not (_never_changes(part) or _has_only_compared_functions(part)):
-                    fingerprint = self._fingerprint_of_class
+                    fingerprint = self._fingerprint_of_class_value
                     expression = f"{self.writer.constant(fingerprint)}({namespace}[{name!r}])"
                     self.writer.require(f"{expression} == {self.writer.constant(fingerprint(part))}")
 
@@ -288,11 +286,11 @@ class _CheckWriter:
     def _fingerprint(self, value: Any) -> Any:
         return self._fingerprints().of(value)
 
-    def _fingerprint_of_class(self, value: Any) -> Any:
+    def _fingerprint_of_class_value(self, value: Any) -> Any:
         return self._fingerprints().class_value(value)
 
-    def _is_repeated(self, value: Any, variable: str) -> bool:
-        """Return whether a value was compared before; then require that it is the same object."""
+    def _require_same_if_repeated(self, value: Any, variable: str) -> bool:
+        """If the value was compared before, require the same object for it, and return true."""
         first_variable, _ = self._visited.setdefault(id(value), (variable, value))
         if first_variable == variable:
             return False
@@ -313,9 +311,6 @@ def _has_only_compared_functions(value: Any) -> bool:
     functions = _functions_of(value)
     return bool(functions) and all(map(_is_compared_by_parts, functions))
 
-
-def _is_users_compared_by_parts(function: Any) -> bool:
-    return is_user_code(function) and _is_compared_by_parts(function)
 
 
 def _is_compared_by_parts(value: Any) -> bool:

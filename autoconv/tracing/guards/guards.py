@@ -100,13 +100,13 @@ class Guards:
         self._files.add(code.co_filename)
         if self.reads is not None:
             self.reads.add(function)
-        names = set(iterate_names(code))
+        used_names = set(iterate_names(code))
         code_names = names_in_code(code)
         if self.runs_plain:
             _refuse_name_readers(code_names.globals, function)
         for name in sorted(code_names.globals):
             if not (name in only_written and self._has_write_only_methods(function.__globals__.get(name))):
-                self._add(name, function.__globals__, names)
+                self._add(name, function.__globals__, used_names)
         for name in sorted(code_names.modules):
             self._watch(name, functools.partial(sys.modules.get, name, journal.MISSING), (name,))
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
@@ -135,27 +135,31 @@ class Guards:
         """Guard the contents of an object, such as an argument, by a weak reference."""
         if self.runs_plain:
             refuse_hooked_objects((value,))
-        self._locations.append(journal.Location((id(value), name), name, lambda: value, lambda _: None))
+        self._locations.append(journal.Location((id(value), name), name, read=lambda: value, write=lambda _: None))
         try:
             self._watch(name, weakref.ref(value), (id(value), name))
         except TypeError:
             self._watch(name, lambda: value, (id(value), name))
 
-    def _add(self, name: str, namespace: dict[str, Any], names: set[str]) -> None:
-        """Guard a global name; a name without a global has to stay without one, and refers to the same builtin."""
+    def _add(self, name: str, namespace: dict[str, Any], used_names: set[str]) -> None:
+        """Guard a global name; for a name without a global, guard that it stays so, and the builtin of that name.
+
+        `used_names` are the names of globals and attributes in the function's code.
+        """
         value = namespace.get(name, journal.MISSING)
         if value is not journal.MISSING:
             self._locations.append(journal.global_location(namespace, name))
         elif namespace is not vars(builtins) and self.runs_plain:
-            self._add(name, vars(builtins), names)
+            self._add(name, vars(builtins), used_names)
         read = functools.partial(namespace.get, name, journal.MISSING)
         self._watch(name, read, (id(namespace), name), (namespace, name))
         if isinstance(value, types.ModuleType) and is_user_module(value) and not self.runs_plain:
-            for attribute in sorted(names & vars(value).keys()):
+            for attribute in sorted(used_names & vars(value).keys()):
                 read = functools.partial(getattr, value, attribute, journal.MISSING)
                 self._watch(f"{name}.{attribute}", read, (id(value), attribute))
 
     def _watch(self, name: str, read: Callable[[], Any], key: tuple[Any, ...], binding: Binding | None = None) -> None:
+        """Guard the value that `read` returns, once for each key, unless the key is that of an input."""
         if key in self._keys:
             return
         self._keys.add(key)
@@ -285,7 +289,8 @@ class Guards:
                 yield from self._changed_parts(value, expected, MAX_DEPTH)
             elif self._differs(value, expected):
                 owner, key = binding
-                yield (journal.cell_location(owner, name) if not key else journal.global_location(owner, key)), value
+                location = journal.cell_location(owner, name) if key is None else journal.global_location(owner, key)
+                yield location, value
 
     def _changed_parts(self, value: Any, expected: Any, depth: int) -> Iterator[tuple[journal.Location, Any]]:
         """Iterate over the changed parts of an object or list as `changed_inputs` does.

@@ -15,7 +15,7 @@ from autoconv.runtime.support.attribute_hooks import MAX_EXAMINED, hooked_class
 from autoconv.tracing.guards.attribute_reads import names_in_code
 from autoconv.tracing.guards.trace_restrictions import RunPlain
 
-_ARGUMENT_LIMIT = 64  # most objects examined before a call is matched with a trace
+_ARGUMENT_LIMIT = 64  # at most so many objects are examined before a call is matched with a trace
 
 
 def refuse_hooked_names(function: types.FunctionType) -> None:

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 _STATE = getattr(sys.modules.get("numpy._core.umath"), "_extobj_contextvar", None)  # missing in older versions
-VARIABLE: contextvars.ContextVar[Any] | None = _STATE if isinstance(_STATE, contextvars.ContextVar) else None
-DEFAULT = contextvars.Context().run(VARIABLE.get) if VARIABLE is not None else None
+ERROR_STATE: contextvars.ContextVar[Any] | None = _STATE if isinstance(_STATE, contextvars.ContextVar) else None
+DEFAULT_ERROR_STATE = contextvars.Context().run(ERROR_STATE.get) if ERROR_STATE is not None else None
 
 _POINTER_OFFSET = 16  # offset in bytes of a capsule's pointer
 
@@ -51,7 +51,7 @@ def report_constant_errors(report: Callable[[], None]) -> Iterator[None]:
 
 def acts_on_floats() -> bool:
     """Return whether NumPy is set to do more than warn about floating-point errors."""
-    if VARIABLE is not None and VARIABLE.get() is DEFAULT:
+    if ERROR_STATE is not None and ERROR_STATE.get() is DEFAULT_ERROR_STATE:
         return False
     return not {"raise", "call", "print", "log"}.isdisjoint(np.geterr().values())
 
@@ -61,8 +61,9 @@ def has_actions() -> bool:
 
     It has to be a capsule whose pointer is to an int, with an action of three bits for each kind of error.
     """
-    if VARIABLE is None:
+    if ERROR_STATE is None:
         return False
+    # Arguments of `np.errstate`, and the int for them: an octal digit for invalid, underflow, overflow and division.
     states: list[tuple[dict[str, Any], int]] = [
         ({"all": "ignore"}, 0),
         ({"all": "warn", "divide": "raise"}, 0o1112),
@@ -71,7 +72,7 @@ def has_actions() -> bool:
     ]
     for actions, packed_actions in states:
         with np.errstate(**actions):
-            state = VARIABLE.get()
+            state = ERROR_STATE.get()
         is_capsule = type(state).__name__ == "PyCapsule"
         address = ctypes.c_void_p.from_address(id(state) + _POINTER_OFFSET).value if is_capsule else 0
         if not address or ctypes.c_int.from_address(address).value != packed_actions:

@@ -63,7 +63,7 @@ class OutsideContainers:
         self._input_keys = guards.input_keys
         readers = [read for _, read, _, _ in guards.checks]
         self._readers: list[Callable[[], Any]] = [
-            read for read in readers if any(map(self._is_relevant, self._reachable([read])))
+            read for read in readers if any(map(self._may_be_written, self._reachable([read])))
         ]
 
     def __bool__(self) -> bool:
@@ -82,7 +82,8 @@ class OutsideContainers:
         values = (read() for read in readers)
         return values_reached_by_names(values, self._attribute_names, self._input_keys, self._reads_of_objects)
 
-    def _is_relevant(self, value: Any) -> bool:
+    def _may_be_written(self, value: Any) -> bool:
+        """Return whether the value is a container that has the form of one that the graph may change."""
         return _is_container(value) and (self._written_forms is None or _form_of(value) in self._written_forms)
 
 

@@ -61,10 +61,10 @@ _READING_METHODS = frozenset(
     }
 )  # fmt: skip
 ATTEMPT, SECONDS = "attempt", "seconds"
-WORK_LIMITS = {CALL: 5_000, ITERATION: 10_000, NODE: 8_000, ATTEMPT: 40}
-_LIMITS_OF_VALUES = {CALL: 500, ITERATION: 1_000}  # for traces that serve only calls with the same values, if timed
+WORK_LIMITS = {CALL: 5_000, ITERATION: 10_000, NODE: 8_000, ATTEMPT: 40}  # for the tracing of one call
+_LIMITS_OF_VALUE_TRACES = {CALL: 500, ITERATION: 1_000}  # for traces that serve calls with the same values, if timed
 SECONDS_LIMIT = 3.0  # processor seconds, where calls are timed; other traces must not depend on a clock
-_CLOCK_INTERVAL = 8  # calls, iterations or nodes between two readings of the clock, which is a call of the system
+_CLOCK_INTERVAL = 8  # calls, iterations or nodes between two readings of the clock, each of which is a system call
 _LIMIT_MESSAGES = {
     CALL: "tracing runs more than {:,} calls of functions, which plain Python runs sooner",
     ITERATION: "loops that are unrolled while tracing take more than {:,} iterations",
@@ -97,7 +97,7 @@ class TracingBudget:
     __slots__ = ("_end", "_limits", "counts")
 
     def __init__(self, is_timed: bool, is_of_values: bool = False) -> None:
-        self._limits = WORK_LIMITS | (_LIMITS_OF_VALUES if is_timed and is_of_values else {})
+        self._limits = WORK_LIMITS | (_LIMITS_OF_VALUE_TRACES if is_timed and is_of_values else {})
         self.counts = dict.fromkeys(WORK_LIMITS, 0)
         self._end = time.thread_time() + SECONDS_LIMIT if is_timed else None
 
@@ -279,8 +279,8 @@ def require_undoable_attributes(graph: Graph, classes: Iterable[type]) -> None:
                 )
 
 
-def _is_printed_alike(value: Any) -> bool:
-    """Return whether `str` of the value is known, or its text at run time depends on a number alone."""
+def _fits_print_template(value: Any) -> bool:
+    """Return whether the text of a printed value is known while tracing, or is that of one number of the graph."""
     is_number = isinstance(value, SymbolicTensor) and value.weak
     return is_number or isinstance(value, (str, int, float, bool, type(None)))
 
@@ -289,10 +289,10 @@ def record_print(values: Any, sep: Any, end: Any, file: Any, flush: bool) -> Non
     """Record a print as a node; a print to a file makes the call run plain."""
     if file is not None:
         raise RunPlain("print is given a file")
-    if not all(map(_is_printed_alike, values)):
+    if not all(map(_fits_print_template, values)):
         record_object("object_print", values, sep=sep, end=end)
         return
-    template: list[Any] = []
+    template: list[Any] = []  # texts, and positions in `arguments`
     arguments: list[Any] = []
     for index, value in enumerate(values):
         if index:

@@ -43,7 +43,8 @@ def can_add_containers(call: Call, name: str) -> bool:
         if other_name == name:
             if template is None or name in call.key.written_arguments or not consists_of_builtins(template):
                 return False
-            if flatten(call.arguments.get(name), loses_state)[1] != template:  # `name` is that of an item of `**kwargs`
+            _, argument_template = flatten(call.arguments.get(name), loses_state)
+            if argument_template != template:  # `name` is that of an item of `**kwargs`, which `arguments` has not
                 return False
             return holds_arrays(call.key.leaves[start:end]) or has_empty_dict(template)
         start = end

@@ -13,6 +13,9 @@ from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.types import ArrayType, join
 from autoconv.runtime.support.shape import TensorSpec
 
+NUMERIC_KINDS = "biufc"  # kinds of NumPy's dtypes of bools, integers, floats and complex numbers
+_TEXT_KINDS = "SU"
+
 
 @dataclass(frozen=True, slots=True)
 class ArrayKey:
@@ -41,7 +44,7 @@ def make_array_key(array: np.ndarray) -> ArrayKey:
     dtype = as_dtype(array.dtype)
     is_behaved = type(array) is np.ndarray and array.flags.aligned and array.flags.writeable and array.dtype.isnative
     is_behaved = is_behaved and (array.flags.forc or _has_disjoint_elements(array))
-    return ArrayKey(ArrayType(dtype, array.shape, array.strides), is_behaved and array.dtype.kind in "biufc")
+    return ArrayKey(ArrayType(dtype, array.shape, array.strides), is_behaved and array.dtype.kind in NUMERIC_KINDS)
 
 
 def _has_disjoint_elements(array: np.ndarray) -> bool:
@@ -67,7 +70,7 @@ def needs_numpy(value: Any) -> bool:
     cls = type(value)  # NumPy's scalars are of its module, and are handled as arrays
     if cls is not np.ndarray and (isinstance(value, np.ndarray) or cls.__module__ != "numpy"):
         return True
-    if value.dtype.kind in "SU" or not value.dtype.isnative:
+    if value.dtype.kind in _TEXT_KINDS or not value.dtype.isnative:
         return True
     return value.nbytes > _MAX_COPIED_BYTES and _has_repeated_memory(value)
 
@@ -86,7 +89,7 @@ def describe_array(array: Any) -> str:
     cls = type(array)
     if cls is np.ndarray and not array.dtype.isnative:
         return "ndarray of the other byte order"
-    if cls is np.ndarray and array.dtype.kind not in "SU":
+    if cls is np.ndarray and array.dtype.kind not in _TEXT_KINDS:
         return "ndarray whose elements overlap in memory"
     return cls.__name__ if cls is not np.ndarray else f"{cls.__name__} of {array.dtype}"
 

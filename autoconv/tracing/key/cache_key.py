@@ -25,8 +25,8 @@ class TensorKey:
     """A leaf that the graph receives as a tensor: its type, and in `origin` the form in which it was passed.
 
     Origins are "tensor", "number", "array", "array without dimensions", `BY_COLUMNS` and those with the prefix
-    `BY_STRIDES`. `BY_COLUMNS` is for arrays in Fortran order, whose transpositions, in C order, the graph takes. From
-    an array `BY_STRIDES`, in neither order, the graph loads elements.
+    `BY_STRIDES`. `BY_COLUMNS` is for arrays in Fortran order: the graph takes their transposed views, which are in C
+    order. `BY_STRIDES` is for arrays in neither order: the graph loads their elements one by one.
     """
 
     type: TensorType
@@ -91,9 +91,9 @@ class ObjectKey:
 
 @dataclass(frozen=True, slots=True)
 class SpecKey:
-    """A dataset, or an iterator over one: identified by its class's `__autoconv_spec__`, not by the object's identity.
+    """A dataset, an iterator or another object with a spec: identified by the spec, not by the object's identity.
 
-    The spec has a `type` in the graph, and `spec(value)` makes the argument's placeholder there.
+    `spec.type` is the type of the graph's parameter for the object, and `spec(parameter)` makes its placeholder.
     """
 
     spec: Any
@@ -125,9 +125,9 @@ class Literal:
 
 
 class Reference:
-    """Any other object, by a weak reference, compared by identity if `is_by_identity` is true, otherwise by equality.
+    """A weak reference to an object: compared by its identity if `is_by_identity` is true, otherwise by equality.
 
-    A reference to an object that was freed is equal to none. `get` returns the object, or None if it was freed.
+    Once the object is freed, `get` returns None, and the reference equals no other one.
     """
 
     __slots__ = ("get", "hash", "is_by_identity", "name")
@@ -209,7 +209,7 @@ class Key:
     traces because it has its own copies of variables. `written_arguments` names the arguments whose lists and dicts are
     leaves as well, after the leaves of the templates. In `templates`, containers of outer names and attributes follow
     the arguments, each under an `OuterName`. `locations` is the number of the sequence of outer names and attributes
-    whose values follow the arguments: equal values of other ones need another trace.
+    whose values follow the arguments: the same values of other names and attributes need another trace.
     """
 
     templates: tuple[tuple[str, Template | None], ...]

@@ -20,7 +20,8 @@ class Definition:
 
     def __init__(self, function: Any) -> None:
         self._parts = definition_of(function)
-        self._keyword_defaults = dict(self._parts[2] or {})
+        _, _, keyword_defaults = self._parts
+        self._keyword_defaults = dict(keyword_defaults or {})
 
     def still_describes(self, function: Any) -> bool:
         """Return whether the function still has this code and these defaults."""

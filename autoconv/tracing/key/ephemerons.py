@@ -24,15 +24,15 @@ class Ephemerons(Generic[Value]):
 
     def __init__(self, name: str) -> None:
         self._name = f"__autoconv_{name}_{id(self)}"  # name of the attribute during a collection
-        # By id: the objects with their values, and during a collection, the objects that hold their values.
+        # By id of an object: the object and its value; and during a collection the objects that hold their values.
         self.entries: dict[int, tuple[weakref.ref[Any], Value]] = {}
         self._lent_owners: dict[int, weakref.ref[Any]] = {}
         _MAPPINGS.add(self)
 
     def get(self, owner: object) -> Value | None:
         """Return the value of an object; None if it has none."""
-        entry = self.entries.get(id(owner))
-        return entry[1] if entry is not None and entry[0]() is owner else None
+        reference, value = self.entries.get(id(owner), (None, None))
+        return value if reference is not None and reference() is owner else None
 
     def put(self, owner: object, value: Value) -> bool:
         """Set the value of an object; return False, without an entry, if it has no attributes or no weak references."""
@@ -64,7 +64,7 @@ class Ephemerons(Generic[Value]):
 
 
 def _has_attributes(owner: object) -> bool:
-    """Return whether an object can have a dictionary, without creating it, which would slow down other attributes."""
+    """Return whether an object can have a dict of attributes; it is not created, as it would slow down their access."""
     cls = type(owner)
     if cls.__getattribute__ is not object.__getattribute__:
         return _attributes(owner) is not None

@@ -42,7 +42,7 @@ def make_leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], 
     """
     if type(leaf) in _NUMBER_KEYS and not is_by_value and contract.python_numbers:
         return _NUMBER_KEYS[type(leaf)]
-    if type(leaf) in _TEXT_TYPES:
+    if type(leaf) in _LITERAL_TYPES:
         return Literal(leaf)
     if isinstance(leaf, Tensor):
         return TensorKey(leaf.type, "tensor")
@@ -124,4 +124,4 @@ _NUMBER_KEYS = {
     number_class: TensorKey(TensorType(weak_dtype(number_class()), (), True), "number")
     for number_class in (bool, int, float, complex)
 }
-_TEXT_TYPES = frozenset({str, bytes, type(None)})
+_LITERAL_TYPES = frozenset({str, bytes, type(None)})

@@ -216,11 +216,11 @@ def _location_key(value: Any, memory: bool, contract: type[Contract]) -> LeafKey
         return Literal(None)
     if value is None or isinstance(value, (str, bytes, list, dict, set)):
         return make_object_key(value)
-    return _leaf_key(value, memory, False, contract)
+    return _leaf_key(value, memory, is_by_value=False, contract=contract)
 
 
-def _leaf_key(value: Any, memory: bool, is_literal: bool, contract: type[Contract]) -> LeafKey:
-    """Return the leaf key of a value; if arrays are traced as memory, as `memory` tells, that of an array's layout."""
+def _leaf_key(value: Any, memory: bool, is_by_value: bool, contract: type[Contract]) -> LeafKey:
+    """Return the leaf key of a value; with `memory`, arrays are traced as memory, and their keys are their layouts."""
     if memory and isinstance(value, np.ndarray) and not needs_numpy(value):
         return make_array_key(value)
-    return make_leaf_key(contract, value, {}, is_literal)
+    return make_leaf_key(contract, value, {}, is_by_value)

@@ -7,7 +7,7 @@ from typing import Any
 
 from autoconv.runtime.support.structure import mutable_parts
 
-# Least number of items of a container that is not flattened. When it is flattened, each item is an input of the graph,
+# Containers with at least so many items are not flattened. Each item of a flattened container is an input of the graph,
 # and loops over the items are unrolled.
 MIN_OPAQUE_ITEMS = 17
 _MAX_LIST_DEPTH = 3  # nesting of lists of numbers

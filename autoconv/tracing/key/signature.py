@@ -44,7 +44,7 @@ from autoconv.tracing.key.opaque_arguments import guess_list_items, select_opaqu
 def _signature_of(function: Callable[..., Any], contract: type[Contract]) -> inspect.Signature:
     """Return the signature of a function; for a builtin without one, a signature that accepts everything.
 
-    Under `function`, a wrapper has the signature that `functools.wraps` advertises, as in TensorFlow.
+    A wrapper has the signature of its own code; under `function`, that of the wrapped function, as in TensorFlow.
     """
     try:
         return code_signature(function) if contract.python_numbers else inspect.signature(function)
@@ -79,7 +79,7 @@ class Signature:
         self._positional_count = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
         self.has_only_positions = self._positional_count == len(self.python_signature.parameters)
         self.has_positions = self.has_only_positions or has_simple_parameters  # whether each argument has a position
-        self.max_positional = 2**62 if self.has_only_positions else self._positional_count  # positional arguments
+        self.max_positional = 2**62 if self.has_only_positions else self._positional_count  # 2**62: no limit
         # The names of the parameters in order, for native entries; None for a parameter that takes no keyword.
         names = (p.name if p.kind is not p.POSITIONAL_ONLY else None for p in parameters)
         self.native_names = tuple(names) if has_simple_parameters else ()
@@ -120,7 +120,7 @@ class Signature:
     ) -> Call:
         """Bind and flatten the arguments.
 
-        `by_value_positions` are the positions of leaves, numbers, whose values are part of the key. `object_arguments`
+        `by_value_positions` are positions of leaves: numbers whose values are part of the key. `object_arguments`
         names arguments that stay one leaf, as traced code changes them; long containers stay one leaf as well. If
         `memory` is true, arrays are traced as memory (`ArrayKey`), unless tensors are among the arguments. Raises
         TypeError for arguments that do not fit the function or the input signature, CannotFlatten for those that cannot
@@ -131,7 +131,8 @@ class Signature:
         names: list[str] = []
         leaves: list[Any] = []
         templates = []
-        types_by_spec, alias_numbers = dict[int, TensorType](), dict[int, int]()  # types that specs give to leaves
+        types_by_index = dict[int, TensorType]()  # index of a leaf -> the type that its spec gives it
+        alias_numbers = dict[int, int]()  # filled by `make_leaf_key`
         for position, (name, value) in enumerate(named_values):
             spec = self.specs[position] if self.specs is not None and position < len(self.specs) else None
             if self.specs is not None and spec is None:
@@ -144,18 +145,18 @@ class Signature:
                 leaves_of_argument, template = self._flatten_argument(value, name in opaque_arguments, spec, fit)
                 if not holds_composite_spec(spec):
                     specs = enumerate(flat_leaves(spec), len(leaves))
-                    types_by_spec.update((index, leaf.type) for index, leaf in specs if isinstance(leaf, TensorSpec))
+                    types_by_index.update((index, leaf.type) for index, leaf in specs if isinstance(leaf, TensorSpec))
             else:
                 leaves_of_argument, template = self._flatten_argument(value, name in opaque_arguments)
-            types_by_spec.update(open_component_types(template, len(leaves)))
+            types_by_index.update(open_component_types(template, len(leaves)))
             templates.append((name, template))
             leaves += leaves_of_argument
             names += [name] * len(leaves_of_argument)
         memory = memory and not any(isinstance(leaf, Tensor) and not is_number(leaf.type) for leaf in leaves)
 
         def make_key(index: int, leaf: Any) -> Any:
-            if index in types_by_spec:
-                return TensorKey(types_by_spec[index], "tensor")
+            if index in types_by_index:
+                return TensorKey(types_by_index[index], "tensor")
             if names[index] in object_arguments:
                 return make_object_key(leaf)
             if names[index] in opaque_arguments:
@@ -167,8 +168,7 @@ class Signature:
         keys = mark_layouts([make_key(index, leaf) for index, leaf in enumerate(leaves)], leaves)
         orders = dict_orders(structures) if self.contract.promises_identity else ()
         arrays = [leaf for leaf, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)]
-        overlaps = memory and may_overlap(arrays)
-        key = Key(tuple(templates), keys, orders, overlaps, memory, replica())
+        key = Key(tuple(templates), keys, orders, memory and may_overlap(arrays), memory, replica())
         return Call(key, names, leaves, arguments, args, kwargs)
 
     def _select_opaque(
@@ -203,7 +203,7 @@ class Signature:
         return ObjectKey(type(value).__name__, item_kind, depth)
 
     def _is_frozen_record(self, value: Any) -> bool:
-        """Return whether the value is a frozen dataclass without tensors, which is compared rather than flattened."""
+        """Return whether the value is a frozen dataclass without tensors: under `function` it is one leaf, compared."""
         parameters = getattr(type(value), "__dataclass_params__", None)
         if parameters is None or not parameters.frozen or self.contract.promises_identity:
             return False
@@ -268,7 +268,8 @@ class Signature:
         """Convert the leaves of an argument to its spec. Raises TypeError for a value that does not fit."""
         if is_structure(spec):
             specs, template = flatten(spec)
-            if flatten(value, is_composite)[1] == template:
+            _, template_of_value = flatten(value, is_composite)
+            if template_of_value == template:
                 return [
                     fitted_leaf
                     for leaf, leaf_spec in zip(leaves, specs, strict=True)

@@ -21,7 +21,7 @@ def refuse_growing_arrays(graph: Graph) -> None:
     An array that nothing reads is refused as well if it may be larger than the node's inputs, as a graph would not make
     it. Arrays of open size that are read are checked by the code for open sizes, see `size_limits`.
     """
-    growing_nodes = []  # nodes whose results may exceed memory if their sizes or the available memory are unlucky
+    growing_nodes = []  # nodes whose results exceed memory for some sizes, or where little memory is free
     for node in graph.walk():
         if is_too_large(node):
             raise RunPlain(f"an array{_line_text(node)} may be larger than memory")

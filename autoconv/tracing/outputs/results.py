@@ -92,7 +92,8 @@ def _convert_result(value: Any, trace: Trace, function: Any) -> Any:
     if type(value) in (Variant, Undefined):
         value = ld(value)
     if id(value) in trace.argument_containers:
-        return trace.argument_containers[id(value)][1]
+        _, argument = trace.argument_containers[id(value)]
+        return argument
     if type(value) in (SymbolicObject, SymbolicArray):
         return value
     if heap_of(value) is not None:

@@ -1,7 +1,7 @@
 """Refusal of writes to objects that are known only at run time, such as to an item of a list that is an input.
 
-The target may alias an object, or a list of it, that was known while tracing. That object's values are constants of
-the graph or flattened arguments, so the graph would miss the write. Such a call runs as plain Python.
+The target may alias an object, or a list in its attributes, that was known while tracing. The values of such an object
+are constants of the graph or flattened arguments, so the graph would miss the write. The call runs as plain Python.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from autoconv.runtime.support.structure import mutable_parts
 from autoconv.tracing.guards.changed_constants import changes_first_input
 from autoconv.tracing.guards.trace_restrictions import RunPlain
 
+# In-place forms of operators, such as "iadd" of "add".
 _IN_PLACE_FUNCTIONS = frozenset(name for name in FUNCTIONS if name.startswith("i") and name[1:] in FUNCTIONS)
 # Operations that return an item of a container, or an iterator over items; Python's other functions and methods
 # return new objects.
@@ -147,7 +148,7 @@ class _Origins:
         return "attribute" if origin == "attribute" else "item"
 
     def _join_origins(self, values: Sequence[Value] | None) -> str:
-        """Return the highest origin of the values; that of any object if there are none."""
+        """Return the highest origin of the values; "attribute" if there are none."""
         origins = {self._visit(value) for value in values} if values else {"attribute"}
         return next(origin for origin in ("attribute", "item", "parameter", "constant", "new") if origin in origins)
 

@@ -78,7 +78,7 @@ class CompileContract(SessionContract):
     def __init__(self, trace: Trace, call: Call, on_create: Callable[[Any], None]) -> None:
         super().__init__(trace, call, on_create)
         self.trace = trace
-        self._positions = trace.positions_of_numbers = {}  # parameters that are numbers -> positions of their leaves
+        self._leaf_positions = trace.positions_of_numbers = {}  # parameter that is a number -> position of its leaf
         key = call.key
         trace.uses_arrays = key.memory or any(isinstance(leaf, TensorKey) and leaf.is_of_array for leaf in key.leaves)
         if key.memory:
@@ -89,14 +89,14 @@ class CompileContract(SessionContract):
         trace.classes_made_in_graph = frozenset(name for kind, name in call.facts if kind == "class")
         is_of_values = bool(key.leaves) and all(isinstance(leaf, Literal) for leaf in key.leaves)
         call.tracing_budget = call.tracing_budget or TracingBudget(SETTINGS.tiers == "measured", is_of_values)
-        call.tracing_budget(ATTEMPT)
+        call.tracing_budget(ATTEMPT)  # counts this attempt
         self._budget: TracingBudget = call.tracing_budget
         self.write_monitor = WriteMonitor(trace, call, self.guards)
         self.guards.restart_with_inputs = self.write_monitor.restart_with_inputs
         trace.stores.append(self.write_monitor.stores)
         self.journal = trace.root.journal = Journal(trace.root)
         self._reads_arrays = False
-        self._containers: OutsideContainers | None = None
+        self._outside_containers: OutsideContainers | None = None
         self._arguments: Sequence[Any] = ()
 
     # While the converted code runs
@@ -119,14 +119,14 @@ class CompileContract(SessionContract):
 
         If numbers among the arguments determine the value, they become part of the key; otherwise the call runs plain.
         """
-        position = self._positions.get(tensor.value_in_graph)
+        position = self._leaf_positions.get(tensor.value_in_graph)
         if position is not None:
             raise Specialise(frozenset({position}))
         self.specialise(tensor)
         raise RunPlain(f"Python needs {reason} while tracing")
 
     def specialise(self, *values: object) -> None:
-        deciding_arguments = DecidingArguments(self._positions, self.trace.regions)
+        deciding_arguments = DecidingArguments(self._leaf_positions, self.trace.regions)
         symbolic_values = [value for value in values if isinstance(value, (SymbolicTensor, SymbolicArray))]
         deciding_leaves = [deciding_arguments.find_deciding_leaves(value.value_in_graph) for value in symbolic_values]
         if deciding_leaves and all(deciding_leaves):
@@ -250,7 +250,7 @@ class CompileContract(SessionContract):
         reached_values = list(values_reached_by_names(guards.reached_values, names))
         parts += self.trace.rebuilt_arguments.values()
         if refuse_unknown_writes(graph, reached_values, parts, opaque_arguments):
-            self._containers = OutsideContainers(guards, self._written_containers(argument_count))
+            self._outside_containers = OutsideContainers(guards, self._written_containers(argument_count))
         guards.reached_values.clear()
 
     def _written_containers(self, end: int) -> list[Any] | None:
@@ -291,7 +291,7 @@ class CompileContract(SessionContract):
         self._reads_arrays = bool(arrays)
         if must_not_overlap and self.call.arrays_as_objects:
             raise RunPlain("arrays are changed as Python objects, and an outside array may be among them")
-        return OutsideValues(must_not_overlap, self._containers)
+        return OutsideValues(must_not_overlap, self._outside_containers)
 
     def check_optimised(self, graph: Graph) -> None:
         trace_restrictions.require_undoable_guesses(graph)

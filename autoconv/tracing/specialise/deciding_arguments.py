@@ -1,4 +1,4 @@
-"""Find the integer arguments that alone decide a value, or the open sizes of one, while a trace is recorded.
+"""Find the integer arguments that alone decide a value, or the open sizes of an array, while a trace is recorded.
 
 The analysis is a backward slice over pure nodes. It is conservative: for results of regions and elements of arrays, no
 arguments are found.

@@ -40,7 +40,7 @@ def make_placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[An
         if isinstance(leaf, (np.ndarray, np.generic)) and trace.contract.numpy_arrays and needs_numpy(leaf):
             raise RunPlain(f"{name!r} is a {describe_array(leaf)}, which a graph does not take as an array of numbers")
         if isinstance(key, TensorKey) and key.origin == BY_COLUMNS:
-            transposed_type = OPS["transpose"].result_types([key.type], {"perm": None})[0]
+            (transposed_type,) = OPS["transpose"].result_types([key.type], {"perm": None})
             value = trace.root.graph.add_parameter(transposed_type, name)
             leaves.append(SymbolicTensor(trace.root.graph.add(OPS["transpose"], [value], {"perm": None}).results[0]))
         elif isinstance(key, TensorKey) and key.is_by_strides:

@@ -27,7 +27,7 @@ from autoconv.tracing.specialise.work_estimate import estimate_seconds
 _MAX_KINDS = 64  # kinds of calls that are presumed to be faster as plain Python
 _TRACE_TO_PLAIN_RATIO = 64  # least ratio of the seconds of a trace to those of a plain call, in the timed kinds
 _MIN_TRACES = 2  # traces after which new kinds run plain at first, although no form was chosen for any kind
-_SMALL_MAGNITUDE = 1  # magnitude that counts as known although no kind with it is
+_SMALL_MAGNITUDE = 1  # magnitudes up to this one count as known, even if no known kind has them
 _EXAMINATION_SECONDS = 50e-6  # seconds that it takes to find that a call has no trace
 FIRST_TRACE_SECONDS = 0.05  # seconds that the first trace of a function is presumed to take
 SHORT_ESTIMATE = FIRST_TRACE_SECONDS  # estimated seconds of a plain call, below which it is not traced at once

@@ -113,15 +113,15 @@ class Timing:
         """Do not count the latest call, which ran in neither of the forms."""
         self._examined_calls -= 1
 
-    def is_first_run(self, trace_id: int) -> bool:
-        """Return whether this is the first timed run of a trace, which fills caches for later ones."""
-        if trace_id in self._warm_traces:
+    def record_run(self, trace_number: int) -> bool:
+        """Record a timed run of a trace; return whether it is the first one, which fills caches for later ones."""
+        if trace_number in self._warm_traces:
             return False
-        self._warm_traces.add(trace_id)
+        self._warm_traces.add(trace_number)
         return True
 
     def record_search(self, seconds: float) -> None:
-        """Record how long a call searched for a trace, before it ran as plain Python until a trace pays."""
+        """Record how long a call searched for a trace, before it ran as plain Python as a trace does not pay yet."""
         self._search_seconds = min(self._search_seconds, seconds)
 
     def record_time(self, form: str, seconds: float) -> None:
@@ -163,7 +163,7 @@ class Timing:
     def _call_seconds(self) -> tuple[float, float]:
         """Return the seconds of a call as a graph, and as plain Python.
 
-        Calls that only searched for a trace ran as plain Python: what they took longer is the search alone.
+        If the calls that were to run as a graph found no trace, they ran as plain Python after a search for one.
         """
         if not self.has_trace and self._search_seconds < math.inf:
             return self.plain_seconds + self._search_seconds, self.plain_seconds
@@ -281,22 +281,24 @@ def _exact_kind(value: Any) -> Any:
 
 def kind_text(kind: Any) -> str:
     """Return the types of a kind's arguments as text for users."""
-    parts = (*kind[0], *kind[1]) if _has_keywords(kind) else kind
-    return f"({', '.join(_part_text(part) for part in parts)})"
+    positional, keywords = kind if _has_keywords(kind) else (kind, ())
+    return f"({', '.join(_argument_text(argument) for argument in (*positional, *keywords))})"
 
 
 def _has_keywords(kind: Any) -> bool:
     """Return whether a kind is a pair of the kinds of positional and of keyword arguments (see `kind_of`)."""
     if len(kind) != 2 or not all(isinstance(part, tuple) for part in kind):
         return False
-    return bool(kind[1]) and isinstance(kind[1][0], tuple)
+    _, keywords = kind
+    return bool(keywords) and all(isinstance(pair, tuple) for pair in keywords)
 
 
-def _part_text(part: Any) -> str:
+def _argument_text(argument: Any) -> str:
     """Return the kind of one argument, or a pair of a keyword and such a kind, as text for users."""
-    if isinstance(part, tuple) and isinstance(part[0], str):
-        return f"{part[0]}={_part_text(part[1])}"
-    type_or_value = part[0] if isinstance(part, tuple) else part
+    if isinstance(argument, tuple) and isinstance(argument[0], str):
+        name, kind = argument
+        return f"{name}={_argument_text(kind)}"
+    type_or_value = argument[0] if isinstance(argument, tuple) else argument  # without the magnitudes
     return type_or_value.__name__ if isinstance(type_or_value, type) else repr(type_or_value)
 
 
@@ -314,10 +316,10 @@ def _has_scalar_loops(graph: Graph, kernels: frozenset[str]) -> bool:
     """Return whether native code of the graph has an innermost loop or recursive function over single numbers only."""
     bodies = [node.regions[1] for node in graph.walk() if node.op.traits.repeats]
     bodies += [node.regions[0] for node in graph.walk() if is_recursive(node) and node.regions]
-    return any(_is_scalar(body, kernels) for body in bodies)
+    return any(_computes_single_numbers(body, kernels) for body in bodies)
 
 
-def _is_scalar(body: Graph, kernels: frozenset[str]) -> bool:
+def _computes_single_numbers(body: Graph, kernels: frozenset[str]) -> bool:
     """Return whether all nodes compute single numbers, without loops and kernels."""
     return all(
         not node.op.traits.repeats and node.op.name not in kernels and all(map(_is_number, node.results))

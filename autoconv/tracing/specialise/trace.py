@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -47,7 +48,7 @@ from autoconv.tracing.outputs.results import make_outputs
 from autoconv.tracing.specialise.placeholders import invoke, make_placeholders, rebuild_arguments
 from autoconv.tracing.specialise.session_contract import SessionContract
 
-_TRACE_NUMBERS = iter(range(1, 1 << 62))
+_TRACE_NUMBERS = itertools.count(1)
 LOCK = new_lock(order=TRACE)
 
 

@@ -12,7 +12,7 @@ from autoconv.tracing.outputs.garbage import DROPPED
 MAX_KEYS = 256  # keys per function
 TRACES_PER_KEY = 4  # traces per key, which differ in their guards
 _MIN_KEPT_TRACES = 28  # number of traces that are kept, whatever their size
-_MAX_BYTES = 1_400_000  # most estimated bytes of all traces (their `weight`), where there are more than the minimum
+_MAX_BYTES = 1_400_000  # limit of the sum of the traces' `weight`, in bytes; `_MIN_KEPT_TRACES` may exceed it
 _USE_NUMBERS = itertools.count()  # gives each use of a trace the next number
 
 

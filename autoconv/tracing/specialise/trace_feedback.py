@@ -28,7 +28,7 @@ from autoconv.tracing.specialise.value_specialisation import ValueSpecialisation
 from autoconv.tracing.views.explain import Explanation
 
 _MAX_LOCATIONS = 128  # outer names and attributes that are inputs of one trace
-_MAX_FACTS = 32  # facts that a function's traces may learn about the objects that it makes
+_MAX_FACTS = 32  # facts about the objects that a function makes, beyond which its calls run as plain Python
 
 
 def _stays_one_leaf(value: Any) -> bool:
@@ -76,6 +76,7 @@ class TraceFeedback:
         return call
 
     def _bind_arguments(self, args: Any, kwargs: Any) -> Call:
+        """Return the call without locations; arrays stay objects in calls that cannot take them as memory."""
         call = self._signature.bind(args, kwargs, self._keyed_by_value, self._object_arguments, self._memory)
         add_containers(call, self._arguments_with_container_leaves)
         if call.key not in self._keys_of_object_calls:
@@ -86,7 +87,7 @@ class TraceFeedback:
         return new_call
 
     def _rebind(self, call: Call) -> None:
-        """Bind the call again, with the facts learned since."""
+        """Bind the call again, with the facts that were added since."""
         new_call = self.bind(call.args, call.kwargs)
         call.key, call.leaves = new_call.key, new_call.leaves
         call.names, call.locations, call.containers = new_call.names, new_call.locations, new_call.containers

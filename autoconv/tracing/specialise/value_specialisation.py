@@ -36,7 +36,7 @@ class _Observation:
     values: tuple[Any, ...] = ()  # of the latest calls, as `Literal`
     equal_calls: int = 0  # number of calls, so far all of them, with these values
     is_over: bool = False  # the values changed, or no leaf decides sizes
-    has_failed: bool = False
+    has_failed: bool = False  # a trace for the values failed
 
 
 class ValueSpecialisation:

@@ -115,10 +115,13 @@ def _is_repeatable(function: types.FunctionType, visited: dict[types.CodeType, N
     while worklist:
         code = worklist.pop()
         visited[code] = None
-        names = _names_and_code(code)
-        if names is None or not all(_may_load(name, use, function.__globals__, visited) for name, use in names[0]):
+        content = _names_and_code(code)
+        if content is None:
             return False
-        worklist += names[1]
+        names, comprehensions = content
+        if not all(_may_load(name, use, function.__globals__, visited) for name, use in names):
+            return False
+        worklist += comprehensions
     return True
 
 
@@ -132,8 +135,9 @@ def _may_load(name: str, use: str, globals_: dict[str, Any], visited: dict[types
         defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
         is_simple = not value.__closure__ and all(type(default) in _IMMUTABLE for default in defaults)
         return use == "called" and is_simple and _is_repeatable(value, visited)
-    if is_compiled_function(value):  # the function itself, whose recursive calls run plain
-        return use == "called" and getattr(value.python_function, "__code__", None) is next(iter(visited))
+    if is_compiled_function(value):  # only the watched function itself, whose recursive calls run plain
+        watched_code = next(iter(visited))
+        return use == "called" and getattr(value.python_function, "__code__", None) is watched_code
     if class_ is types.ModuleType:
         return value is math and use == "attribute"
     if class_ is types.BuiltinFunctionType or class_ is type:
@@ -165,7 +169,8 @@ def _find_names_and_code(code: types.CodeType) -> tuple[list[tuple[str, str]], l
         operation, value = instruction.opname, instruction.argval
         if operation == "LOAD_GLOBAL":
             is_attribute = following is not None and following.opname in ("LOAD_ATTR", "LOAD_METHOD")
-            names.append((value, "attribute" if is_attribute else "called" if (instruction.arg or 0) & 1 else "value"))
+            is_called = bool((instruction.arg or 0) & 1)  # this bit of the argument makes room on the stack for a call
+            names.append((value, "attribute" if is_attribute else "called" if is_called else "value"))
         elif operation in ("LOAD_ATTR", "LOAD_METHOD"):
             if value not in _METHODS:
                 return None

@@ -55,7 +55,7 @@ def estimate_seconds(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any
         return math.inf
     if reach.has_while and (reach.has_floats or reach.has_numbers_only):
         return math.inf
-    size = max(reach.size, reach.integer if reach.has_counted_loops else 0, 2)
+    size = max(reach.size, reach.integer if reach.integers_bound_loops else 0, 2)
     if reach.is_recursive:
         size = max(size, reach.value_count)
     depths = ((depth + reach.is_recursive, count) for depth, count in work.items())
@@ -69,13 +69,13 @@ class _Loops:
     def __init__(self, code: types.CodeType) -> None:
         instructions = list(dis.get_instructions(code))
         loops = [(i.argval, i.offset) for i in instructions if "BACKWARD" in i.opname and "INTERRUPT" not in i.opname]
-        starts = {start for start, _ in loops}
+        starts = {start for start, _ in loops}  # each loop is (offset of its start, offset of a jump back to it)
         for_starts = {i.offset for i in instructions if i.opname == "FOR_ITER"}
         self.has_while = bool(starts - for_starts)
         bounds = {start: max(end for other, end in loops if other == start) for start in starts}
         self.counts: Polynomial = Counter()
-        self.names: list[tuple[str, int]] = []
-        self.codes: list[tuple[types.CodeType, int]] = []
+        self.names: list[tuple[str, int]] = []  # (name, loops around its use)
+        self.codes: list[tuple[types.CodeType, int]] = []  # (code of an inner function, loops around its calls)
         self.integers: list[int] = []  # constants that are compared
         for instruction, following in itertools.zip_longest(instructions, instructions[1:]):
             offset, value = instruction.offset, instruction.argval
@@ -85,6 +85,7 @@ class _Loops:
                 self.names.append((value, depth))
             elif isinstance(value, types.CodeType):
                 is_comprehension = value.co_name.startswith("<") and value.co_name != "<lambda>"
+                # A comprehension runs once; other inner functions may be called in a loop.
                 self.codes.append((value, depth if is_comprehension else depth + 1))
             elif type(value) is int and following is not None and following.opname == "COMPARE_OP":
                 self.integers.append(value)
@@ -122,7 +123,7 @@ class _Reach:
 
     def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.size = self.integer = 0
-        self.has_floats = self.has_while = self.has_counted_loops = self.is_recursive = False
+        self.has_floats = self.has_while = self.integers_bound_loops = self.is_recursive = False
         self._classes: dict[type, None] = {}
         self._visited: set[int] = set()
         self._work: dict[types.CodeType, Polynomial] = {}
@@ -174,7 +175,8 @@ class _Reach:
             elif not issubclass(class_, (str, bytes, bytearray)) and class_ in _SIZED:
                 yield from itertools.islice(value, _MAX_SAMPLE)
         elif class_ is range:
-            self.size = max(self.size, min(value.__reduce__()[1][1], sys.maxsize) if value else 0)
+            start, stop = value.start, value.stop  # they also bound the items, which may be ends of further ranges
+            self.size = max(self.size, min(max(abs(start), abs(stop), abs(stop - start)), sys.maxsize) if value else 0)
         elif not issubclass(class_, (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType)):
             if hooks_attributes(class_):
                 raise Unbounded
@@ -198,6 +200,7 @@ class _Reach:
     def _work_of_code(
         self, code: types.CodeType, globals_: dict[str, Any], cells: dict[str, Any], callers: tuple[types.CodeType, ...]
     ) -> Polynomial:
+        """Return the instructions of a run of `code`, as `work` does; a recursive call adds none."""
         if len(callers) > _MAX_CALLERS or (code in callers and self._has_number_argument):
             raise Unbounded
         if code in callers:
@@ -222,12 +225,12 @@ class _Reach:
         self.has_while |= loops.has_while
         for operands in loops.ranges:
             if operands is None or not is_first:
-                self.has_counted_loops = True
+                self.integers_bound_loops = True
             else:
                 values = [self._arguments.get(name) if isinstance(name, str) else name for name in operands]
                 self.size = max(self.size, *_absolute_integers(values), 0)
-        if loops.has_while or self.has_counted_loops:
-            self.has_counted_loops = True
+        if loops.has_while or self.integers_bound_loops:
+            self.integers_bound_loops = True
             self.integer = max(self.integer, *loops.integers, 0)
 
     def _callees(self, name: str, globals_: dict[str, Any], cells: dict[str, Any]) -> Iterator[Any]:

@@ -67,7 +67,7 @@ class Reasons:
     """The reasons why calls ran as plain Python, each once, with the number of its calls."""
 
     def __init__(self) -> None:
-        # Text without digits where these do not count -> text of the first reason, number of calls.
+        # The key under which equal reasons are counted -> (the first of these reasons, their number).
         self._counts: dict[str, tuple[str, int]] = {}
 
     def append(self, reason: str) -> None:

@@ -28,9 +28,12 @@ def prepare(graph: Graph, types: Sequence[Type] | None = None) -> Graph:
 def _narrow(graph: Graph, types: Sequence[Type]) -> Graph:
     """Return the graph with parameters of these types, or the graph itself if an op refuses them."""
     try:
-        return specialise(graph, types) if all(map(is_static, types)) else generalise(graph, types)[0]
+        if all(map(is_static, types)):
+            return specialise(graph, types)
+        general_graph, _ = generalise(graph, types)  # the conditions on the sizes are left out
     except CannotSpecialise:
         return graph
+    return general_graph
 
 
 def _with_symbols(type_: Type, position: int) -> Type:
