@@ -369,8 +369,8 @@ def describe_difference(old: Any, new: Any) -> str:
         if not (isinstance(old_part, tuple) and isinstance(new_part, tuple)):
             return ""
         if is_dict and old_part[0] == new_part[0]:
-            (_, key), item = old_part
-            return f"[{key!r}]{describe_difference(item, new_part[1])}"
+            _, key, *_ = old_part[0]
+            return f"[{key!r}]{describe_difference(old_part[1], new_part[1])}"
         if len(old) == 3 and old_part[0] == new_part[0]:
             return f".{old_part[0]}{describe_difference(old_part[1], new_part[1])}"
         return f"[{position}]{describe_difference(old_part, new_part)}" if kind in (list, tuple) else ""

@@ -290,7 +290,7 @@ class _CheckWriter:
         return self._fingerprints().class_value(value)
 
     def _require_same_if_repeated(self, value: Any, variable: str) -> bool:
-        """If the value was compared before, require the same object for it, and return true."""
+        """Require the object that the variable of an earlier comparison holds; return false if there was none."""
         first_variable, _ = self._visited.setdefault(id(value), (variable, value))
         if first_variable == variable:
             return False
