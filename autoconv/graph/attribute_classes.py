@@ -1,6 +1,6 @@
 """Classes of attribute values that other packages define: they are registered when their module is imported.
 
-A graph that is read from a text may need one before its module is imported; it is imported then.
+A text of a graph may name a class whose module is not imported yet; `find_attribute_class` imports it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _CLASSES_OF_MODULES = {
     "autoconv.saved_model.stored_arrays": "StoredArray",
     "autoconv.summary.kinds": "Histogram EncodeImages",
 }  # fmt: skip
-PROVIDERS = {name: module for module, names in _CLASSES_OF_MODULES.items() for name in names.split()}
+MODULE_BY_CLASS_NAME = {name: module for module, names in _CLASSES_OF_MODULES.items() for name in names.split()}
 
 
 def attribute_class(class_: type[_Class]) -> type[_Class]:
@@ -42,6 +42,6 @@ def attribute_class(class_: type[_Class]) -> type[_Class]:
 
 def find_attribute_class(name: str) -> type | None:
     """Return the class of that name, whose module is imported if necessary; None if there is none."""
-    if name not in ATTRIBUTE_CLASSES and name in PROVIDERS:
-        import_module(PROVIDERS[name])
+    if name not in ATTRIBUTE_CLASSES and name in MODULE_BY_CLASS_NAME:
+        import_module(MODULE_BY_CLASS_NAME[name])
     return ATTRIBUTE_CLASSES.get(name)

@@ -88,11 +88,11 @@ def _float_text(value: float) -> str:
     text = repr(value)
     (bits,) = struct.unpack("<Q", struct.pack("<d", value))
     (restored_bits,) = struct.unpack("<Q", struct.pack("<d", float(text)))
-    return text if bits == restored_bits else f"bits({bits:#x})"  # a nan with other bits than NumPy's
+    return text if bits == restored_bits else f"bits({bits:#x})"  # a nan whose bits differ from those of float("nan")
 
 
 def _array_text(value: Any) -> str:
-    """Return the text of an array or scalar of NumPy; that of an opaque object for other dtypes."""
+    """Return the text of an array or scalar of NumPy; that of an opaque object if elements have no text."""
     try:
         dtype = as_dtype(value.dtype)
     except TypeError:

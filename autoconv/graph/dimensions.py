@@ -26,7 +26,7 @@ class Sum(Symbol):
 
 @dataclass(frozen=True, slots=True)
 class ComputedSize(Symbol):
-    """A size that a node of the graph computes at run time; unlike the size of an argument it may be 0 or 1."""
+    """A size that a node of the graph computes at run time. It may be 0 or 1, unlike open sizes of arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,10 @@ def product(dimensions: Sequence[Dimension]) -> Dimension:
 
 
 def floor_quotient(dividend: Dimension, divisor: Dimension) -> Dimension:
-    """Return the quotient, rounded down, by a positive int or a product of argument sizes; None for other divisors."""
+    """Return the quotient, rounded down; None if it is unknown.
+
+    A quotient with a remainder is known only for a divisor that is a positive int or a product of argument sizes.
+    """
     if dividend is None or divisor is None or (isinstance(divisor, int) and divisor <= 0):
         return None
     exact_result = exact_quotient(dividend, divisor)
@@ -87,7 +90,7 @@ def floor_quotient(dividend: Dimension, divisor: Dimension) -> Dimension:
 
 
 def minimum(first: Dimension, second: Dimension) -> Dimension:
-    """Return the minimum; a `Minimum` where it is not static. Argument sizes (`Symbol` itself) are at least 1."""
+    """Return the minimum; a `Minimum` where it is not static. Argument sizes (`Symbol` itself) are greater than 1."""
     if first is None or second is None:
         return None
     for number, size in ((first, second), (second, first)):
@@ -101,7 +104,7 @@ def minimum(first: Dimension, second: Dimension) -> Dimension:
 
 
 def maximum(first: Dimension, second: Dimension) -> Dimension:
-    """Return the maximum: the sum of both without their minimum."""
+    """Return the maximum: the sum of both minus their minimum."""
     return plus(plus(first, second), times(minimum(first, second), -1))
 
 
@@ -159,7 +162,7 @@ def slice_length(size: Dimension, bounds: Sequence[Any], preconditions: list[Dim
         first = last if start is None else _bound_position(
             last, plus(size, start) if _is_negative(start) else start, preconditions
         )
-        end = -1 if stop is None else _bound_position(
+        end = -1 if stop is None else _bound_position(  # -1: the position before the first element
             last, plus(size, stop) if _is_negative(stop) else stop, preconditions
         )
         length = plus(first, times(end, -1))
@@ -192,7 +195,7 @@ def _bound_position(size: Dimension, bound: Dimension, preconditions: list[Dimen
 
 
 def evaluate_dimension(dimension: int | Symbol, values: Mapping[str, int]) -> int:
-    """Evaluate a dimension for values of its plain symbols."""
+    """Evaluate a dimension for values of its atomic symbols, by name (see `atomic_symbols`)."""
     if isinstance(dimension, Quotient):
         return evaluate_dimension(dimension.dividend, values) // evaluate_dimension(dimension.divisor, values)
     if isinstance(dimension, Minimum):
@@ -208,7 +211,7 @@ def evaluate_dimension(dimension: int | Symbol, values: Mapping[str, int]) -> in
 
 
 def substitute(dimension: Dimension, replacement_of: Callable[[Symbol], Dimension]) -> Dimension:
-    """Replace each plain symbol in a dimension by `replacement_of(symbol)`."""
+    """Replace each atomic symbol in a dimension by `replacement_of(symbol)`."""
     if isinstance(dimension, Quotient):
         return floor_quotient(*(substitute(part, replacement_of) for part in (dimension.dividend, dimension.divisor)))
     if isinstance(dimension, Minimum):
@@ -224,23 +227,23 @@ def substitute(dimension: Dimension, replacement_of: Callable[[Symbol], Dimensio
     return replacement_of(dimension) if isinstance(dimension, Symbol) else dimension
 
 
-def plain_symbols(dimension: int | Symbol) -> Iterator[Symbol]:
-    """Iterate over the plain symbols in a dimension: those that are no expressions of others."""
+def atomic_symbols(dimension: int | Symbol) -> Iterator[Symbol]:
+    """Iterate over the atomic symbols in a dimension: those that are no expressions of others."""
     if isinstance(dimension, Quotient):
-        yield from (*plain_symbols(dimension.dividend), *plain_symbols(dimension.divisor))
+        yield from (*atomic_symbols(dimension.dividend), *atomic_symbols(dimension.divisor))
     elif isinstance(dimension, Minimum):
-        yield from (*plain_symbols(dimension.first), *plain_symbols(dimension.second))
+        yield from (*atomic_symbols(dimension.first), *atomic_symbols(dimension.second))
     elif isinstance(dimension, Sum):
         for monomial, _ in dimension.terms:
             for symbol in monomial:
-                yield from plain_symbols(symbol)
+                yield from atomic_symbols(symbol)
     elif isinstance(dimension, Symbol):
         yield dimension
 
 
 def is_computed(dimension: Dimension) -> bool:
     """Return whether a node of the graph computes the dimension, or a part of it."""
-    symbols = plain_symbols(dimension) if isinstance(dimension, Symbol) else ()
+    symbols = atomic_symbols(dimension) if isinstance(dimension, Symbol) else ()
     return any(isinstance(symbol, ComputedSize) for symbol in symbols)
 
 
@@ -272,7 +275,7 @@ def monomials(dimension: int | Symbol) -> tuple[tuple[Monomial, int], ...]:
 
 
 def _normal_form(coefficients: Mapping[Monomial, int]) -> int | Symbol:
-    """Return the sum of the monomials, as an int or a plain symbol where it is one."""
+    """Return the sum of the monomials: an int or a single symbol if it is one, else a `Sum`."""
     terms = tuple(sorted(coefficients.items(), key=_term_sort_key))
     if not terms:
         return 0

@@ -44,15 +44,13 @@ class DType:
 
     @_CachedProperty
     def numpy(self) -> np.dtype[Any]:
-        """The NumPy dtype; strings are arrays of `bytes` objects."""
-        if self.name == "string":
+        """The NumPy dtype; elements of strings are `bytes` objects."""
+        if self.name in ("string", "resource", "variant"):
             return np.dtype(object)
         if self.name == "bfloat16" or self.name.startswith("float8"):
             return np.dtype(getattr(_ml_dtypes(self.name), self.name))
         if self.is_quantized:
             return np.dtype([(self.name, self.name[1:])])
-        if self.name in ("resource", "variant"):
-            return np.dtype(object)
         return np.dtype(self.name)
 
     @property
@@ -235,7 +233,7 @@ uint64 = DType("uint64", 23)
 # Keras' quantized layers store and multiply elements of these dtypes; ml_dtypes implements them in NumPy.
 float8_e5m2 = DType("float8_e5m2", 24)
 float8_e4m3fn = DType("float8_e4m3fn", 25)
-# The dtype of variables' handles; no tensor of numbers has it.
+# The dtypes of handles of variables, and of TensorFlow's variants; no tensor of numbers has them.
 resource = DType("resource", 20)
 variant = DType("variant", 21)
 # Quantized integers: names that libraries compare with; no tensor has them.

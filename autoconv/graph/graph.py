@@ -135,7 +135,8 @@ class Graph:
     parameters: list[Value] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     outputs: list[Value] = field(default_factory=list)
-    # The program's control dependencies, by node: names of nodes to run before. For display only: effects keep order.
+    # The program's control dependencies: by the name of a node, the names of those to run before it. They are only
+    # displayed; the order of nodes follows from their effects.
     controls: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     # Preconditions for symbolic shapes of parameters: these sizes must not be negative. Each call checks them.
     nonnegative_sizes: tuple[Symbol, ...] = ()
@@ -244,7 +245,7 @@ class Graph:
         return self.parameters
 
     def mark(self) -> Node | None:
-        """Return a mark after the current nodes, for `nodes_since`; nodes may later be inserted before the mark."""
+        """Return the last node, None if there is none: a mark for `nodes_since`. Nodes may be inserted before it."""
         return self.nodes[-1] if self.nodes else None
 
     def nodes_since(self, mark: Node | None) -> list[Node]:
@@ -252,7 +253,7 @@ class Graph:
         return self.nodes[self.position(mark) :]
 
     def position(self, mark: Node | None) -> int:
-        """Return the number of nodes before the mark, the one at the mark included."""
+        """Return the number of nodes up to the mark; 0 for None, the mark of a graph without nodes."""
         return 0 if mark is None else self.nodes.index(mark) + 1
 
     def truncate(self, length: int) -> None:
@@ -261,7 +262,7 @@ class Graph:
 
 
 def _walk(graph: Graph, seen_graphs: set[Graph]) -> Iterator[Node]:
-    """Yield the nodes in preorder. With nested generators each node would pass through all levels."""
+    """Yield the nodes in preorder, from a stack: nested generators would pass a node through all levels."""
     stack: list[Iterator[Node]] = [iter(graph.nodes)]
     while stack:
         for node in stack[-1]:

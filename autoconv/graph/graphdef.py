@@ -95,7 +95,7 @@ def _node_defs(graph: Graph, bodies: dict[str, FunctionDef], recursive_names: di
 
 
 def _add_bodies(node: Node, bodies: dict[str, FunctionDef], recursive_names: dict[Graph, str]) -> list[str]:
-    """Add a node's bodies to the library; return their names in it. `recursive_names`: those of recursive bodies."""
+    """Add a node's bodies to the library; return their names in it. `recursive_names`: by recursive body."""
     names = []
     for region in node.regions:
         if region in recursive_names:
@@ -146,7 +146,7 @@ def _controls(graph: Graph, node: Node, earlier_nodes: list[Node]) -> list[str]:
 
 
 def _attributes(node: Node) -> dict[str, Any]:
-    """Return the types under TensorFlow's names (`T`, `dtype`), and the value of a constant."""
+    """Return the dtype and the value of a constant; for another node, the dtype of its first input as `T`."""
     if node.op.name == "constant":
         return {"dtype": node.results[0].dtype, "value": node.attributes["value"]}
     return _type_attributes("T", node.inputs[0]) if node.inputs else {}
@@ -157,6 +157,7 @@ _BODY_ATTRIBUTES = {"cond": ("then_branch", "else_branch"), "while": ("cond", "b
 
 
 def _type_attributes(name: str, value: Value) -> dict[str, Any]:
+    """Return the dtype of a tensor under this name, with the shape if it is "dtype"; nothing for other values."""
     if not isinstance(value.type, TensorType):
         return {}
     return {name: value.dtype, "shape": value.shape} if name == "dtype" else {name: value.dtype}

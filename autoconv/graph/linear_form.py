@@ -45,7 +45,7 @@ class LinearForm:
     def is_never_zero(self, ranges: Mapping[Atom, Range]) -> bool:
         """Return whether the form differs from zero for all numbers in the atoms' ranges.
 
-        It does if its interval excludes zero, or if a divisor of all coefficients does not divide the constant.
+        This holds if its interval excludes zero, or if a divisor of all coefficients does not divide the constant.
         """
         low, high = self.range(ranges)
         divisor = math.gcd(*self.terms.values())

@@ -45,8 +45,8 @@ def _svg(graph: Graph) -> str:
     boxes = [_box(positions[value], value.name, str(value.type), "input") for value in graph.parameters]
     for node in nodes:
         text = ", ".join(str(value.type) for value in node.results)
-        note = "" if node.span is None else f"\nline {node.span.line}"
-        boxes.append(_box(positions[node], node.op.name, text, "region" if node.regions else "op", node.name + note))
+        line = "" if node.span is None else f"\nline {node.span.line}"
+        boxes.append(_box(positions[node], node.op.name, text, "region" if node.regions else "op", node.name + line))
     boxes += [_box(positions[i], "output", str(value.type), "output") for i, value in enumerate(graph.outputs)]
     view_attributes = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {view_attributes}>{"".join(lines)}{"".join(boxes)}</svg>'
@@ -89,7 +89,8 @@ def _line(source: tuple[int, int], target: tuple[int, int]) -> str:
     return f'<path d="M{x0} {y0} C{x0} {middle} {x1} {middle} {x1} {y1}" fill="none" stroke="#999"/>'
 
 
-def _box(position: tuple[int, int], title: str, text: str, kind: str, note: str = "") -> str:
+def _box(position: tuple[int, int], title: str, text: str, kind: str, tooltip: str = "") -> str:
+    """Return a box of two lines, `title` and `text`; its tooltip has `tooltip`, by default the title, and the text."""
     x, y = position
     text_lines = "".join(
         f'<text x="{x + 5}" y="{y + 13 + 14 * i}" style="{_STYLE}">{escape(_shorten(line))}</text>'
@@ -97,7 +98,7 @@ def _box(position: tuple[int, int], title: str, text: str, kind: str, note: str 
     )
     size_attributes = f'width="{_BOX_WIDTH}" height="{_BOX_HEIGHT}"'
     frame = f'<rect x="{x}" y="{y}" {size_attributes} rx="4" fill="{_COLOURS[kind]}" stroke="#666"/>'
-    return f"<g><title>{escape(note or title)}: {escape(text)}</title>{frame}{text_lines}</g>"
+    return f"<g><title>{escape(tooltip or title)}: {escape(text)}</title>{frame}{text_lines}</g>"
 
 
 def _shorten(text: str) -> str:

@@ -36,10 +36,9 @@ def captured_operands(node: Node) -> tuple[Value, ...]:
 def flow_edges(node: Node) -> Iterator[tuple[Value | None, Value]]:
     """Iterate over the edges of a control node; none for other nodes.
 
-    A `try` has three regions: the body, `normal`, which goes on with the outputs of the body where nothing was raised,
-    and the handler.
-    The source is None where a value comes from outside of the graph: the exception that a handler gets. A function
-    that calls itself may lack outputs while it is being recorded: then it has fewer edges.
+    A `try` has three regions: the body, the handler, and `normal`, which continues with the outputs of the body if
+    nothing was raised. The source is None for the exception that a handler gets, as it comes from outside of the graph.
+    A function that calls itself may lack outputs while it is being recorded: then calls of it have fewer edges.
     """
     match node.op.name, node.regions:
         case "cond", arms:

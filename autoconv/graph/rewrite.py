@@ -53,9 +53,8 @@ def value_key(value: Any) -> Hashable:
         return class_, tuple((value_key(key), value_key(item)) for key, item in value.items())
     if isinstance(value, (np.ndarray, np.generic)):
         return class_, _array_key(np.asarray(value))
-    if class_ in (bool, int, str, bytes, type(None)) or class_.__module__.startswith("autoconv.graph."):
-        return class_, value
-    if is_of_attribute_class(value):
+    is_of_graph_package = class_.__module__.startswith("autoconv.graph.")  # types, dtypes and symbols: equal by value
+    if class_ in (bool, int, str, bytes, type(None)) or is_of_graph_package or is_of_attribute_class(value):
         return class_, value
     return class_, id(value)
 
@@ -63,6 +62,6 @@ def value_key(value: Any) -> Hashable:
 def _array_key(array: np.ndarray) -> Hashable:
     if array.dtype == object:
         return array.shape, tuple(map(value_key, array.flat))
-    if array.size > 1 and not any(array.strides):  # one number: its copies in memory may be many megabytes
+    if array.size > 1 and not any(array.strides):  # a broadcast number: its elements may be many megabytes
         return array.dtype.str, array.shape, "filled", array[(0,) * array.ndim].tobytes()
     return array.dtype.str, array.shape, array.tobytes()

@@ -22,7 +22,8 @@ class Rewriter(Generic[Shared]):
     def __init__(self, graph: Graph, shared: Shared, copies: dict[Graph, Graph] | None = None) -> None:
         self.graph = graph
         self.shared = shared
-        self.copies = {} if copies is None else copies  # by region that recursive calls share: its copy
+        # By original graph, for regions that recursive calls share:
+        self.copies = {} if copies is None else copies
         self.copy = self.copies[graph] = Graph(graph.name)
         self.values = {value: self.copy.add_parameter(self.type_of(value), value.name) for value in graph.parameters}
 

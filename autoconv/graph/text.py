@@ -37,8 +37,8 @@ def _own_attributes(node: Node) -> Mapping[str, Any]:
 def to_text(graph: Graph, spans: bool = False, attributes: AttributeSelection = _own_attributes) -> str:
     """Return the text of `graph`, regions included, ending in a newline; `spans` adds source lines.
 
-    `attributes(node)` returns the attributes to write, by default those of the node. Raises ValueError for functions of
-    one name that call each other.
+    `attributes(node)` returns the attributes to write, by default those of the node. Raises ValueError if different
+    recursive functions of one name call each other.
     """
     return "\n".join(_graph_lines(graph, spans, attributes, GraphScope())) + "\n"
 

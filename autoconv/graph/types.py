@@ -55,7 +55,7 @@ def number_type(dtype: DType) -> TensorType:
 
 @dataclass(frozen=True, slots=True)
 class TupleType:
-    """A tuple of a fixed number of items, each of a type of its own."""
+    """A tuple of a fixed number of items, each with its own type."""
 
     items: tuple[Type, ...]
 
@@ -106,7 +106,7 @@ class IteratorType:
 
 @dataclass(frozen=True, slots=True)
 class IterableType:
-    """A source of any number of iterators over `element`s: a dataset."""
+    """A source that gives any number of iterators over elements of one type: a dataset."""
 
     element: Type
 
@@ -178,7 +178,7 @@ class ArrayType:
 
 
 def dense_strides(shape: Sequence[Dimension], dtype: DType) -> tuple[int | None, ...]:
-    """Return the strides of a new C-contiguous array; those outside of an unknown size are None."""
+    """Return the strides of a new C-contiguous array; those of the axes before one of unknown size are None."""
     strides: list[int | None] = []
     stride: int | None = dtype.size
     for size in reversed(shape):
@@ -314,7 +314,7 @@ def shape_text(shape: Shape) -> str:
 
 
 def leaves(type_: Type) -> Iterator[TensorType]:
-    """Iterate over the tensor types in a type, left to right."""
+    """Iterate over the tensor types in a type, left to right; objects and arrays in memory have none."""
     if isinstance(type_, TensorType):
         yield type_
     elif isinstance(type_, TupleType):

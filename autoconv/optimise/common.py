@@ -64,7 +64,7 @@ class _Merger(Rewriter[str]):
 class _ValueNumbers:
     """Results of nodes by the keys of value numbering.
 
-    Most nodes have operands of their own. The whole key of a node is computed when a second one has the same operands.
+    Few nodes share all their operands. Only when a second node has the same operands are the whole keys computed.
     """
 
     def __init__(self) -> None:
@@ -122,8 +122,8 @@ def attributes_key_of(node: Node) -> Hashable:
 def _may_swap(node: Node) -> bool:
     """Return whether swapping the operands gives the same bits.
 
-    They differ for strings, which concatenate, for products of complex numbers, which round differently, and for the
-    maximum of zeros of different sign. Sums and products of floats, the ops with an identity, have equal bits.
+    The bits differ for strings, which concatenate, for products of complex numbers, which round differently, and for
+    the maximum of zeros of different sign. Sums and products of floats, the ops with an identity, have equal bits.
     """
     if not node.op.traits.commutative or len(node.inputs) != 2:
         return False

@@ -33,7 +33,8 @@ from autoconv.graph.types import TensorType, Type, are_shapes_compatible
 from autoconv.ops import OPS
 from autoconv.ops.rules import element_count
 
-# Constants are folded already. A graph returns copies of its constants, which would not be read-only.
+# A constant is folded already, and an absent value has no array. A graph returns copies of its
+# constants, which are writable, so `numpy_read_only` is not folded.
 _UNFOLDABLE_OPS = frozenset({"constant", "absent", "numpy_read_only"})
 MAX_ELEMENTS = 1 << 16  # in the constant operands of a folded node, and in its results
 _MAX_ELEMENTS_BY_SHAPE = 32  # in results that follow from shapes: native loops generate larger ones without memory
@@ -43,8 +44,8 @@ def fold_constants(graph: Graph, contract: str = "function") -> Graph:
     """Replace nodes with constant operands by constants, and conds on constants by the arm taken.
 
     Pure nodes are folded. A node that may raise is folded unless its kernel raises; then it stays, and raises at run
-    time. An input that is read for its static shape only counts as a constant. Captured constants are propagated into
-    regions.
+    time. An input of which only the shape is read counts as a constant if the shape is static. Captured constants are
+    propagated into regions.
     """
     constants = {value for node in graph.walk() if node.op.name == "constant" for value in node.results}
     if not any(_may_fold(node, constants) for node in graph.walk()):

@@ -52,7 +52,7 @@ class _Forwarder(Rewriter[None]):
         super().__init__(graph, shared, copies)
         self._contents: dict[Value, Value] = {}
         self._materialised_before = _materialisation_points(graph)
-        self._forwarded = {array for arrays in self._materialised_before.values() for array in arrays}
+        self._forwarded_arrays = {array for arrays in self._materialised_before.values() for array in arrays}
 
     def append_rewritten(self, nodes: Iterable[Node]) -> None:
         for node in nodes:
@@ -67,7 +67,7 @@ class _Forwarder(Rewriter[None]):
 
     def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         name = node.op.name
-        if name in ("array_of", "array_new") and node.results[0] in self._forwarded:
+        if name in ("array_of", "array_new") and node.results[0] in self._forwarded_arrays:
             contents = inputs[0] if inputs else self._add_fill(node)
             self._contents[node.results[0]] = contents
             return [contents]

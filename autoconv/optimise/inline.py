@@ -68,6 +68,7 @@ def _inline(copy: Graph, node: Node, inputs: list[Value], caller: Span | None) -
 
 def _inline_region(region: Graph, caller: Span | None) -> Graph:
     """Inline the calls in a region of a call's graph; `caller` is the span of that call."""
+    # Without a caller: the spans of all nodes, inlined ones too, get `caller` below.
     result = clone(region, lambda copy, node, inputs: _inline(copy, node, inputs, caller=None))
     for node in result.walk():
         node.span = _append_caller(node.span, caller)

@@ -21,7 +21,7 @@ from autoconv.ops import OPS
 
 
 def fix_parameters(graph: Graph, values: Mapping[int, object]) -> Graph:
-    """Return the graph with constants in place of the parameters at the positions in `values`, which are tensors."""
+    """Return the graph with constants in place of the tensor parameters at the positions in `values`."""
     rewriter = Rewriter(graph, shared=None)
     parameter_copies = set()  # those that constants replace
     for position, value in values.items():

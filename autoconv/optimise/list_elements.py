@@ -55,7 +55,7 @@ class _Lists:
         self._length_facts: list[tuple[Value, int | None]] = []  # (list, a length it has; None if unknown or changed)
         self._equal_lengths: list[tuple[Value, Value]] = []  # (list, a list whose length it is reserved with)
         self._resized_lists: list[Value] = []  # lists that grow or shrink
-        self._stack_nodes: list[Node] = []  # of list_stack
+        self._stack_nodes: list[Node] = []  # nodes of list_stack
 
     def _root(self, value: Value) -> Value:
         """Return the value that represents the list; the first call adds the list to the analysis."""
@@ -135,12 +135,12 @@ class _Lists:
         """Return the types of arrays for lists that keep their length, and whose elements are arrays of one size."""
         type_by_root, length_by_root = self._element_types(), self._known_lengths()
         excluded = {self._root(value) for value in (*self._excluded, *self._resized_lists)}
-        reserved = {self._root(value) for value, _ in (*self._length_facts, *self._equal_lengths)} - excluded
+        roots_with_length = {self._root(value) for value, _ in (*self._length_facts, *self._equal_lengths)} - excluded
         result: dict[Value, TensorType] = {}
         for value in self._parent:
             root = self._root(value)
             item = _array_element_type(value, type_by_root.get(root))
-            if root in reserved and item is not None:
+            if root in roots_with_length and item is not None:
                 result[value] = TensorType(item.dtype, (length_by_root[root], *(item.shape or ())))
             else:
                 excluded.add(root)
@@ -224,9 +224,9 @@ def _array_element_type(list_: Value, element: Type | None) -> TensorType | None
 def _item_shape(node: Node) -> Shape:
     """Return the shape in which a node reads the elements of a list: its attribute, else that of the list's type."""
     list_type = node.inputs[0].type
-    own_shape = getattr(list_type.element, "shape", None) if isinstance(list_type, ListType) else None
+    element_shape = getattr(list_type.element, "shape", None) if isinstance(list_type, ListType) else None
     shape = node.attributes.get("shape")
-    return own_shape if shape is None else shape
+    return element_shape if shape is None else shape
 
 
 def _is_narrower(new: TensorType, old: Type) -> bool:

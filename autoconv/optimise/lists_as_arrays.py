@@ -89,7 +89,7 @@ class _ListReplacer(Rewriter[ArrayTypes]):
         return [result]
 
     def _add_sum(self, node: Node, first: Value, second: Value) -> Value:
-        """Add the sum of two arrays; an array with one element beside zeros is added to the other's element alone."""
+        """Add the sum of two arrays. If one has only zeros and one element, that element is added to the other."""
         for array, list_ in ((first, node.inputs[1]), (second, node.inputs[0])):
             update = list_.node
             if update is not None and update.op.name == "list_set" and _is_new(update.inputs[0]):

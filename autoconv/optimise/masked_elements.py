@@ -164,6 +164,7 @@ class _MaskRewriter(Rewriter[None]):
         axes = normalised_axes(axis, len(shape) - mask_rank + 1)
         if 0 not in axes:
             return None
+        # Axis 0 of the masked elements stands for all axes of the mask.
         return tuple(sorted({*range(mask_rank), *(axis + mask_rank - 1 for axis in axes if axis)}))
 
     # ---- assignments

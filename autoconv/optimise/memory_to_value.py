@@ -24,7 +24,7 @@ class ReadOnlyArrays:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._owners: dict[Graph, Node | None] = {graph: None}  # the node of each region
-        self._positions: dict[Value, int] = {}  # of parameters
+        self._positions: dict[Value, int] = {}  # of each parameter among those of its graph
         self._operand_uses: dict[Value, list[tuple[Node, int]]] = {}  # (node, position among its operands)
         self._output_uses: dict[Value, list[tuple[Graph, int]]] = {}  # (graph, position among its outputs)
         self._candidates: list[Value] = []
@@ -192,7 +192,7 @@ class ReadOnlyArrays:
         if not is_new or test.effects & ~(Effects.READ | Effects.RAISE):
             return False
         if initial_array in self.values and self._initial_uses[initial_array] > 1:
-            return False
+            return False  # after zero iterations several results are one array
         return self._is_never_written(result)
 
     def _find_rebuilt_results(self) -> None:

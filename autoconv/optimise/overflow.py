@@ -103,7 +103,7 @@ class _RerunAnalysis:
             self._note_rerun("a class may have code of its own for an object")
 
     def _may_exceed_int64(self, node: Node) -> bool:
-        """Return whether the node computes a number from numbers that may be an int beyond 64 bits."""
+        """Return whether the node computes an int from numbers, and the int may be beyond 64 bits."""
         values = (*node.inputs, *node.results)
         if not node.op.traits.overflow_error or not all(map(_is_number, values)) or _has_non_integer_result(node):
             return False
@@ -113,7 +113,7 @@ class _RerunAnalysis:
         return bounds is None or not is_within_int64(bounds)
 
     def _note_rerun(self, reason: str) -> None:
-        """Record that the call may have to rerun now; it matters after an irreversible node, and the first time."""
+        """Record that the call may have to rerun now. Only the first time after an irreversible node is recorded."""
         if self.rerun_node is None and self._irreversible_node is not None:
             self.rerun_node, self.reason = self._irreversible_node, reason
 

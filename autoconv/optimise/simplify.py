@@ -141,13 +141,12 @@ def _divide(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     """Replace division by a power of two by multiplication with its inverse, which rounds alike."""
     x, y = inputs
     number = _constant_number(y)
-    if not isinstance(number, float) or not _is_float(x) or number == 0 or math.isinf(number) or number != number:
+    if not isinstance(number, float) or not _is_float(x):
         return None
     if number == 1:
         return _if_same_type(x, node)
-    mantissa, _ = math.frexp(number)
-    is_power_of_two = mantissa in (0.5, -0.5)
-    if not is_power_of_two or not 1e-30 < abs(number) < 1e30:
+    is_power_of_two = abs(math.frexp(number)[0]) == 0.5  # false for 0, infinities and nan
+    if not is_power_of_two or not 1e-30 < abs(number) < 1e30:  # the inverse has to be a normal number
         return None
     assert y.node is not None and isinstance(y.type, TensorType)
     with np.errstate(over="ignore"):
@@ -278,7 +277,10 @@ def _transpose(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None
 
 
 def _reduce_number(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
-    """Replace the reduction of a number, which has no axis; NumPy adds it to 0, so that the sum of -0.0 is 0.0."""
+    """Replace the reduction of a number by the number; for a sum or mean of a float, by 0.0 plus the number.
+
+    NumPy adds the number to 0.0, so that the sum of -0.0 is 0.0.
+    """
     x = inputs[0]
     if not isinstance(x.type, TensorType) or x.type.shape != () or len(inputs) > 1 or x.dtype.is_string:
         return None

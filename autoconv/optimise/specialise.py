@@ -43,7 +43,7 @@ from autoconv.optimise.symbolic.sizes import Sizes
 
 _MAX_ROUNDS = 4  # a static size may determine another one in the next round over the graph
 _MAX_SHAPE_ELEMENTS = 64  # of a result that is computed from shapes
-_MAX_WIDENINGS = 3  # iterations to a fixed point of a loop's state types; after them the declared ones are taken
+_MAX_WIDENINGS = 3  # of a loop's state types; without a fixed point by then, the declared types are taken
 
 
 class CannotSpecialise(Exception):
@@ -62,7 +62,8 @@ def specialise(graph: Graph, types: Sequence[Type]) -> Graph:
 def generalise(graph: Graph, types: Sequence[Type]) -> tuple[Graph, list[Symbol]]:
     """Return the graph with parameters of these types, whose dimensions may be symbols, and its preconditions.
 
-    The graph is valid only for sizes for which no precondition, a symbol, is negative. Raises CannotSpecialise.
+    A precondition is a symbol that must not be negative: the graph is valid only for sizes that satisfy all of them.
+    Raises CannotSpecialise.
     """
     graph, sizes = _specialise_repeatedly(graph, types, with_symbols=True)
     assert sizes is not None
@@ -93,7 +94,7 @@ def is_static(type_: Type) -> bool:
 def _remaining_work(graph: Graph) -> tuple[int, int]:
     """Return the number of non-constant nodes, and of values with unknown sizes.
 
-    Another round of specialisation is worthwhile only if one of them has fallen.
+    Another round of specialisation is worthwhile only if one of the numbers has changed.
     """
     nodes = list(graph.walk())
     unknown_count = sum(not is_static(value.type) for node in nodes for value in node.results)
@@ -203,7 +204,7 @@ def _has_valid_types(node: Node) -> bool:
 
 
 def _evaluate_from_shapes(node: Node, inputs: Sequence[Value]) -> np.ndarray | None:
-    """Evaluate an op that reads only shapes if all these are static; else return None."""
+    """Return the result of an op that reads only the shapes of its operands, if all of them are static; else None."""
     if len(node.results) != 1 or node.effects or not reads_only_shapes(node):
         return None
     result = node.results[0].type
@@ -253,7 +254,7 @@ def _move_symbolic_sizes(node: Node, inputs: list[Value], attributes: Any, sizes
 
 
 def _parse_vector(array: np.ndarray) -> tuple[int, ...]:
-    """Return sizes from a vector of them, or from one number."""
+    """Return the sizes in a vector, or a single one."""
     return tuple(int(size) for size in np.atleast_1d(array))
 
 
@@ -292,6 +293,7 @@ def _specialise_control(copy: Graph, node: Node, inputs: list[Value], sizes: Siz
             regions = _specialise_try(node.regions, types, inputs, sizes)
         except CannotSpecialise:
             try:
+                # A static position may be out of range; as an operand it is checked when the node runs.
                 checked_regions = [clone(region, _check_positions) for region in node.regions]
                 regions = _specialise_try(checked_regions, types, inputs, sizes)
             except CannotSpecialise:  # the handler may catch what an op raises for these sizes
@@ -356,7 +358,7 @@ def _specialise_loop(node: Node, types: Sequence[Type], inputs: Sequence[Value],
 
 
 def _widen(first: Type, second: Type, declared: Type) -> Type:
-    """Return the join of two types where it is narrower than the declared type, else that."""
+    """Return the join of two types where it is narrower than the declared type, else the declared type."""
     try:
         return _narrow(join(first, second), declared)
     except NoCommonType:

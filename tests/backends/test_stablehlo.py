@@ -73,6 +73,15 @@ def test_parts_of_complex_arrays():
     np.testing.assert_array_equal(found, x.real + 2j * x.imag)
 
 
+def test_constants_keep_the_signs_of_zeros():
+    graph = Graph("f")
+    b = GraphBuilder(graph)
+    x = graph.add_parameter(TensorType(float64, (3,)))
+    graph.outputs = [b.divide(x, b.constant(value=np.array([0.0, -0.0, 0.0])))]
+    (quotients,) = run(to_stablehlo(graph), [np.ones(3)])
+    np.testing.assert_array_equal(quotients, [np.inf, -np.inf, np.inf])
+
+
 def test_cholesky_factors_of_an_open_size():
     module = autoconv.stablehlo.export(lambda x: np.linalg.cholesky(x @ x.T), "float64[n,n]", contract="compile")
     x = np.tri(3) + np.eye(3)

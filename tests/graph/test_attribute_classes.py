@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 import autoconv as ac
-from autoconv.graph.attribute_classes import PROVIDERS
+from autoconv.graph.attribute_classes import MODULE_BY_CLASS_NAME
 
 ROOT = Path(__file__).parents[2]
 
@@ -17,7 +17,7 @@ def test_every_class_has_its_provider():
             if isinstance(node, ast.ClassDef) and "attribute_class" in map(ast.unparse, node.decorator_list):
                 assert node.name not in expected
                 expected[node.name] = module
-    assert expected == PROVIDERS
+    assert expected == MODULE_BY_CLASS_NAME
 
 
 def test_a_saved_function_reads_files_in_a_new_process(forker, tmp_path):

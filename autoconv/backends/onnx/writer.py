@@ -56,7 +56,7 @@ class Writer(ShapeWriter):
         return self.scatter_nd(x, self.concatenate(indices, indexed_rank), update, None)
 
     def _clamp_start(self, start: Term, full_size: Any, size: Any) -> Term:
-        """Clamp a start so that the update fits: ONNX Runtime would fail at others, which the error word reports."""
+        """Clamp a start so that the update fits. At others, ONNX Runtime fails and returns no error word."""
         start = self.cast(start, int64)
         if start.constant_value is not None:
             return start
@@ -72,7 +72,7 @@ class Writer(ShapeWriter):
         shape = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
         if x.dtype.is_bool:
             op = {"or": "maximum", "and": "minimum"}.get(op, op)
-            # Of no elements, the maximum is the lowest integer there.
+            # For no elements, ONNX's maximum is the lowest integer, which is false as well.
             return self.reduce(self.emit_cast(x, int32), axes, op, 0 if op == "maximum" else 1) > 0
         if x.dtype is uint64 and op in ("maximum", "minimum"):
             return self.emit_cast(self.reduce(self._to_signed_order(x), axes, op, start), uint64) ^ 2**63
@@ -211,7 +211,7 @@ class Writer(ShapeWriter):
             shape, attributes = [*pairs.shape[:-1], 2], {}
             if kind == "rfft":
                 shape[axis], attributes = size // 2 + 1, {"onesided": 1}
-            no_length = Term(self, "", int64, ())
+            no_length = Term(self, "", int64, ())  # an input without a name is left out
             pairs = self.emit("DFT", [pairs, no_length, self.constant(axis, int64)], float64, shape, **attributes)
         if kind in ("ifft", "irfft"):
             pairs = pairs * conjugation / float(math.prod(sizes))

@@ -68,6 +68,7 @@ def cells_of(view: View) -> list[Cell]:
 # HandlerCell, or a CaughtError.
 Item = Any
 
+
 def stored_cells(node: Node, operands: Sequence[Item]) -> set[Cell]:
     """Return the cells that a control node may write."""
     cells = [frozenset(_cells_of_item(item)) for item in operands]

@@ -145,6 +145,7 @@ class Elementwise(Arrays):
         half_exponential = root * 0.5 * root
         if name == "cosh":
             return half_exponential + 0.25 / half_exponential
+        # Above 20, e^-|x| is lost beside e^|x|.
         expm1 = self.libm("expm1", self.select(magnitude > 20.0, 0.0, magnitude))
         moderate_result = (expm1 + expm1 / (expm1 + 1.0)) * 0.5
         return self.intrinsic("copysign", self.select(magnitude > 20.0, half_exponential, moderate_result), x)
@@ -154,7 +155,7 @@ class Elementwise(Arrays):
         if name == "atanh":
             return self.libm("log1p", x * 2.0 / (1.0 - x)) * 0.5
         nonnegative_x = self.emit_unary("abs", x) if name == "asinh" else x
-        is_large = nonnegative_x > 1e8
+        is_large = nonnegative_x > 1e8  # then x² + 1 and x² - 1 round to x²
         moderate_x = self.select(is_large, 1.0, nonnegative_x)
         if name == "asinh":
             square = moderate_x * moderate_x

@@ -45,7 +45,7 @@ class LoopState:
         self._operands = list(operands)
         body = node.regions[1]
         self.state_size = state_size(node)
-        stored = stored_cells(node, operands)
+        written_cells = stored_cells(node, operands)
         self._options: list[View] = []  # the arrays among which a choice of the state selects
         self._choice_positions: list[int] = []
         # The result of `_exchange_permutation`; empty unless the state has contents and tags.
@@ -54,7 +54,7 @@ class LoopState:
         if not _have_own_contents(self.exchanged_positions, operands):
             self._make_choices()
         elif any(
-            cell.argument_position is not None and (cell in stored or self._only_exchanges_arrays(body))
+            cell.argument_position is not None and (cell in written_cells or self._only_exchanges_arrays(body))
             for cell in _cells_at(self.exchanged_positions, operands)
         ):
             permutation = _exchange_permutation(body, operands, self.exchanged_positions)
@@ -64,8 +64,8 @@ class LoopState:
                 self._exchange_sources = permutation
         self.items = [self._initial_item(i, body) for i in range(self.state_size)]
         for i in self.exchanged_positions:
-            stored = (stored - set(cells_of(operands[i]))) | {self.items[i].cell}
-        self.cells = [cell for cell in memory.cells if cell in stored and not cell.is_moved]
+            written_cells = (written_cells - set(cells_of(operands[i]))) | {self.items[i].cell}
+        self.cells = [cell for cell in memory.cells if cell in written_cells and not cell.is_moved]
         self.outer_cell_count = len(memory.cells)
         self._value_positions = [i for i, item in enumerate(self.items) if isinstance(item, (Term, ListTerm))]
         self._written_arrays: set[int] = set()  # arrays that an iteration writes before it replaces them in the state

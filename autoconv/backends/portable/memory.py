@@ -99,7 +99,7 @@ class Memory:
         return term
 
     def _take_strided(self, node: Node, term: Term) -> Term:
-        """Gather the elements of a view by strides: those of the array it is made of that have the same addresses."""
+        """Gather the elements of a view by strides: the elements of its source at the same addresses."""
         source_type, shape = node.inputs[0].type, static_shape(node.attributes["shape"])
         source_shape, strides = static_shape(term.shape), static_shape(getattr(source_type, "strides", (None,)))
         if shape is None or source_shape is None or strides is None:
@@ -125,12 +125,9 @@ class Memory:
         for alias in cell.possible_aliases:
             alias.is_moved = True
         if view.chain and view.chain[0][0].op.name == "array_part":
-            which = view.chain[0][0].attributes["which"]
-            parts = [writer.emit_unary(name, cell.term) for name in ("real", "imag")]
-            part_cell = Cell(parts[which == "imag"])
-            self.store(View(part_cell, view.chain[1:]), value)
-            parts[which == "imag"] = part_cell.term
-            self.write(cell, writer.pair(*parts))
+            parts = {name: Cell(writer.emit_unary(name, cell.term)) for name in ("real", "imag")}
+            self.store(View(parts[view.chain[0][0].attributes["which"]], view.chain[1:]), value)
+            self.write(cell, writer.pair(parts["real"].term, parts["imag"].term))
             return
         value = cast(writer, value, cell.term.dtype)
         if not view.chain:
@@ -255,7 +252,7 @@ def _require_term(term: Term | Window) -> Term:
 
 
 def types_of(node: Node) -> str:
-    """Return the types of a node's inputs, for the message of a missing form."""
+    """Return the types of a node's inputs, "this" for none, to complete the message "… has no form for"."""
     return ", ".join(str(value.type) for value in node.inputs) or "this"
 
 

@@ -47,7 +47,7 @@ class Rules(Elementwise):
         return result
 
     def requested_sizes(self, requested_shape: Sequence[Any], vector: Term | None) -> tuple[tuple[Any, ...], list[Any]]:
-        """Return a requested shape, with None for open sizes, and its sizes, whose open ones are in a vector."""
+        """Return a requested shape, with None for open sizes, and its sizes; open sizes are elements of `vector`."""
         shape: list[int | None] = []
         sizes: list[Any] = []
         for i, size in enumerate(requested_shape):
@@ -116,7 +116,9 @@ class Rules(Elementwise):
         return self.expand(self.constant(number, dtype), x.shape, self.sizes(x))
 
     def diagonal_mask(self, x: Term, first: int, second: int, offset: int = 0) -> Term:
-        """Return where the position along the axis `second` is `offset` behind that along `first`; other sizes are 1.
+        """Return a mask, true where the position along axis `second` is that along `first` plus `offset`.
+
+        The mask has the size 1 along all other axes.
         """
         shape, sizes = (
             [size if axis in (first, second) else 1 for axis, size in enumerate(x_sizes)]

@@ -161,6 +161,7 @@ class ArrayWriter(Control):
         dtype = x.dtype.real_dtype if x.dtype.is_complex and name in ("abs", "real", "imag") else x.dtype
         if name in ("real", "imag") and not x.dtype.is_complex:
             return x if name == "real" else self.zeros_like(x)
+        # Size expressions consist of the operations in `_SIZE_OPS`, comparisons and selects.
         if x.is_size_expression and name == "negate":
             return self.binary("subtract", 0, x)
         if x.is_size_expression and name == "not" and x.dtype.is_bool:
@@ -171,7 +172,7 @@ class ArrayWriter(Control):
         dtype = x.dtype
         if name == "complex":
             dtype = complex64 if x.dtype.size == 4 else complex128
-        if name == "xor" and x.is_size_expression and y.is_size_expression:
+        if name == "xor" and x.is_size_expression and y.is_size_expression:  # as in `emit_unary`
             return self.emit("subtract", [self.emit("or", [x, y], dtype, x.shape), x & y], dtype, x.shape)
         return self.emit(name, [x, y], dtype, x.shape)
 
@@ -202,7 +203,7 @@ class ArrayWriter(Control):
         return self.broadcast(self.constant(0, x.dtype), x)[0]
 
     def native_form(self, node: Node, operands: Sequence[Term]) -> Term | None:
-        """Write a function of complex numbers as one operation, or as few; return None for other numbers."""
+        """Write a function of complex numbers as one or a few operations; return None for other numbers."""
         return self._complex_function(node.op.name, operands) if operands[0].dtype.is_complex else None
 
     def _complex_function(self, name: str, operands: Sequence[Term]) -> Term | None:

@@ -105,11 +105,11 @@ def to_stablehlo(
         len(values),
         tuple(position for position, _ in lowered.written),
         tuple(writer.locations),
-        lowered.shares_memory and not parts,
-        types,
-        parts,
-        tuple(aliases),
-        has_error_word,
+        shares=lowered.shares_memory and not parts,
+        types=types,
+        parts=parts,
+        donated=tuple(aliases),
+        has_error_word=has_error_word,
     )
 
 

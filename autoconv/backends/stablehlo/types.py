@@ -38,8 +38,9 @@ def literal(array: np.ndarray, dtype: DType) -> str:
     type_text = tensor_type(dtype, array.shape)
     if array.size == 0:
         return f"dense<> : {type_text}"
-    if array.size == 1 or (array == array.reshape(-1)[0]).all():
-        return f"dense<{_number_text(array.reshape(-1)[0], dtype)}> : {type_text}"
+    first = array.reshape(-1)[:1]
+    if array.tobytes() == first.tobytes() * array.size:  # equal bits: 0.0 and -0.0 are different elements
+        return f"dense<{_number_text(first[0], dtype)}> : {type_text}"
     return f"dense<{_nested_text(array, dtype)}> : {type_text}"
 
 

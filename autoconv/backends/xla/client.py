@@ -17,7 +17,7 @@ from typing import Any
 
 from autoconv.backends.protocol import Unsupported
 
-KINDS = ("GPU", "TPU")  # of accelerators
+ACCELERATOR_KINDS = ("GPU", "TPU")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def accelerators() -> tuple[str, ...]:
     """Return the names of the accelerators, `GPU:0` and so on; jax is imported only if it has a plug-in."""
     if find_spec("jax") is None or not (find_spec("jax_plugins") or find_spec("libtpu") or _has_entry_points()):
         return ()
-    return tuple(f"{kind}:{number}" for kind in KINDS for number, _ in enumerate(devices(kind)))
+    return tuple(f"{kind}:{number}" for kind in ACCELERATOR_KINDS for number, _ in enumerate(devices(kind)))
 
 
 def _has_entry_points() -> bool:

@@ -67,8 +67,8 @@ def settle_arguments(arguments: Sequence[Any]) -> None:
 class DeviceArray(RemoteArray):
     """An array in the memory of an accelerator, or of this process if `client_device` is None.
 
-    `array` is its local copy. It is the result at `position` of a call; `word` is the error word of the call, or None
-    once that is read.
+    `array` is a local copy. The array is the result at `position` of a call, and `word` is the error word of this call:
+    None once the word is read.
     """
 
     def __init__(

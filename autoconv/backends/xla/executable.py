@@ -88,7 +88,7 @@ class Executable:
             else:
                 buffers = list(outputs)[: len(readers)]
                 if donated:
-                    areas.take_donated(donated, arguments, buffers, not error_word)
+                    areas.take_donated(donated, arguments, buffers, has_succeeded=not error_word)
                 arrays = [
                     None if buffer is None else read(buffer) for read, buffer in zip(readers, buffers, strict=True)
                 ]  # fmt: skip

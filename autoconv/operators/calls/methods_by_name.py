@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.graph.python_operators import BY_NAME, COMPARISONS
+from autoconv.graph.python_operators import COMPARISONS, OPERATOR_BY_NAME
 from autoconv.runtime.objects.containers import TRACED_TO_PLAIN
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.recording.regions import Region
@@ -64,7 +64,7 @@ def refuse_graph_values(function: types.WrapperDescriptorType) -> Callable[..., 
 
 # Containers may hold values of the graph; only their operators need the plain value of the operand.
 _CONTAINER_TYPES = (list, dict, set, bytearray)
-_CONTAINER_OPERATORS = [BY_NAME[name] for name in ("add", "mul", "or", "and", "sub", "xor")]
+_CONTAINER_OPERATORS = [OPERATOR_BY_NAME[name] for name in ("add", "mul", "or", "and", "sub", "xor")]
 _CONTAINER_OPERATOR_METHODS = frozenset(
     {entry.method for entry in (*COMPARISONS, *_CONTAINER_OPERATORS)}
     | {entry.reflected for entry in _CONTAINER_OPERATORS}

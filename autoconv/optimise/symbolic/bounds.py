@@ -1,4 +1,4 @@
-"""Move symbolic slice bounds from operands into the node, where static bounds are.
+"""Move symbolic slice bounds from operands to the attribute `spec`, which has the static bounds.
 
     before   %half = floor_divide(%n, %2)                 of x: float32[n,3]
              %part = get_item(%x, %half, spec=(Slice(None, 'input', None),)): float32[(n)//2,3]
@@ -24,7 +24,7 @@ _LEADING_COUNTS = {"get_item": 1, "set_item": 2, "add_at_item": 2}  # number of 
 def fold_symbolic_bounds(graph: Graph, is_native: Callable[[Node], bool]) -> Graph | None:
     """Return a copy of a symbolic graph with the bounds moved into nodes; None if no bound moved.
 
-    A node changes only if it satisfies `is_native`, for which there is native code, with the bounds as attributes.
+    `is_native` tells whether there is native code for a node; a node changes only if there is with the bounds moved.
     """
     copy = clone(graph, lambda *_: None)
     copy.nonnegative_sizes = graph.nonnegative_sizes
@@ -77,9 +77,12 @@ def _spec_with_bounds(node: Node, sizes: Sizes) -> Spec | None:
             bounds = entry.with_operands(map(sizes.numbers.get, operands))
             bounds_and_parts = zip(bounds, entry.parts, strict=True)
             has_unknown_bound = any(bound is None and part == INPUT for bound, part in bounds_and_parts)
-            are_symbols = [isinstance(bound, Symbol) for bound in bounds]
+            *limits, step = bounds
+            has_symbolic_limit = any(isinstance(limit, Symbol) for limit in limits)
             # A step is an int, and a static dimension has no symbolic bounds.
-            if has_unknown_bound or are_symbols[2] or (any(are_symbols) and not isinstance(shape[axis], Symbol)):
+            if has_unknown_bound or isinstance(step, Symbol) or (
+                has_symbolic_limit and not isinstance(shape[axis], Symbol)
+            ):
                 return None
             entry = Slice(*bounds)
         elif entry.operand_count:

@@ -1,7 +1,7 @@
 """Result shapes that need arithmetic on symbols: one rule per op.
 
 A rule returns the shape of all results, or a list of their shapes; None if they cannot be expressed. It adds what must
-hold for the shape to the preconditions of `sizes`. `sizes.numbers` maps values that hold dimensions to these.
+hold for the shape to the preconditions of `sizes`. `sizes.numbers` maps values to the dimensions that they hold.
 """
 
 from __future__ import annotations
@@ -127,8 +127,8 @@ def _reshape(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any
 def _inferred_size(shape: Shape, requested_sizes: Sequence[Dimension]) -> Dimension:
     """Return the size for -1 in a shape whose other sizes are `requested_sizes`.
 
-    A quotient among these is taken as exact: the element count is multiplied by its divisor, and the product of the
-    other sizes by its dividend.
+    A quotient among the requested sizes is taken as exact: the element count is multiplied by its divisor, and the
+    product of the other sizes by its dividend.
     """
     quotients = [size for size in requested_sizes if isinstance(size, Quotient)]
     other_sizes = [size for size in requested_sizes if not isinstance(size, Quotient)]

@@ -13,7 +13,7 @@ Numbers = Dimension | tuple[Dimension, ...]  # value of a scalar; values of a ve
 class Sizes:
     """Facts about sizes that the rules derive.
 
-    `numbers` maps values that hold dimensions to these; `preconditions` are dimensions that must not be negative.
+    `numbers` maps values to the dimensions that they hold; `preconditions` are dimensions that must not be negative.
     """
 
     def __init__(self) -> None:

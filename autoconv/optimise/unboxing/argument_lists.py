@@ -50,7 +50,7 @@ def mark_number_lists(graph: Graph, number_lists: Mapping[int, tuple[TensorType,
 
 
 def ban_mutated_arguments(kinds: Kinds) -> None:
-    """Keep the argument lists that may be mutated as Python lists, and those that a result may share."""
+    """Keep as Python lists the argument lists that may be mutated, or shared with a result."""
     sites = {site for cell in kinds.cells() for site in cell.sites if site.op.name == MARK_OP}
     if not sites:
         return
@@ -69,6 +69,7 @@ def ban_mutated_arguments(kinds: Kinds) -> None:
         cell = kinds.cell(value)
         if cell.kind != LIST:
             continue
+        # Only a flat list is returned as the caller's own list.
         banned_sites |= {site for site in cell.sites & sites if site.attributes["depth"] > 1}
         # Items of a returned list escape with it.
         while cell.content is not None and not is_number(find_root(cell.content).kind):
@@ -80,8 +81,10 @@ def ban_mutated_arguments(kinds: Kinds) -> None:
 def _may_mutate_argument(node: Node, new_objects: frozenset[Value]) -> bool:
     """Return whether a node of unknown effect may change a list that is no new object of the graph."""
     name = node.op.name
-    if name in _NON_MUTATING_OPS or not node.op.name.startswith("object_"):
-        return name == "py_call"
+    if name == "py_call":
+        return True
+    if name in _NON_MUTATING_OPS or not name.startswith("object_"):
+        return False
     if node.inputs and node.inputs[0] in new_objects:
         return False
     if name == "object_apply":

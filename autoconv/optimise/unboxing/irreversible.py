@@ -7,7 +7,7 @@ from autoconv.ops.python.reversibility import is_irreversible
 
 
 def late_nodes(graph: Graph) -> set[Node]:
-    """Return the nodes that may run after an irreversible side effect: there a call cannot rerun as plain Python."""
+    """Return the nodes that may run after an irreversible side effect, when no call can rerun."""
     nodes_after_effect: set[Node] = set()
     entered_bodies: set[tuple[Graph, bool]] = set()  # (body of a recursive function, whether it was entered late)
 

@@ -307,7 +307,8 @@ class Kinds:
         are_objects = isinstance(source.type, ObjectType), isinstance(target.type, ObjectType)
         if all(are_objects):
             self.unify(self.cell(target), self.cell(source))
-            if self.kind(source) == SLICE:  # a use reads the bounds from the node that defines the slice
+            # A use reads the bounds from the node that defines the slice, so a slice that is passed on stays an object.
+            if self.kind(source) == SLICE:
                 self._escape(source)
         elif any(are_objects):
             self._escape(source)

@@ -174,8 +174,8 @@ def operator_rule(kinds: Kinds, node: Node) -> bool | None:
     if node.attributes["keywords"] or len(input_kinds) != _OPERAND_COUNTS[name.removeprefix("python_")]:
         return False
     dtype = scalar_dtype(input_kinds)
-    scalar = None if dtype is None else TensorType(dtype, ())
-    if any(kind not in (None, scalar) and not is_python_number(kind) for kind in input_kinds):
+    scalar_kind = None if dtype is None else TensorType(dtype, ())
+    if any(kind not in (None, scalar_kind) and not is_python_number(kind) for kind in input_kinds):
         return False
     if None in input_kinds:
         return None

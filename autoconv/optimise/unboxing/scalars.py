@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 from autoconv.graph.dtypes import DType, bool_, float32, float64
 from autoconv.graph.graph import Node, Value
-from autoconv.graph.python_operators import ARITHMETIC, BY_NAME, COMPARISONS
+from autoconv.graph.python_operators import ARITHMETIC, COMPARISONS, OPERATOR_BY_NAME
 from autoconv.graph.types import TensorType
 from autoconv.optimise.unboxing.kind_inference import FLOAT, Kind
 from autoconv.optimise.unboxing.writer import Writer
 
 _COMPARISONS = frozenset(comparison.name for comparison in COMPARISONS)
 _TENSOR_OPS = {
-    **{operator.name: operator.tensor_op for operator in (*ARITHMETIC, *COMPARISONS, BY_NAME["neg"], BY_NAME["abs"])},
+    **{operator.name: operator.tensor_op for operator in (*ARITHMETIC, *COMPARISONS)},
+    **{name: OPERATOR_BY_NAME[name].tensor_op for name in ("neg", "abs")},
     **{operator.in_place: operator.tensor_op for operator in ARITHMETIC},
 }
 

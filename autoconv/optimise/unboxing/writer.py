@@ -49,6 +49,7 @@ def write(*names: str) -> Callable[[Write], Write]:
 
 def rewrite_by_kinds(graph: Graph, kinds: Kinds) -> Graph:
     """Rewrite the graph by its inferred kinds; parameters and result types stay."""
+    # The graph searches containers by equality, where Python also finds a NaN by identity: boxes check for NaN.
     has_lookups = any(node.attributes.get("boxing") == "looked_up" for node in graph.walk())
     copy = _GraphCopier(kinds, "looked_up" if has_lookups else "number").copy_graph(graph, is_outermost=True)
     compute_effects(copy)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.graph.python_operators import BY_NAME, COMPARISONS
+from autoconv.graph.python_operators import COMPARISONS, OPERATOR_BY_NAME
 from autoconv.ops.program_errors import as_program_error
 from autoconv.runtime.objects.containers import (
     TRACED_CLASSES,
@@ -33,7 +33,7 @@ from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor_methods import raise_if_python_refuses
 
-_CONTAINER_OPERATORS = [BY_NAME[name] for name in ("add", "mul", "or", "and", "sub", "xor")]
+_CONTAINER_OPERATORS = [OPERATOR_BY_NAME[name] for name in ("add", "mul", "or", "and", "sub", "xor")]
 _COMPARISON_METHODS = [comparison.method for comparison in COMPARISONS]
 _IN_PLACE_METHODS = frozenset(f"__{binary.in_place}__" for binary in _CONTAINER_OPERATORS)
 _MUTATING_METHODS = frozenset(

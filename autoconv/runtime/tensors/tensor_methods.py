@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import Place, StagingError
-from autoconv.graph.python_operators import BITWISE, BY_TENSOR_OP, MIRRORED
+from autoconv.graph.python_operators import BITWISE, MIRRORED, OPERATOR_BY_TENSOR_OP
 from autoconv.hooks import Hook
 from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.recording.tracebacks import present, present_errors
@@ -155,7 +155,7 @@ def _sample(value: Any) -> tuple[Any] | None:
 
 def _binary_methods(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
     """Return the methods `x op other` and `other op x` of tensors."""
-    operator_entry = BY_TENSOR_OP[op]
+    operator_entry = OPERATOR_BY_TENSOR_OP[op]
     method, reflected_method = operator_entry.method, operator_entry.reflected
 
     def forward(self: Any, other: object) -> Any:
@@ -187,7 +187,7 @@ def _binary_methods(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, 
 
 def _comparison_method(op: str) -> Callable[[Any, Any], Any]:
     """Return the method of tensors for a comparison."""
-    operator_entry = BY_TENSOR_OP[op]
+    operator_entry = OPERATOR_BY_TENSOR_OP[op]
     reflected_method = operator_entry.reflected
 
     def compare(self: Any, other: object) -> Any:

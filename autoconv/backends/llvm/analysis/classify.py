@@ -63,7 +63,7 @@ def lowering_class(node: Node) -> str:
     """
     name = node.op.name
     if node.regions:
-        return "control" if _is_controlled_by_scalar(node) else "kernel"
+        return "control" if _has_native_branches(node) else "kernel"
     if name in SIZE_CLASSES:
         return SIZE_CLASSES[name]
     types = [value.type for value in (*node.inputs, *node.results)]
@@ -78,8 +78,8 @@ def lowering_class(node: Node) -> str:
         return "whole" if fits and name in DATA_SIZED_OPS and DATA_SIZED_OPS[name](node) else "kernel"
     if any(map(is_complex, types)):
         return _classify_complex(node)
-    has_narrow = any(is_narrow(type_.dtype) for type_ in types)  # type: ignore[union-attr]
-    result = CLASSIFIERS[name](node) if name in CLASSIFIERS and not has_narrow else None
+    has_narrow_dtype = any(is_narrow(type_.dtype) for type_ in types)  # type: ignore[union-attr]
+    result = CLASSIFIERS[name](node) if name in CLASSIFIERS and not has_narrow_dtype else None
     return result if result is not None else _classify_tensors(node)
 
 
@@ -140,7 +140,7 @@ def _classify_shape_query(name: str) -> str:
     return "extent" if name in ("dimension", "size") else "view" if name in ("shape", "shape_placeholder") else ""
 
 
-def _is_controlled_by_scalar(node: Node) -> bool:
+def _has_native_branches(node: Node) -> bool:
     """Return whether native code can branch: scalars select arms and end loops, and a `try` has no complex values."""
     if node.op.traits.selects:
         return is_scalar(node.inputs[0].type)
@@ -334,9 +334,9 @@ def reduced_axes(node: Node) -> frozenset[int]:
     shape = sizes(node.inputs[0].type)
     if node.op.name == "sum_to_shape_of":
         result_shape = sizes(node.results[0].type) if is_dense(node.results[0].type) else ()
-        new_axis_count = len(shape) - len(result_shape)
-        kept_axes = {new_axis_count + i for i, size in enumerate(result_shape) if size == shape[new_axis_count + i]}
-        return frozenset(range(len(shape))) - kept_axes
+        dropped_axis_count = len(shape) - len(result_shape)
+        trailing_pairs = zip(range(dropped_axis_count, len(shape)), result_shape, strict=True)
+        return frozenset(range(len(shape))) - {axis for axis, size in trailing_pairs if size == shape[axis]}
     axis = node.attributes.get("axis")
     if axis is None:
         return frozenset(range(len(shape)))

@@ -67,7 +67,8 @@ class ElementProbe:
     bitcast = cast
 
     def routine(self, name: str, rule: Rule, *operands: Element) -> Element:
-        result: Element = rule(type(self)(), *operands)  # a rare operand is left to the function, not to this rule
+        # The function handles rare operands and failures itself: the new probe's flags are dropped.
+        result: Element = rule(type(self)(), *operands)
         return result
 
     def iterate(self, active: Element, state: Sequence[Element], step: Step, max_count: int) -> list[Element]:

@@ -31,7 +31,7 @@ class Variable(Symbol):
 
 @dataclass(frozen=True, slots=True)
 class Pick(Symbol):
-    """A scalar position that is computed at run time, normalised to count from the start."""
+    """A scalar position that is computed at run time, and counts from the start. A map numbers its picks."""
 
     number: int = 0
 

@@ -33,7 +33,8 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Symbol
 from autoconv.ops.index_spec import INPUT, At, NewAxis, Rest, Slice, align
 
-# The source of an element of a view: an element that needs no array, or (array, index in it, function of the element).
+# The source of an element of a view: an element that needs no array, or (array, index in it, function of the element
+# there). Without a function (None), the element there is the element of the view.
 ElementSource = Element | tuple[Value, Index, Callable[[Element], Element] | None]
 
 # Views with piecewise affine index maps: a loop over such a view is split where the next piece begins.

@@ -219,12 +219,13 @@ def _item_map(node: Node) -> IndexMap:
     """
     entries = _item_entries(node)
     shape: Any = node.inputs[0].type.shape  # type: ignore[union-attr]
-    array_numbers = [i for i, item in enumerate(entries) if isinstance(item.entry, (At, Gather))]
-    array_rank = max(len(sizes(entries[i].operands[0].type)) for i in array_numbers if entries[i].operands)
-    is_adjacent = array_numbers == list(range(array_numbers[0], array_numbers[-1] + 1))
+    array_entry_numbers = [i for i, item in enumerate(entries) if isinstance(item.entry, (At, Gather))]
+    array_rank = max(len(sizes(entries[i].operands[0].type)) for i in array_entry_numbers if entries[i].operands)
+    is_adjacent = array_entry_numbers == list(range(array_entry_numbers[0], array_entry_numbers[-1] + 1))
     rank_before = 0
     if is_adjacent:
-        rank_before = sum(1 if isinstance(item.entry, NewAxis) else item.width for item in entries[: array_numbers[0]])
+        leading_entries = entries[: array_entry_numbers[0]]
+        rank_before = sum(1 if isinstance(item.entry, NewAxis) else item.width for item in leading_entries)
     array_axes = range(rank_before, rank_before + array_rank)
     array_index = tuple(map(variable, array_axes))
     other_variables = (variable(axis) for axis in count() if axis not in array_axes)

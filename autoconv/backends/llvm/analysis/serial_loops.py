@@ -52,7 +52,7 @@ class _IterationDependence:
             return _LINEAR
         result = _INVARIANT
         while view.node is not None and view.node.op.traits.view:
-            result = max(result, *map(self._of_number, view.node.inputs[1:]), _INVARIANT)
+            result = max((result, *map(self._of_number, view.node.inputs[1:])))
             view = view.node.inputs[0]
         return result
 

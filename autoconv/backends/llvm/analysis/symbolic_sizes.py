@@ -15,9 +15,9 @@ from autoconv.graph.dimensions import (
     Minimum,
     Quotient,
     Sum,
+    atomic_symbols,
     evaluate_dimension,
     is_computed,
-    plain_symbols,
 )
 from autoconv.graph.graph import Graph, Node
 from autoconv.graph.linear_form import Range
@@ -61,7 +61,7 @@ def open_sizes(graph: Graph, nonnegative_sizes: Sequence[Symbol] = ()) -> OpenSi
         symbols.update((size, None) for size in _sizes_of(type_) if isinstance(size, Symbol) and not is_computed(size))
     argument_sizes = {size for value in graph.parameters for size in _sizes_of(value.type)}
     for symbol in (*symbols, *nonnegative_sizes):
-        if not argument_sizes.issuperset(plain_symbols(symbol)):
+        if not argument_sizes.issuperset(atomic_symbols(symbol)):
             raise UnknownSize(f"no argument has the dimension {symbol}")
     return OpenSizes(tuple(symbols), tuple(nonnegative_sizes))
 
@@ -114,7 +114,7 @@ def _computed_sizes_among(dimensions: Sequence[Any]) -> Iterator[ComputedSize]:
     """Yield the computed sizes in the expressions of symbolic dimensions."""
     for size in dimensions:
         if isinstance(size, Symbol):
-            yield from (symbol for symbol in plain_symbols(size) if isinstance(symbol, ComputedSize))
+            yield from (symbol for symbol in atomic_symbols(size) if isinstance(symbol, ComputedSize))
 
 
 def define_dimension(out: FunctionText, symbol: Symbol) -> None:

@@ -5,7 +5,7 @@ Sums, extremes and positions of extremes become one node, which reads elements i
     before   %v = array_view(%A, %i, spec=…); %x = array_load(%v); %y = multiply(%x, %c); %s = numpy_sum(%y, axis=None)
     after    %s = array_total(%v, %c, steps=(input 0, input 1, multiply of steps 0 and 1), op="numpy_sum", …)
 
-The product of two vectors is a sum as well.
+A product of two vectors is the sum of the products of their elements, and is fused likewise.
 """
 
 from __future__ import annotations
@@ -25,13 +25,15 @@ from autoconv.ops.index_spec import Spec
 from autoconv.ops.record import Op, no_gradient
 
 _REDUCTIONS = ("sum", "prod", "mean", "max", "min", "any", "all")
-# {op: kind of reduction}.
-KINDS = {
+REDUCTION_KIND_BY_OP = {
     **{f"{prefix}_{kind}": kind for prefix in ("numpy", "reduce") for kind in _REDUCTIONS},
     **{f"numpy_{kind}": kind for kind in ("argmax", "argmin")},
 }
 _IMPLIED_ATTRIBUTES = {"axis", "keepdims", "dtype"}  # attributes that are implied by the type of the result
 _DOT_PRODUCT_OPS = ("squeeze", "matmul", "expand_dims", "expand_dims")  # see `_match_dot_product`
+
+
+BASE = "base"  # the op of a step that stands for the array that a gather reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ def find_total(node: Node) -> Total | None:
     """Return the full reduction that a node computes, or None if it computes none that native code supports."""
     if node.op.name == "squeeze":
         return _match_dot_product(node)
-    kind = KINDS.get(node.op.name)
+    kind = REDUCTION_KIND_BY_OP.get(node.op.name)
     if kind is None or node.results[0].shape != ():
         return None
     if not node.attributes.keys() <= _IMPLIED_ATTRIBUTES or node.attributes.get("keepdims"):
@@ -59,7 +61,7 @@ def find_total(node: Node) -> Total | None:
     operand_dtype, result_dtype = (t.dtype for t in types)  # type: ignore[union-attr]
     if is_narrow(operand_dtype) or is_narrow(result_dtype) or result_dtype.is_bool != (kind in ("any", "all")):
         return None
-    if (kind == "mean" and not result_dtype.is_floating) or (operand_dtype.is_bool and kind[:3] == "arg"):
+    if (kind == "mean" and not result_dtype.is_floating) or (operand_dtype.is_bool and kind in ("argmax", "argmin")):
         return None
     return Total((node.inputs[0],), node.op.name, node.attributes)
 
@@ -74,9 +76,11 @@ def _match_dot_product(squeeze: Node) -> Total | None:
     nodes = tuple(node for node in chain if node is not None)
     if tuple(node.op.name for node in nodes) != _DOT_PRODUCT_OPS:
         return None
-    if nodes[1].inputs[0].shape[0] != 1 or any(nodes[1].attributes.values()):  # type: ignore[index, union-attr]
+    _, matmul, *expansions = nodes
+    has_transposes = any(matmul.attributes.values())
+    if matmul.inputs[0].shape[0] != 1 or has_transposes:  # type: ignore[index]
         return None
-    values = tuple(node.inputs[0] for node in nodes[2:])
+    values = tuple(node.inputs[0] for node in expansions)
     dtypes = {value.dtype for value in (*values, squeeze.results[0])}
     dtype = dtypes.pop()
     if dtypes or not is_native(dtype) or is_narrow(dtype) or dtype.is_bool:
@@ -97,7 +101,7 @@ def evaluate_steps(inputs: Sequence[Any], steps: Sequence[Any]) -> Any:
     """Compute the steps by the kernels of their ops, and return the value of the last one."""
     values: list[Any] = []
     for step in steps:
-        if step.op == "base":
+        if step.op == BASE:
             values.append(np.asarray(inputs[step.operands[0]]))
         elif step.op:
             kernel = OPS[step.op].kernel

@@ -3,7 +3,8 @@
     before   %v = array_view(%A, spec=…); %x = array_load(%v); %y = multiply(%x, %c); array_store(%w, %y)
     after    array_assign(%w, %v, %c, steps=(input 0, input 1, multiply of steps 0 and 1))
 
-A fused load reads when the node runs. It is fused only where no write to its array lies between the two.
+The fused node is called a statement; a reduction that is fused likewise is called a total. A fused load reads when the
+statement runs. It is fused only where no write to its array lies between the load and the statement.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm.ir.types import is_native
-from autoconv.backends.llvm.legalize.array_reductions import PART, TOTAL, Total, evaluate_steps, find_total
+from autoconv.backends.llvm.legalize.array_reductions import BASE, PART, TOTAL, Total, evaluate_steps, find_total
 from autoconv.backends.llvm.legalize.statement_nodes import is_gather, is_open_slice, is_pure_elementwise
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, append_copy, compute_effects, copy_regions
@@ -29,8 +30,6 @@ from autoconv.ops.record import Op, no_gradient
 from autoconv.ops.traits import Traits
 
 _MAX_STEPS = 64  # of one node
-
-BASE = "base"  # the op of a step that stands for the array that a gather reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,8 +272,8 @@ class _Statements:
         if len(operands) < len(indices) or len(steps) >= _MAX_STEPS:
             return
         if not any(not step.op and None in (step.type.shape or ()) for step in steps):
-            return  # loops over known sizes are better optimised elsewhere
-        if total.inner_nodes:
+            return  # reductions over known sizes are computed by the fused loops of a schedule
+        if total.inner_nodes:  # a product of two vectors
             steps.append(Step(steps[operands[0]].type, "multiply", operands))
         self.totals[node] = fusion.inputs, tuple(steps), total
         self.parts |= set(fusion.parts)

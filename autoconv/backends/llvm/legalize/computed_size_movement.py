@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar
-from autoconv.backends.llvm.legalize.computed_size_rules import rule
+from autoconv.backends.llvm.legalize.computed_size_rules import are_numbers_or_dense, rule
 from autoconv.backends.llvm.legalize.computed_sizes import NamedSizes, shape_of
 from autoconv.graph.dimensions import plus, times
 from autoconv.graph.graph import Node, Value, copy_node
@@ -37,10 +37,6 @@ def _add_data_sized(sizes: NamedSizes, node: Node, inputs: Sequence[Value]) -> V
     return None
 
 
-def _are_numbers_or_dense(inputs: Sequence[Value]) -> bool:
-    return all(is_scalar(value.type) or is_dense(value.type) for value in inputs)
-
-
 @rule("pad")
 def _pad(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     paddings, has_constant = node.attributes["paddings"], node.attributes.get("mode", "CONSTANT") == "CONSTANT"
@@ -65,8 +61,8 @@ def _repeat(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     count, shape = node.attributes.get("repeats"), list(shape_of(inputs[0]))
     axis = node.attributes["axis"] % len(shape)
     if len(inputs) > 1:
-        has_counts = all(is_dense(value.type) for value in inputs) and shape_of(inputs[1]) != (1,)
-        operands = sizes.unify_sizes(node, inputs, [axis, 0]) if has_counts else None
+        has_count_per_element = all(is_dense(value.type) for value in inputs) and shape_of(inputs[1]) != (1,)
+        operands = sizes.unify_sizes(node, inputs, [axis, 0]) if has_count_per_element else None
         return _add_data_sized(sizes, node, operands) if operands else None
     if not isinstance(count, int) or not is_dense(inputs[0].type):
         return None
@@ -77,7 +73,7 @@ def _repeat(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
 @rule("gather")
 def _gather_rows(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     x, positions = inputs
-    if node.attributes.get("batch_dims") or not is_dense(x.type) or not _are_numbers_or_dense(inputs):
+    if node.attributes.get("batch_dims") or not is_dense(x.type) or not are_numbers_or_dense(inputs):
         return None
     shape = shape_of(x)
     axis = node.attributes.get("axis", 0) % len(shape)
@@ -86,14 +82,14 @@ def _gather_rows(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | 
 
 @rule("searchsorted")
 def _search(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    return _add_if_native(sizes, node, inputs, shape_of(inputs[1])) if _are_numbers_or_dense(inputs) else None
+    return _add_if_native(sizes, node, inputs, shape_of(inputs[1])) if are_numbers_or_dense(inputs) else None
 
 
 @rule("segment_sum")
 def _sum_segments(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     data, segments = inputs[:2]
     count = node.attributes.get("num_segments")
-    if len(inputs) > 2 or not isinstance(count, int) or not _are_numbers_or_dense(inputs):
+    if len(inputs) > 2 or not isinstance(count, int) or not are_numbers_or_dense(inputs):
         return None
     rank = len(shape_of(segments))
     if shape_of(data)[:rank] != shape_of(segments):
@@ -104,7 +100,7 @@ def _sum_segments(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value |
 @rule("broadcast_to_shape_of")
 def _broadcast_to_shape_of(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     x, like = inputs
-    if not _are_numbers_or_dense(inputs) or (is_dense(x.type) and shape_of(x) != shape_of(like)):
+    if not are_numbers_or_dense(inputs) or (is_dense(x.type) and shape_of(x) != shape_of(like)):
         return None
     return x if is_dense(x.type) else _add_if_native(sizes, node, inputs, shape_of(like))
 
@@ -124,7 +120,7 @@ def _add_at_items(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value |
     x, value = inputs[:2]
     value_shape = shape_of(value)
     is_vector_of_rows = node.attributes["spec"] == (Gather(),) and all(map(is_dense, (x.type, inputs[2].type)))
-    if not is_vector_of_rows or not _are_numbers_or_dense(inputs) or len(value_shape) > len(shape_of(x)):
+    if not is_vector_of_rows or not are_numbers_or_dense(inputs) or len(value_shape) > len(shape_of(x)):
         kernel_call = copy_node(sizes.copy, node, list(map(sizes.forget_sizes, inputs)))
         return sizes.name_sizes(kernel_call.results[0])
     (positions,) = inputs[2:]
@@ -136,7 +132,7 @@ def _add_at_items(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value |
 
 @rule(*(f"tensor_scatter_nd_{name}" for name in ("add", "sub", "min", "max", "update")))
 def _scatter_elements(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    return _add_if_native(sizes, node, inputs, shape_of(inputs[0])) if _are_numbers_or_dense(inputs) else None
+    return _add_if_native(sizes, node, inputs, shape_of(inputs[0])) if are_numbers_or_dense(inputs) else None
 
 
 @rule("numpy_clip")

@@ -50,7 +50,8 @@ def rule(*names: str) -> Any:
 COMPUTED_SIZE_OPS.update(("dimension", "size", "shape", "where_indices"))
 
 
-def _are_dense(inputs: Sequence[Value]) -> bool:
+def are_numbers_or_dense(inputs: Sequence[Value]) -> bool:
+    """Return whether native code represents all operands, as numbers or as dense arrays."""
     return all(is_scalar(value.type) or is_dense(value.type) for value in inputs)
 
 
@@ -60,7 +61,8 @@ def _are_dense(inputs: Sequence[Value]) -> bool:
 @rule("get_item")
 def _get_item(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     x, spec = inputs[0], node.attributes["spec"]
-    if not _are_dense(inputs) or not all(isinstance(entry, (At, Slice, Rest, NewAxis, Gather)) for entry in spec):
+    is_supported = all(isinstance(entry, (At, Slice, Rest, NewAxis, Gather)) for entry in spec)
+    if not is_supported or not are_numbers_or_dense(inputs):
         return None
     if Gather() in spec:
         return _gather(sizes, node, inputs)
@@ -153,7 +155,7 @@ def _gather(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
 @rule("expand_dims")
 def _expand_dims(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     shape, axis = shape_of(inputs[0]), node.attributes["axis"]
-    if not _are_dense(inputs) or not isinstance(axis, int):
+    if not are_numbers_or_dense(inputs) or not isinstance(axis, int):
         return None
     new_axis = axis % (len(shape) + 1)
     return sizes.add_with_shape(node, inputs, (*shape[:new_axis], 1, *shape[new_axis:]))
@@ -162,7 +164,7 @@ def _expand_dims(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | 
 @rule("squeeze")
 def _squeeze(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     axes = node.attributes.get("axis")
-    if axes is None or not _are_dense(inputs):
+    if axes is None or not are_numbers_or_dense(inputs):
         return None
     shape = shape_of(inputs[0])
     dropped_axes = {axis % len(shape) for axis in ((axes,) if isinstance(axes, int) else axes)}
@@ -174,7 +176,7 @@ def _squeeze(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None
 
 @rule("transpose")
 def _transpose(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    if not _are_dense(inputs):
+    if not are_numbers_or_dense(inputs):
         return None
     shape, perm = shape_of(inputs[0]), node.attributes.get("perm")
     order = range(len(shape))[::-1] if perm is None else [axis % len(shape) for axis in perm]
@@ -183,7 +185,7 @@ def _transpose(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | No
 
 @rule("matrix_transpose")
 def _matrix_transpose(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    if not _are_dense(inputs):
+    if not are_numbers_or_dense(inputs):
         return None
     *batch, rows, columns = shape_of(inputs[0])
     return sizes.add_with_shape(node, inputs, (*batch, columns, rows))
@@ -221,7 +223,7 @@ def _reshape(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None
 @rule("reshape_like")
 def _reshape_like(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     x, model = inputs
-    if not _are_dense(inputs) or is_scalar(x.type):
+    if not are_numbers_or_dense(inputs) or is_scalar(x.type):
         return None
     shape = shape_of(model)
     total = product(shape)
@@ -235,7 +237,7 @@ def _reshape_to(sizes: NamedSizes, node: Node, x: Value, shape: Sequence[Dimensi
 
 @rule("reverse", "zeros_like", "ones_like", "real", "imag", "numpy_round")
 def _keep_shape(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    return sizes.add_with_shape(node, inputs, shape_of(inputs[0])) if _are_dense(inputs) else None
+    return sizes.add_with_shape(node, inputs, shape_of(inputs[0])) if are_numbers_or_dense(inputs) else None
 
 
 @rule("roll")
@@ -247,14 +249,14 @@ def _roll(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
 @rule("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod", "cummax", "cummin")
 def _scan(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     shape = shape_of(inputs[0])
-    if not _are_dense(inputs) or (node.attributes["axis"] is None and len(shape) != 1):
+    if not are_numbers_or_dense(inputs) or (node.attributes["axis"] is None and len(shape) != 1):
         return None
     return sizes.add_with_shape(node, inputs, shape)
 
 
 @rule("concat")
 def _concat(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    if not _are_dense(inputs):
+    if not are_numbers_or_dense(inputs):
         return None
     shapes = [shape_of(value) for value in inputs]
     axis = node.attributes["axis"] % len(shapes[0])
@@ -301,7 +303,7 @@ rule(
 @rule("matmul")
 def _matmul(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     x, y = inputs
-    if not _are_dense(inputs) or len(shape_of(x)) != 2 or len(shape_of(y)) != 2:
+    if not are_numbers_or_dense(inputs) or len(shape_of(x)) != 2 or len(shape_of(y)) != 2:
         return None
     transposes_x, transposes_y = (node.attributes.get(name, False) for name in ("transpose_a", "transpose_b"))
     operands = sizes.unify_sizes(node, inputs, (0 if transposes_x else 1, 1 if transposes_y else 0))
@@ -353,9 +355,9 @@ def _fill(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
 
 
 def _elements(vector: Value) -> list[Value] | None:
-    """Return the numbers that a vector is built from, and a part of it itself for each number of another part.
+    """Return a value for each element of a vector: the number that it is, or a vector that contains it.
 
-    Return None if the length of such a part is unknown.
+    The second holds for a part of the vector whose numbers are unknown. None if the length of such a part is unknown.
     """
     node = vector.node
     if node is None:

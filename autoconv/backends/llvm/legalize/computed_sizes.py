@@ -265,7 +265,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
                 groups.append((common_size, members))
                 defined_sizes += [*([] if given_sizes else [common_size]), *factor_by_size.values()]
                 self.symbols_by_key[key] = common_size, factor_by_size
-                # An operand that has the common size already meets these sizes again without another check.
+                # If an operand of the common size meets one of these sizes later, no further check is needed.
                 for size, factor in factor_by_size.items():
                     self.symbols_by_key["common", frozenset((common_size, size))] = common_size, {size: factor}
             common_size, factor_by_size = self.symbols_by_key[key]

@@ -33,7 +33,7 @@ def tensordot(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     x_shape, y_shape = map(dimensions, inputs)
     pairs = zip(*node.attributes["axes"], strict=True)
     if any(x_shape[i] != y_shape[j] for i, j in pairs):
-        return None  # the kernel raises; only einsum broadcasts a dimension of 1 here
+        return None  # the kernel raises: unlike einsum, tensordot broadcasts no dimension of 1
     equation = tensordot_equation(x_shape, y_shape, node.attributes["axes"])
     return _contract(b, inputs, *parse_equation(equation, 2))
 
@@ -113,7 +113,7 @@ def _contraction_order(operands: list[Operand], result_labels: str, sizes: Sizes
     for step in np.einsum_path(equation, *placeholders, optimize="greedy")[0][1:]:
         *others, first = sorted(step, reverse=True)
         steps += [(second, first) for second in others[:1]]
-        if len(step) > 2:  # all remaining operands: in pairs
+        if len(step) > 2:  # the last step of NumPy joins all remaining operands; here they are contracted in pairs
             steps += [(len(step) - 2 - i, 0) for i in range(len(step) - 2)]
     return steps
 

@@ -88,7 +88,7 @@ def _is_long_filled_constant(node: Node) -> bool:
 
 
 def _fill_constant(b: GraphBuilder, node: Node) -> Value:
-    """Fill an array where one is needed; loops read the number in place of memory."""
+    """Return a `fill` of the constant's number, which loops read in place of memory."""
     value, weak = node.attributes["value"], node.attributes.get("weak", False)
     filled: Value = b.fill(b.constant(value=value[(0,) * value.ndim], weak=weak), shape=value.shape)
     return filled
@@ -131,7 +131,7 @@ def _norm(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _reduction_attributes(node: Node) -> dict[str, Any]:
-    """Return the axes and `keepdims` of a reduction, as reductions in the graph have them."""
+    """Return the axes, as a tuple or None, and `keepdims` of a reduction: the attributes of the ops `reduce_…`."""
     axis = node.attributes.get("axis")
     axes = (axis,) if isinstance(axis, int) else axis
     return {"axis": axes, "keepdims": node.attributes.get("keepdims", False)}
@@ -150,7 +150,7 @@ def _reduction_rule(name: str) -> Rule:
 
 
 def _reduce(b: GraphBuilder, name: str, x: Value, node: Node) -> Any:
-    """Reduce an array, or a number, which is its own reduction, except for sums: as in NumPy, that of -0.0 is 0.0."""
+    """Reduce an array or a number. A number is its own reduction, except that the sum of -0.0 is 0.0."""
     if not is_scalar(x.type):
         return getattr(b, name)(x, **_reduction_attributes(node))
     if name not in ("reduce_sum", "reduce_mean") or not x.dtype.is_floating:  # type: ignore[union-attr]
@@ -159,7 +159,7 @@ def _reduce(b: GraphBuilder, name: str, x: Value, node: Node) -> Any:
 
 
 def _number_rule(name: str) -> Rule:
-    """Return the rule of a reduction whose operand has no dimensions."""
+    """Return the rule of a reduction that reduces a number here, and an array by its composite rule, if any."""
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         if is_scalar(inputs[0].type):
             return _reduce(b, name, inputs[0], node)
@@ -169,7 +169,7 @@ def _number_rule(name: str) -> Rule:
 
 
 def _of_vector(rule: Rule) -> Rule:
-    """Return the rule of a reduction that takes a number as an array of one element."""
+    """Return a rule that applies `rule` to an array of one element if the operand is a number."""
     def vector_rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         return rule(b, node, [b.fill(inputs[0], shape=(1,))] if is_scalar(inputs[0].type) else inputs)
 

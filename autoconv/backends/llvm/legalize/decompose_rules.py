@@ -103,7 +103,7 @@ def _shuffle(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _roll(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """Gather each row from the position so many before it, around the end, where the shifts are values."""
+    """Gather each row from `shift` positions before it, modulo the size; only for shifts that are operands."""
     x, *operands = inputs
     shape, axes = sizes(x.type), node.attributes["axis"]
     if not operands or 0 in shape or math.prod(sizes(operands[0].type)) != len(axes):
@@ -140,7 +140,7 @@ def _clip(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _log_sum_exp(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """Rule of the logarithm of a sum of exponentials, reduced by the largest element."""
+    """Compute the logarithm of a sum of exponentials from the differences to the largest element."""
     (x,), axis = inputs, node.attributes.get("axis")
     if 0 in dimensions(x):
         return None
@@ -182,7 +182,7 @@ def _integer_mean(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     total = b.reduce_sum(x, axis=axis, keepdims=node.attributes.get("keepdims", False))
     if not is_known(sizes(x.type)):
         if dtype.size < 4:
-            return None
+            return None  # the number of elements may not fit the dtype
         axes = range(len(sizes(x.type))) if axis is None else (axis,) if isinstance(axis, int) else axis
         return _divide_towards_zero(b, total, count_elements(b, x, axes, dtype))
     element_count = math.prod(sizes(x.type)) // max(math.prod(sizes(total.type)), 1)

@@ -20,6 +20,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, append_copy, clone, is_recursive
 from autoconv.graph.region_flow import state_size
+from autoconv.graph.types import TensorType
 from autoconv.ops.builder import GraphBuilder
 
 MARK = "of_elements"  # attribute that marks such a loop
@@ -164,7 +165,7 @@ def _counting_region(
     """Reduce a region to its scalars, at the positions of the two lists, and append the trip count."""
     copy = Graph(graph.name)
     values = {graph.parameters[i]: copy.add_parameter(graph.parameters[i].type) for i in scalar_indices}
-    trip_count = copy.add_parameter(GraphBuilder(Graph("")).constant(value=int64.numpy.type(0)).type)
+    trip_count = copy.add_parameter(TensorType(int64, ()))
     values.update({graph.parameters[i]: copy.add_parameter(graph.parameters[i].type) for i in captured_indices})
     for node in graph.nodes:
         if _computes_number(node):

@@ -38,9 +38,9 @@ def select_order_statistics(graph: Graph) -> Graph:
     """Return the graph, regions included, with selections in the place of sorts that are read at few positions."""
     reader_counts: Counter[Value] = Counter()
     pick_counts: Counter[Value] = Counter()
-    for inner in graph.subgraphs():
-        reader_counts.update(inner.outputs)
-        for node in inner.nodes:
+    for subgraph in graph.subgraphs():
+        reader_counts.update(subgraph.outputs)
+        for node in subgraph.nodes:
             reader_counts.update(node.inputs)
             pick_counts.update(node.inputs[:1] if _is_pick(node) else ())
     if not any(_is_selectable(value, reader_counts, pick_counts) for value in pick_counts):
@@ -59,8 +59,8 @@ def select_order_statistics(graph: Graph) -> Graph:
         return statistics.results
 
     copy = clone(graph, rewrite)
-    for inner in copy.subgraphs():
-        remove_dead_nodes(inner)
+    for subgraph in copy.subgraphs():
+        remove_dead_nodes(subgraph)
     return copy
 
 

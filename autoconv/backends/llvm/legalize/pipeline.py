@@ -43,7 +43,7 @@ LEGALISATIONS = (
     Legalisation(name="sink_transposes", transform=sink_transposes),
     # Before statements, which read views in place.
     Legalisation(name="loads_of_views", transform=add_dimensions_to_views),
-    Legalisation(name="array_statements", transform=fuse_statements),  # array_reductions as well
+    Legalisation(name="array_statements", transform=fuse_statements),  # and reductions, see array_reductions
     Legalisation(name="rotate_loops", transform=rotate_loops),  # before interchange: tests become scalars
     Legalisation(name="interchange_loops", transform=interchange),
     Legalisation(name="order_statistics", transform=select_order_statistics),

@@ -118,18 +118,15 @@ def take_transposed_outputs(graph: Graph) -> frozenset[int]:
         for value in dict.fromkeys(node.inputs):
             readers.setdefault(value, []).append(node)
     arrays = [value for i, value in enumerate(graph.outputs) if i not in sources] + list(sources.values())
-    positions = frozenset(
-        i
-        for i, value in sources.items()
-        if arrays.count(value) == 1
-        and value.node is not None
-        and lowering_class(value.node) in _ALLOCATING_CLASSES
-        and is_dense(value.type)
-        and all(
-            reader is graph.outputs[i].node or lowering_class(reader) in _ALLOCATING_CLASSES
-            for reader in readers[value]
-        )
-    )
+
+    def is_replaceable(position: int, array: Value) -> bool:
+        """Return whether the array is new, and no reference to it is kept but that of the output."""
+        if arrays.count(array) != 1 or array.node is None or not is_dense(array.type):
+            return False
+        other_readers = [reader for reader in readers[array] if reader is not graph.outputs[position].node]
+        return all(lowering_class(node) in _ALLOCATING_CLASSES for node in (array.node, *other_readers))
+
+    positions = frozenset(i for i, value in sources.items() if is_replaceable(i, value))
     if positions:
         graph.outputs = [sources[i] if i in positions else value for i, value in enumerate(graph.outputs)]
         remove_dead_nodes(graph)
@@ -250,8 +247,8 @@ def _sink_below_reduction(node: Node, inputs: Sequence[Value], perm: Perm) -> Re
     else:
         kept_axes = [axis for position, axis in enumerate(perm) if position not in axes]
         result_perm = tuple(sorted(kept_axes).index(axis) for axis in kept_axes)
-    inner_axes = None if axis_attribute is None else tuple(sorted(perm[axis] for axis in axes))
-    return [inputs[0].node.inputs[0]], {**node.attributes, "axis": inner_axes}, result_perm
+    source_axes = None if axis_attribute is None else tuple(sorted(perm[axis] for axis in axes))
+    return [inputs[0].node.inputs[0]], {**node.attributes, "axis": source_axes}, result_perm
 
 
 def _sink_below_axis_op(node: Node, inputs: Sequence[Value], perm: Perm) -> Replacement | None:
@@ -261,8 +258,8 @@ def _sink_below_axis_op(node: Node, inputs: Sequence[Value], perm: Perm) -> Repl
     if len(operands) < len(inputs) or axis is None:
         return None
     rank = len(perm)
-    inner_axis = perm[axis % rank] if isinstance(axis, int) else tuple(sorted(perm[outer % rank] for outer in axis))
-    return operands, {**node.attributes, "axis": inner_axis}, perm
+    source_axis = perm[axis % rank] if isinstance(axis, int) else tuple(sorted(perm[a % rank] for a in axis))
+    return operands, {**node.attributes, "axis": source_axis}, perm
 
 
 def _sink_below_slice(node: Node, inputs: Sequence[Value], perm: Perm) -> Replacement | None:

@@ -55,7 +55,7 @@ def unroll_components(graph: Graph) -> Graph:
                 getattr(b, node.op.name)(*(x[k] for x in operands), **node.attributes) for k in range(component_count)
             ]
             components_by_value[node.results[0]] = components
-            return components[:1]  # never read
+            return components[:1]  # a placeholder: all readers take the components
         if node.inputs and node.inputs[0] in components_by_value:
             return [_reduce(b, node, components_by_value[node.inputs[0]])]
         return None

@@ -62,7 +62,8 @@ def unsupported_ops(form: LibraryForm, graph: Graph, cpu: str = "x86-64-v3") -> 
     """Return the ops of a graph that need Python."""
     target_processor = processor(cpu, "x86_64-linux-gnu")
     with compiling_for(target_processor.target):
-        return [name for name, _ in _write_graph_variant(form, graph, Failures(), 0, target_processor)[1]]
+        _, needs_python = _write_graph_variant(form, graph, Failures(), 0, target_processor)
+    return [name for name, _ in needs_python]
 
 
 def _write_graph_variant(

@@ -50,7 +50,7 @@ class _FunctionWriter:
 
     def __init__(self, form: LibraryForm, module: ModuleText, name: str) -> None:
         self.form = form
-        parameters = [Parameter(parameter_type(argument), f"%given{i}") for i, argument in self.numbered_arguments()]
+        parameters = [Parameter(parameter_type(argument), f"%argument{i}") for i, argument in self.numbered_arguments()]
         parameters.append(Parameter("ptr", "%result"))
         self.out = FunctionText(module, Signature("i32", parameters, "nounwind", name, exported=True))
 
@@ -59,14 +59,14 @@ class _FunctionWriter:
 
     def data_address(self, i: int, argument: Argument) -> str:
         """Return the address of the first element."""
-        return self.out.load("ptr", f"%given{i}") if argument.shape else Operand.of(f"%given{i}", "ptr")
+        return self.out.load("ptr", f"%argument{i}") if argument.shape else Operand.of(f"%argument{i}", "ptr")
 
     def layout_addresses(self, i: int, argument: Argument) -> tuple[str, str]:
         """Return the addresses of the sizes and of the strides."""
         if not argument.shape:
             return Operand.of("null", "ptr"), Operand.of("null", "ptr")
         layout = tensor_type(len(argument.shape))
-        return self.out.field(layout, f"%given{i}", 1), self.out.field(layout, f"%given{i}", 2)
+        return self.out.field(layout, f"%argument{i}", 1), self.out.field(layout, f"%argument{i}", 2)
 
     def leave_unless(self, test: str, code: int) -> None:
         """Write a return of an error code for the case that a test, an i1, does not hold."""
@@ -148,7 +148,7 @@ class _VariantWriter(_FunctionWriter):
     def _convert_number(self, i: int, argument: Argument) -> str:
         """Convert a number of the C function to a number of the graph."""
         out, cell = self.out, self.out.alloca("i64")
-        type_, number = parameter_type(argument), f"%given{i}"
+        type_, number = parameter_type(argument), f"%argument{i}"
         if argument.dtype.is_bool:
             number = out.cast("zext", out.icmp("ne", Operand.of(number, "i8"), 0), "i8")
         out.store(type_, number, cell)
@@ -177,7 +177,7 @@ class _VariantWriter(_FunctionWriter):
         arrays = [(cell, field) for output, cell, field in destinations if output.rank]
         for _, field in arrays:
             out.store("ptr", "null", field)
-        failed_label, done_label = out.label("broken"), out.label("given")
+        failed_label, done_label = out.label("no_memory"), out.label("stored")
         for output, cell, field in destinations:
             if output.rank:
                 out.leave_if(out.call("library_give", cell, field), failed_label)
@@ -222,7 +222,7 @@ class _EntryWriter(_FunctionWriter):
             self._check_tensor(i, argument)
         self._check_disjoint(tensors)
         out.store("i32", 0, "@code")
-        arguments = [f"%given{i}" for i, _ in self.numbered_arguments()]
+        arguments = [f"%argument{i}" for i, _ in self.numbered_arguments()]
         parameter_types = ", ".join([*(parameter_type(argument) for _, argument in self.numbered_arguments()), "ptr"])
         for number in range(variant_count):
             name = f"{self.form.name}.{number}"
@@ -242,7 +242,7 @@ class _EntryWriter(_FunctionWriter):
     def _check_tensor(self, i: int, argument: Argument) -> None:
         """Check a tensor's sizes and alignment, and the strides that are constants of the code."""
         out, name = self.out, argument.name
-        self._require(out.differs(f"%given{i}", "null"), f"{name} is NULL")
+        self._require(out.differs(f"%argument{i}", "null"), f"{name} is NULL")
         sizes, strides = self.layout_addresses(i, argument)
         is_nonempty = TRUE
         for axis, declared_size in enumerate(argument.shape):

@@ -112,7 +112,7 @@ def _subtract_column(
 
 
 def _pivot_magnitude(r: RoutineText, x: Element) -> Element:
-    """Return the magnitude by which a pivot is chosen: of a complex number, that of its parts together."""
+    """Return the magnitude by which a pivot is chosen: for a complex number, the sum of its parts' magnitudes."""
     if isinstance(x, Pair):
         return r.b.intrinsic("fabs", x.real) + r.b.intrinsic("fabs", x.imag)
     return r.b.intrinsic("fabs", x)

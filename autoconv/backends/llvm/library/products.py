@@ -2,7 +2,8 @@
 
 x is `rows` by `inner`, y is `inner` by `columns`. Blocks of both are packed: copied into the order in which the
 innermost loop reads them, and padded by zeros to full tiles of _TILE_ROWS rows by a vector of columns. The sums of a
-tile stay in registers. Products are added in the order of the inner dimension.
+tile stay in registers. Products are added in the order of the inner dimension. The parameters `order`, `alpha` and
+`beta`, and the steps of vectors, are not read: native code has matrices by rows, and replaces z.
 """
 
 from __future__ import annotations

@@ -210,7 +210,7 @@ def saturate_cast(writer: Rules, node: Node, x: Term) -> Term | None:
 
 @lowers("xlogy", "xdivy")
 def zero_preserving(writer: Rules, node: Node, x: Term, y: Term) -> Term:
-    """Return x·log(y) or x/y, and 0 where x is 0."""
+    """Return x·log(y) or x/y, and 0 where x is 0 and y is no nan."""
     x, y = writer.broadcast(x, y)
     result = x * writer.libm("log", y) if node.op.name == "xlogy" else x / y
     return writer.select(x.same(0.0) & ~writer.is_nan(y), 0.0, result)

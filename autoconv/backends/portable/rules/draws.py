@@ -101,7 +101,7 @@ class _Draws:
 class _ResultLayout:
     """The layout of a result: all numbers of the first parameter are drawn first, then those of the second, …"""
 
-    def __init__(self, writer: Control, shape: tuple[int, ...], parameter: Term, *_: Term) -> None:
+    def __init__(self, writer: Control, shape: tuple[int, ...], parameter: Term) -> None:
         self._writer, self._shape = writer, shape
         parameter_shape = shape[len(shape) - parameter.rank :]
         self._parameter_shape, self._parameter_count = parameter_shape, math.prod(parameter_shape)
@@ -150,7 +150,7 @@ def _prepare(
     blocks = philox_stream(writer, seed, node.attributes.get("alg", "philox"))
     if shape is None or blocks is None or not all(isinstance(size, int) for x in parameters for size in x.shape):
         return None
-    layout = _ResultLayout(writer, shape, *parameters)
+    layout = _ResultLayout(writer, shape, parameters[0])  # all parameters have one shape
     if not layout.count:
         return None
     values = [layout.repeat_parameter(parameter) for parameter in parameters]

@@ -64,7 +64,7 @@ class LUFactors:
             step, solution = state
             current = step if is_lower else writer.binary("subtract", size - 1, step)
             is_current = writer.reshape(row_numbers.same(current), (size, 1))
-            current_rows = writer.select(writer.reshape(is_current, (size, 1)), packed, 0)
+            current_rows = writer.select(is_current, packed, 0)
             row = writer.reduce(current_rows, (packed.rank - 2,), "add", 0)
             is_solved = row_numbers < current if is_lower else row_numbers > current
             sums = writer.reduce(

@@ -76,6 +76,7 @@ def _expand_ellipsis(inputs: list[str], result: str, has_arrow: bool, ranks: lis
     if ellipsis_width > len(unused_letters):
         return None, result
     letters = "".join(unused_letters[:ellipsis_width])
+    # An ellipsis of fewer dimensions has the last of the letters; 3 is its length in the labels.
     expanded_labels = [
         labels.replace("...", letters[ellipsis_width + len(labels) - 3 - rank :] if "..." in labels else "")
         for labels, rank in zip(inputs, ranks, strict=True)

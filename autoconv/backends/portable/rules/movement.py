@@ -166,10 +166,10 @@ def reverse(writer: Rules, node: Node, x: Term) -> Term:
 
 
 @lowers("roll")
-def roll(writer: Rules, node: Node, x: Term, *shift: Term) -> Term | None:
+def roll(writer: Rules, node: Node, x: Term, *run_time_shifts: Term) -> Term | None:
     shifts, axes = node.attributes.get("shift"), node.attributes["axis"]
-    if shift:
-        return _roll_by_terms(writer, x, shift[0], axes)
+    if run_time_shifts:
+        return _roll_by_terms(writer, x, run_time_shifts[0], axes)
     if shifts is None:
         return None
     for distance, axis in zip(shifts, axes, strict=True):
@@ -187,7 +187,7 @@ def roll(writer: Rules, node: Node, x: Term, *shift: Term) -> Term | None:
 
 
 def _roll_axis(writer: Rules, x: Term, distance: Term, axis: int) -> Term:
-    """Roll by a distance that is a value, or along an axis of open size: each element comes from so many before it."""
+    """Roll by a distance that is a value, or along an axis of open size: to higher positions."""
     size = writer.binary("maximum", writer.size_term(x, axis, int64), 1)  # a size of 0 has no remainders
     position = writer.iota((x.shape[axis],), 0, int64, [writer.size(x, axis)]) - writer.remainder(distance, size)
     return writer.take_at(x, axis, writer.remainder(position + size, size))
@@ -214,6 +214,7 @@ def sliding_windows(writer: Rules, node: Node, x: Term) -> Term | None:
         axis = normalise_axis(axis, rank)
         if not 0 < length <= _MAX_WINDOW_SIZE:
             return None
+        # The last slice has no bound: i - length + 1 is 0.
         parts = [writer.slice(x, axis, i, i - length + 1 or None) for i in range(length)]
         columns = [writer.reshape(part, [*part.shape, 1], [*writer.sizes(part), 1]) for part in parts]
         x = writer.concatenate(columns, x.rank)
@@ -266,12 +267,12 @@ def pad(writer: Rules, node: Node, x: Term, *paddings: Term) -> Term | None:
     return x
 
 
-def _mirror_edges(writer: Rules, x: Term, axis: int, before: int, after: int, left_out: int) -> Term:
-    """Pad an axis of open size with its mirrored edges, without the `left_out` elements at the border."""
+def _mirror_edges(writer: Rules, x: Term, axis: int, before: int, after: int, skipped_count: int) -> Term:
+    """Pad an axis of open size with its mirrored edges, without the `skipped_count` elements at the border."""
     last = writer.size_term(x, axis, int64) - 1
     position = writer.iota((None,), 0, int64, [writer.as_size(last + (before + after + 1))]) - before
-    position = writer.select(position < 0, left_out - 1 - position, position)
-    return writer.take_at(x, axis, writer.select(position > last, last * 2 + (1 - left_out) - position, position))
+    position = writer.select(position < 0, skipped_count - 1 - position, position)
+    return writer.take_at(x, axis, writer.select(position > last, last * 2 + (1 - skipped_count) - position, position))
 
 
 @lowers("unpad")
@@ -280,7 +281,7 @@ def unpad(writer: Rules, node: Node, x: Term) -> Term | None:
     amounts, mode = node.attributes["paddings"], node.attributes["mode"].upper()
     for axis, (before, after) in enumerate(amounts):
         if mode == "CONSTANT":
-            x = writer.slice(x, axis, before, -after or None)
+            x = writer.slice(x, axis, before, -after if after else None)
             continue
         size = x.shape[axis]
         if not isinstance(size, int):

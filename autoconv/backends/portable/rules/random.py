@@ -153,7 +153,7 @@ def bits(writer: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
     shape, dtype = _requested_shape(node, sizes), node.attributes["dtype"]
     if shape is None or dtype.size < 4:
         return None
-    words = raw_bits(writer, seed, shape, _algorithm(node), dtype.size == 8)
+    words = raw_bits(writer, seed, shape, _algorithm(node), in_pairs=dtype.size == 8)
     return None if words is None else writer.emit_cast(words, dtype)
 
 
@@ -223,7 +223,7 @@ def integers(writer: Rules, node: Node, seed: Term, low: Term, high: Term, *size
         start, stop = writer.bitcast(start, uint64), writer.bitcast(stop, uint64)
     distance = stop - start
     divisor = writer.select(distance.same(0), 1, distance)
-    words = raw_bits(writer, seed, shape, _algorithm(node), low.dtype.size == 8)
+    words = raw_bits(writer, seed, shape, _algorithm(node), in_pairs=low.dtype.size == 8)
     if words is None:
         return None
     number = writer.binary("remainder", words, divisor) + start

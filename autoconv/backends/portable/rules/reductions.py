@@ -194,8 +194,10 @@ def reduce_segments(writer: Rules, node: Node, x: Term, starts: Term) -> Term | 
     elements = insert_axis(writer, writer.transpose(x, order), last)
     positions = writer.iota((x.shape[axis],), 0, int64, [writer.size(x, axis)])
     starts, ends = (insert_axis(writer, bounds, 1) for bounds in (starts, ends))
-    folded = writer.select((positions >= starts) & (positions < ends), elements, fold_operation(kind, dtype)[1])
-    result = fold(writer, folded, kind, (last + 1,), keepdims=False)
+    masked_elements = writer.select(
+        (positions >= starts) & (positions < ends), elements, fold_operation(kind, dtype)[1]
+    )
+    result = fold(writer, masked_elements, kind, (last + 1,), keepdims=False)
     return writer.transpose(result, [order.index(i) for i in range(x.rank)])
 
 

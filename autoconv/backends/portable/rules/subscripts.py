@@ -16,7 +16,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
 from autoconv.ops.index_spec import At, Gather, Mask, NewAxis, Rest, Slice, Spec, align
 
-_PAST_LAST = 2**31 - 1
+_PAST_LAST = 2**31 - 1  # the bound of a slice up to the end of any axis
 _FULL_SLICE = Slice(None, None, None)
 
 

@@ -96,9 +96,9 @@ def _fit_sizes(
     lengths: dict[int, Term] = {}
     for axis in sorted({axis for x in all_lengths for axis in x}):
         axis_lengths = [x[axis] for x in all_lengths if axis in x]
-        size = min(x.shape[axis] for x, own in zip(arrays, all_lengths, strict=True) if axis in own)
-        array_sizes = [x.shape[axis] for x, own in zip(arrays, all_lengths, strict=True)
-                       if axis not in own and x.rank >= -axis and x.shape[axis] != 1]
+        size = min(x.shape[axis] for x, array_lengths in zip(arrays, all_lengths, strict=True) if axis in array_lengths)
+        array_sizes = [x.shape[axis] for x, array_lengths in zip(arrays, all_lengths, strict=True)
+                       if axis not in array_lengths and x.rank >= -axis and x.shape[axis] != 1]
         if target_shape is not None:
             array_sizes.append(target_shape[axis] if len(target_shape) >= -axis else None)
         for length in axis_lengths[1:]:
@@ -111,8 +111,8 @@ def _fit_sizes(
         else:
             lengths[axis] = axis_lengths[0]
         arrays = [
-            writer.static_slice(x, x.rank + axis, 0, size) if axis in own and x.shape[axis] != size else x
-            for x, own in zip(arrays, all_lengths, strict=True)
+            writer.static_slice(x, x.rank + axis, 0, size) if axis in array_lengths and x.shape[axis] != size else x
+            for x, array_lengths in zip(arrays, all_lengths, strict=True)
         ]
     return arrays, lengths
 

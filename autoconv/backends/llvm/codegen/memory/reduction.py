@@ -19,7 +19,7 @@ from autoconv.backends.llvm.ir.index_arith import Index, Position, element_count
 from autoconv.backends.llvm.ir.nested_loops import strips, write_loop_nest
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
 from autoconv.backends.llvm.ir.types import register
-from autoconv.backends.llvm.legalize.array_reductions import KINDS
+from autoconv.backends.llvm.legalize.array_reductions import REDUCTION_KIND_BY_OP
 from autoconv.backends.llvm.schedule.reduction_depth import BLOCK_ELEMENTS
 from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.graph import Node
@@ -54,7 +54,7 @@ class _TotalWriter(StepLoops):
 
     def __init__(self, region: LoweringContext, node: Node) -> None:
         super().__init__(region, node, node.inputs)
-        self.kind = KINDS[node.attributes["op"]]
+        self.kind = REDUCTION_KIND_BY_OP[node.attributes["op"]]
         self.result_dtype: DType = node.results[0].dtype
         self.sizes = self._loop_sizes()
 

@@ -26,7 +26,7 @@ from autoconv.backends.llvm.codegen.values import Memory
 from autoconv.backends.llvm.ir.index_arith import Index, is_known
 from autoconv.backends.llvm.ir.nested_loops import write_loop_nest
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
-from autoconv.backends.llvm.legalize.array_statements import BASE
+from autoconv.backends.llvm.legalize.array_reductions import BASE
 from autoconv.backends.llvm.schedule.cost import cost_of
 from autoconv.backends.llvm.schedule.partition import Split, choose_loop_split
 from autoconv.backends.llvm.target.machine import current_target

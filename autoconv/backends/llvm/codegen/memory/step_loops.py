@@ -31,7 +31,8 @@ from autoconv.backends.llvm.ir.nested_loops import write_loop_nest
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
-from autoconv.backends.llvm.legalize.array_statements import BASE, Step
+from autoconv.backends.llvm.legalize.array_reductions import BASE
+from autoconv.backends.llvm.legalize.array_statements import Step
 from autoconv.backends.llvm.schedule.partition import Split
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value

@@ -97,9 +97,11 @@ def _power(b: GraphBuilder, node: Node, x: Parts, y: Parts) -> Parts:
 def _power_of_constant(b: GraphBuilder, x: Parts, n: int) -> Parts:
     """Raise to a constant integer."""
     one = b.ones_like(x[0]), b.zeros_like(x[0])
-    if abs(n) <= 3 and n > 0:
+    if n == 1:
+        return x
+    if n in (2, 3):
         x_squared = plain_product(b, x, x)
-        return (x, x_squared, plain_product(b, x, x_squared))[n - 1]
+        return x_squared if n == 2 else plain_product(b, x, x_squared)
     result, square, remaining_exponent = one, x, abs(n)
     while remaining_exponent:
         if remaining_exponent & 1:
@@ -117,7 +119,7 @@ def _power_by_squaring(b: GraphBuilder, x: Parts, y: Parts, magnitude: Value) ->
     result: Parts = (b.ones_like(broadcast_zeros), b.zeros_like(broadcast_zeros))
     one, square = result, x
     squares = [x]
-    for bit in range(7):
+    for bit in range(_MAX_EXPONENT.bit_length()):
         is_set = b.not_equal(b.bitwise_and(bits, 1 << bit), 0)
         next_result = plain_product(b, result, square)
         result = b.select(is_set, next_result[0], result[0]), b.select(is_set, next_result[1], result[1])

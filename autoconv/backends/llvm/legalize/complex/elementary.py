@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.graph.dtypes import float32
+from autoconv.graph.dtypes import float32, float64
 from autoconv.graph.graph import Value
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.elementwise.complex_inverses import INVERSES, rotated_rule
@@ -20,7 +20,7 @@ Parts = tuple[Value, Value]
 _INFINITY = float("inf")
 # (upper bound, exponent of two for numbers above it, lower bound, exponent for numbers below it): numbers beyond the
 # bounds are scaled before they are squared. Exponents are even.
-_SCALES = {float32: (2.0**40, -80, 2.0**-40, 80), float: (2.0**400, -600, 2.0**-400, 600)}
+_SCALES = {float32: (2.0**40, -80, 2.0**-40, 80), float64: (2.0**400, -600, 2.0**-400, 600)}
 
 
 def _is_single(x: Value) -> bool:
@@ -39,7 +39,7 @@ def _scale(b: GraphBuilder, magnitude: Any) -> tuple[Any, Callable[[Callable[[in
     That function takes a function of the exponent, and selects its value at the exponent of each magnitude. The
     exponent is 0 where no scaling is needed.
     """
-    upper_bound, large_exponent, lower_bound, small_exponent = _SCALES[float32 if _is_single(magnitude) else float]
+    upper_bound, large_exponent, lower_bound, small_exponent = _SCALES[magnitude.dtype]
     is_large, is_small, ones = b.greater(magnitude, upper_bound), b.less(magnitude, lower_bound), b.ones_like(magnitude)
 
     def select_by_exponent(function: Callable[[int], float]) -> Any:
@@ -160,6 +160,7 @@ def cosh(b: GraphBuilder, x: Value, y: Value) -> Parts:
 
 def tanh(b: GraphBuilder, x: Value, y: Value) -> Parts:
     magnitude = b.abs(x)
+    # Beyond this limit the real part is 1 to the last digit, and the imaginary part is 4 sin(y) cos(y) exp(-2 |x|).
     is_large = b.greater(magnitude, 10.0 if _is_single(x) else 22.0)
     sine, cosine, _ = _hyperbolic(b, b.select(is_large, b.zeros_like(x), x))
     sine_y, cosine_y = b.sin(y), b.cos(y)

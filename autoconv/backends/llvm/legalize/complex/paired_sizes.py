@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar
-from autoconv.backends.llvm.legalize.computed_size_rules import rule
+from autoconv.backends.llvm.legalize.computed_size_rules import are_numbers_or_dense, rule
 from autoconv.backends.llvm.legalize.computed_sizes import NamedSizes
 from autoconv.graph.graph import Node, Value
 
 
 @rule("complex")
 def _pair(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    if not all(is_scalar(value.type) or is_dense(value.type) for value in inputs):
+    if not are_numbers_or_dense(inputs):
         return None
     result = sizes.broadcast(node, inputs)
     return None if result is None else sizes.add_with_shape(node, *result)

@@ -1,8 +1,8 @@
 """Variances, extremes, sorts and norms of complex numbers by their parts: rules of the pass in `split.py`.
 
 NumPy's order is lexicographic: real parts first, then imaginary parts. A number with a nan part comes last in sorted
-rows, and is the extreme of any row. A rule takes complex operands as pairs of parts. It returns None where the
-node is kept, with whole complex numbers.
+rows, and is the extreme of a row that contains it. A rule takes complex operands as pairs of parts. It returns
+None where the node is kept, with whole complex numbers.
 """
 
 from __future__ import annotations

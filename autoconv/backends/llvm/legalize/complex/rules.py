@@ -1,8 +1,8 @@
 """The rules that `split.py` applies: ops on complex numbers, in terms of their real and imaginary parts.
 
-A rule takes `(b, node, operands)`, a complex operand as the pair of its parts. It returns a pair, a value, a list of
-such for several results, or None to leave the node to the op's kernel. Products and quotients are NumPy's: a product of
-arrays uses fused multiply-adds, a quotient Smith's method.
+A rule takes `(b, node, operands)`, a complex operand as the pair of its parts. It returns a pair or a value, a
+list of them for several results, or None to leave the node to the op's kernel. Products and quotients are NumPy's: a
+product of arrays uses fused multiply-adds, a quotient Smith's method.
 """
 
 from __future__ import annotations
@@ -85,7 +85,8 @@ def _part_rule(name: str) -> Rule:
     """Return the rule that selects a part."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
-        return x[0][name == "imag"]
+        ((real, imag),) = x
+        return imag if name == "imag" else real
 
     return rule
 
@@ -177,14 +178,12 @@ def _real_attributes(node: Node) -> dict[str, Any]:
 
 
 def _mixes_real_and_complex(node: Node) -> bool:
-    """Return whether a real operand gives elements of the result, which the imaginary part must not take as well."""
+    """Return whether a real operand gives elements of the result, which must not enter the imaginary part too."""
     name = node.op.name
     if name == "pad":
         return bool(node.attributes.get("constant_values", 0)) or len(node.inputs) > 1
     if name in ("set_item", "add_at_item", "set_diag"):
         return not all(is_ranked_complex(value.type) for value in node.inputs[:2])
-    if name in ("tensor_scatter_nd_update", "tensor_scatter_nd_add", "tensor_scatter_nd_sub", "ungather_nd"):
-        return False
     if name in ("numpy_sum", "numpy_mean", "numpy_cumsum", "numpy_copy"):
         return not is_ranked_complex(node.inputs[0].type)
     return False
@@ -211,18 +210,8 @@ def _apply_to_real_part(b: GraphBuilder, node: Node, operands: Any) -> Any:
     return getattr(b, node.op.name)(*parts, **node.attributes)
 
 
-def _matmul(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    """Compute four products of real matrices."""
-    (xr, xi), (yr, yi) = operands
-
-    def times(x: Value, y: Value) -> Value:
-        return b.matmul(x, y, **node.attributes)  # type: ignore[no-any-return]
-
-    return b.subtract(times(xr, yr), times(xi, yi)), b.add(times(xr, yi), times(xi, yr))
-
-
 def _contraction(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    """Contract two complex operands of any rank."""
+    """Compute a matrix product or contraction of two complex operands by four real ones."""
     if len(operands) != 2 or not all(isinstance(x, tuple) for x in operands):
         return None
     (xr, xi), (yr, yi) = operands
@@ -274,7 +263,7 @@ RULES: dict[str, Rule] = {
     **ELEMENTWISE, **{name: _linear_rule(name) for name in _LINEAR_OPS}, "zeros_like": _fill_rule(0),
     "ones_like": _fill_rule(1), "size": _apply_to_real_part, "shape": _apply_to_real_part,
     "rank": _apply_to_real_part, "dimension": _apply_to_real_part,
-    "matmul": _matmul, "tensordot": _contraction, "einsum": _contraction, "constant": _constant,
+    "matmul": _contraction, "tensordot": _contraction, "einsum": _contraction, "constant": _constant,
     "reduce_prod": reduce_prod_rule, "numpy_prod": reduce_prod_rule, **PYTHON, **REDUCTIONS,
 }  # fmt: skip
 

@@ -16,8 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.representation import (
     is_dense,
@@ -133,10 +131,7 @@ class _Writer:
     def _split_value(self, whole: Value) -> Parts:
         b, node = GraphBuilder(self.graph), whole.node
         if node is not None and node.op.name == "constant":
-            array, weak = np.asarray(node.attributes["value"]), node.attributes.get("weak", False)
-            real, imag = (b.constant(value=np.ascontiguousarray(part).reshape(array.shape), weak=weak)
-                          for part in (array.real, array.imag))  # fmt: skip
-            return real, imag
+            return RULES["constant"](b, node, ())  # type: ignore[no-any-return]
         return b.real(whole), b.imag(whole)
 
     def set(self, value: Value, new_value: Any) -> None:
