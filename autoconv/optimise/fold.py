@@ -44,8 +44,8 @@ def fold_constants(graph: Graph, contract: str = "function") -> Graph:
     """Replace nodes with constant operands by constants, and conds on constants by the arm taken.
 
     Pure nodes are folded. A node that may raise is folded unless its kernel raises; then it stays, and raises at run
-    time. An input counts as a constant if the node reads only its shape, and the shape is static. Captured constants are
-    propagated into regions.
+    time. An input counts as a constant if the node reads only its shape, and the shape is static. Captured
+    constants are propagated into regions.
     """
     constants = {value for node in graph.walk() if node.op.name == "constant" for value in node.results}
     if not any(_may_fold(node, constants) for node in graph.walk()):
