@@ -8,10 +8,8 @@ end_quietly_while_loading()
 
 from importlib import import_module
 from os import environ
-from sys import modules
+from sys import _getframe, modules
 from typing import TYPE_CHECKING, Any
-
-from autoconv.forks import lazy_import
 
 if TYPE_CHECKING:
     from autoconv import importing as importing
@@ -29,7 +27,7 @@ def _load(name: str) -> Any:
     """
     if name.startswith("__") and name != "__all__":
         raise AttributeError(f"module 'autoconv' has no attribute {name!r}")
-    with lazy_import():
+    with import_module("autoconv.forks").lazy_import():
         if name in _LAZY_MODULES:
             return import_module(f"autoconv.{name}")
         if name in _TENSORFLOW_MODULES:
@@ -38,7 +36,11 @@ def _load(name: str) -> Any:
             return getattr(import_module("autoconv.keras"), name)
         if name in _MODULE_BY_NAME:
             return getattr(import_module(_MODULE_BY_NAME[name]), name)
+        helper_process = import_module("autoconv.helper_process")
+        if "autoconv._public" not in modules:
+            helper_process.start_ahead(_getframe(1))
         public_names = vars(import_module("autoconv._public"))
+        helper_process.reap_child()
     if "__all__" not in public_names:  # this thread is loading it right now, and imports the module of that name next
         raise AttributeError(name)
     globals().update({key: public_names[key] for key in ("__all__", *public_names["__all__"]) if key in public_names})

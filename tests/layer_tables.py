@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 SOURCE = {"syntax", "analysis", "passes", "emit"}
 GRAPH = {"graph", "ops", "autodiff", "optimise", "backends"}
-BASE = {"errors", "config", "forks", "process_state", "hooks", "paths"}
+BASE = {"errors", "config", "forks", "process_state", "hooks"}
 
 # What each part may import from autoconv, itself aside; what is imported for annotations only does not count.
 MAY_IMPORT = {
@@ -18,7 +18,6 @@ MAY_IMPORT = {
     "config": {"errors", "forks", "hooks"},
     "forks": set(),
     "hooks": set(),
-    "paths": set(),
     "process_state": {"forks"},
     # the source tower, from Python to Python
     "syntax": {"errors", "process_state"},
@@ -33,7 +32,8 @@ MAY_IMPORT = {
     "autodiff": {"errors", "forks", "graph", "ops"},
     "optimise": {"errors", "graph", "ops"},
     "code_cache": {"config"},
-    "backends": BASE | {"graph", "ops", "code_cache"},
+    "helper_process": {"config", "forks", "code_cache"},
+    "backends": BASE | {"graph", "ops", "code_cache", "helper_process"},
     # the layer that joins the towers
     "runtime": BASE | {"graph", "ops", "autodiff"},
     "operators": BASE | {"runtime", "graph", "ops", "emit"},
@@ -63,7 +63,7 @@ THIRD_PARTY = {
     "stablehlo": set(), "clibrary": {"numpy"},
     "tracing": {"numpy"}, "api": {"numpy"}, "data": {"numpy"}, "numpy": {"numpy"}, "xp": {"numpy"},
     "bench": {"numpy", "rich"},
-    "config": {"platformdirs"},
+    "config": {"platformdirs"}, "helper_process": {"llvmlite"},
 }  # fmt: skip
 
 # The sub-packages of a part, in order: each may import those before it. Modules beside them may import all of them,

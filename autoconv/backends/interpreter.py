@@ -12,11 +12,11 @@ import numpy as np
 from autoconv.backends.call_form import CallForm
 from autoconv.backends.heap_stack import LIMIT_ERRORS, compile_recursive
 from autoconv.backends.protocol import Dispatch
+from autoconv.config.paths import PACKAGE
 from autoconv.errors import GraphOnlyError, InvalidArgumentError, OpError, Place
 from autoconv.graph.graph import Graph, Node, Span, has_recursion
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import TensorType
-from autoconv.paths import PACKAGE
 
 Run = Callable[[Sequence[Any]], list[Any]]
 Function = Callable[..., Any]

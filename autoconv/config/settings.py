@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+THREAD_LIMIT = 64  # the largest number of threads that a loop is split over
+
 
 @dataclass(slots=True)
 class Settings:
@@ -107,6 +109,12 @@ def _parse_logs(text: str) -> frozenset[str]:
     for name in sorted(names - set(_LOG_NAMES)):
         warnings.warn(f"AUTOCONV_LOGS: there is no log {name!r}; there are {', '.join(_LOG_NAMES)}", stacklevel=2)
     return names & set(_LOG_NAMES)
+
+
+def usable_threads() -> int:
+    """Return the number of threads to use: `threads`, or the number of usable processors; at most THREAD_LIMIT."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(SETTINGS.threads or processors, THREAD_LIMIT)
 
 
 def cache_folder() -> Path | None:

@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-from autoconv.paths import PACKAGE
+from autoconv.config.paths import PACKAGE
 
 _FOLDERS = ("analysis", "emit", "passes", "syntax")
 

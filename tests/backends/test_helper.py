@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import autoconv
+import autoconv.helper_process as helper_process
 from autoconv.backends.llvm.jit import compiler, helper, helper_main, machine_code
 from autoconv.backends.llvm.jit import engine as jit_engine
 from autoconv.backends.llvm.jit.helper import HelperEnded
@@ -48,7 +49,7 @@ def test_crashes_are_distinguished_from_errors():
 
 
 def test_an_endless_compilation_is_ended(monkeypatch):
-    monkeypatch.setattr(helper, "TIME_LIMIT", 0.1)
+    monkeypatch.setattr(helper_process, "TIME_LIMIT", 0.1)
     found = helper.object_files([(ENDLESS, 0), (GOOD, 0)])
     assert isinstance(found[0], HelperEnded) and found[0].is_late
     assert isinstance(found[1], bytes)
@@ -85,7 +86,6 @@ def test_the_helper_starts_in_the_background():
     helper.start()
     first = helper._HELPER[0]
     helper.start()
-    helper.load()
     assert isinstance(helper.object_files([(GOOD, 0)])[0], bytes)
     assert helper._HELPER[0] is first
     first._connection.shutdown(2)
@@ -94,10 +94,10 @@ def test_the_helper_starts_in_the_background():
 
 
 def test_a_helper_that_does_not_start_is_an_error_only_when_it_is_needed(monkeypatch):
-    monkeypatch.setattr(helper, "_HELPER_PROGRAM", "import nowhere")
+    monkeypatch.setattr(helper_process, "_PROGRAM", "import nowhere")
     helper.start()
     for _ in range(2):
-        with pytest.raises(helper.HelperUnavailable):
+        with pytest.raises(helper_process.HelperUnavailable):
             helper.object_files([(GOOD, 0)])
     assert not helper._HELPER
 
@@ -190,6 +190,7 @@ def test_new_functions_start_it_before_their_trace(tmp_path, body):
     script.write_text(
         f"""
 import autoconv
+import autoconv.helper_process as helper_process
 from autoconv.backends.llvm.jit import helper
 assert not helper._HELPER
 started = []
@@ -199,12 +200,41 @@ helper.start = lambda: started.append(1) or real()
 def f(x):
     {body}
 f(1.0)
-print(len(started))
+print(bool(started))
 """
     )
     environment = {"AUTOCONV_CACHE": str(tmp_path / "cache"), "AUTOCONV_NUM_THREADS": "2"}
     program = f"import runpy; runpy.run_path({str(script)!r})"
-    assert [_run(program, **environment) for _ in range(2)] == [["1"], ["0"]]
+    assert [_run(program, **environment) for _ in range(2)] == [["True"], ["False"]]
+
+
+def test_a_new_file_starts_it_before_the_import_of_the_package(tmp_path):
+    """The helper starts once for each version of a file, and neither os.wait nor a forked child finds it."""
+    script = tmp_path / "script.py"
+    text = """
+import os
+import autoconv
+decorator = autoconv.compile
+import autoconv.helper_process as helper_process
+print(len(helper_process._STARTED_AHEAD))
+try:
+    os.wait()
+except ChildProcessError:
+    print("nobody")
+child = os.fork()
+if not child:
+    os._exit(len(helper_process._STARTED_AHEAD))
+print(os.wait()[1])
+assert decorator(lambda x: x + 1.0)(2.0) == 3.0
+"""
+    script.write_text(text)
+    program = f"import runpy; runpy.run_path({str(script)!r})"
+    cache = str(tmp_path / "cache")
+    shown = [_run(program, AUTOCONV_CACHE=cache) for _ in range(2)]
+    script.write_text(text + "# changed")
+    shown += [_run(program, AUTOCONV_CACHE=cache), _run(program, AUTOCONV_CACHE=cache, AUTOCONV_HELPER="0")]
+    assert [lines[0] for lines in shown] == ["1", "0", "1", "0"]
+    assert all(lines[1:] == ["nobody", "0"] for lines in shown)
 
 
 def _run(program, **environment):

@@ -16,9 +16,9 @@ from types import CodeType, FrameType, TracebackType
 
 import numpy as np
 
+from autoconv.config.paths import PACKAGE
 from autoconv.errors import REGION_SUFFIX, Place
 from autoconv.graph.graph import Span
-from autoconv.paths import PACKAGE
 from autoconv.runtime.support.skipped_frames import is_skipped_by_warnings
 
 _LIBRARIES = tuple(

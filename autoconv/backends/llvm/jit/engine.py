@@ -22,6 +22,7 @@ from autoconv.backends.llvm.target.cpu import description
 from autoconv.code_cache import NATIVE
 from autoconv.config import SETTINGS
 from autoconv.forks import COMPILATION, after_fork, new_lock
+from autoconv.helper_process import HelperUnavailable
 
 _LIBRARY_NUMBERS = itertools.count()
 _LOCK = new_lock(order=COMPILATION)  # LLVM's global context is not thread-safe
@@ -154,7 +155,7 @@ def _compile_texts(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcep
     if SETTINGS.helper:
         try:
             return helper.object_files(modules)
-        except helper.HelperUnavailable:
+        except HelperUnavailable:
             pass
     return compiler.object_files(modules)
 
@@ -166,18 +167,6 @@ def start_helper() -> None:
             helper.start()
         finally:
             _LOCK.release()
-
-
-def warm_up() -> None:
-    """Load LLVM, if it is not loaded: in the helper, or in this process if none can be started."""
-    with _LOCK:
-        if SETTINGS.helper:
-            try:
-                helper.load()
-                return
-            except helper.HelperUnavailable:
-                pass
-        compiler.object_files([])
 
 
 class _LinkedCode:

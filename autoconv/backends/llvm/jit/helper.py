@@ -13,34 +13,16 @@ import itertools
 import os
 import re
 import select
-import sys
 from collections.abc import Sequence
-from typing import Any
 
 from autoconv.backends.llvm.jit import helper_main as protocol
 from autoconv.backends.llvm.jit.compiler import order_by_compile_time
 from autoconv.backends.llvm.jit.machine_code import BadText
-from autoconv.backends.llvm.target.machine import this_machine
+from autoconv.helper_process import HelperUnavailable, start_process, take_process
 
-TIME_LIMIT = 4.0  # seconds of processor time that a short text may take
-# The process forks, so that the helper is no child of the program, and before any import, as a fork copies the
-# pages that were written to.
-_HELPER_PROGRAM = """
-import posix
-if posix.fork():
-    posix._exit(0)
-import sys
-sys.path.append(sys.argv[1])
-import helper_main
-helper_main.serve(lambda: __import__("machine_code").object_file_compiler(is_in_helper=True))
-"""
 _FATAL_MESSAGE = re.compile(r"Assertion .*|LLVM ERROR.*")
 _FIRST_EARLY_NUMBER = 1 << 31  # larger than the numbers of the modules of an exchange
 _STDERR_LIMIT = 1 << 16  # bytes of the helper's messages that are searched for the reason of its end
-
-
-class HelperUnavailable(Exception):
-    """No helper process can be started; `str()` gives the reason."""
 
 
 class HelperEnded(Exception):
@@ -61,40 +43,21 @@ class Helper:
     def __init__(self) -> None:
         import _socket  # light, unlike `socket`
 
-        import llvmlite  # light: only for its path
-
-        program, folder = sys.executable, os.path.dirname(os.path.abspath(__file__))
-        is_python = bool(program) and "python" in os.path.basename(program).lower() and not hasattr(sys, "frozen")
-        if not is_python or not hasattr(os, "posix_spawn") or not os.path.isdir(folder):
-            raise HelperUnavailable("there is no Python that a process could run")
-        self.threads = this_machine().threads
-        own_end, helper_end = (_above_standard_streams(end.detach()) for end in _socket.socketpair())
-        self._stderr, stderr = map(_above_standard_streams, os.pipe())
-        self._connection = _socket.socket(fileno=own_end)
-        self._child = 0
-        self._is_ready = self._has_llvm = False
+        self._process = take_process() or start_process()
+        self.threads = self._process.threads
+        self._connection = _socket.socket(fileno=self._process.connection)
+        self._send_flags = getattr(_socket, "MSG_NOSIGNAL", 0)
+        self._is_ready = False
         # Module that `begin` requested, and no exchange has asked for -> number of the request.
         self._begun: dict[tuple[str, int], int] = {}
         self._early_numbers = itertools.count(_FIRST_EARLY_NUMBER)
         self._early_results: dict[int, bytes | BaseException] = {}  # number of such a request -> result
-        try:
-            libraries = os.path.dirname(os.path.dirname(os.path.abspath(llvmlite.__file__)))
-            self._child = _spawn(program, [folder, libraries, str(self.threads), str(TIME_LIMIT)], helper_end, stderr)
-            self._send_flags = getattr(_socket, "MSG_NOSIGNAL", 0)
-        except BaseException as error:
-            self.close()
-            if isinstance(error, OSError):
-                raise HelperUnavailable(f"the process does not start: {error}") from None
-            raise
-        finally:
-            os.close(helper_end)
-            os.close(stderr)
 
     def wait(self) -> None:
         """Wait until the process is ready for texts. Raises HelperUnavailable."""
         if self._is_ready:
             return
-        self._reap_child()
+        self._process.reap_child()
         try:
             self._is_ready = self._receive_answer() == (0, protocol.READY, b"")
         except (OSError, HelperEnded) as error:
@@ -104,20 +67,11 @@ class Helper:
 
     def close(self) -> None:
         """Close the connection; the helper then ends itself at once."""
-        self._connection.close()
-        with contextlib.suppress(OSError):
-            os.close(self._stderr)
-        self._reap_child()
-
-    def _reap_child(self) -> None:
-        """Wait for the end of the intermediate child, which has started the helper."""
-        child, self._child = self._child, 0
-        if child:
-            with contextlib.suppress(ChildProcessError):  # the program reaps its children itself
-                os.waitpid(child, 0)
+        self._connection.detach()
+        self._process.close()
 
     def exchange(self, modules: Sequence[tuple[str, int]], results: dict[int, bytes | BaseException]) -> None:
-        """Compile the modules and put the results into `results`, by position. Without modules, wait for LLVM.
+        """Compile the modules and put the results into `results`, by position.
 
         Raises HelperEnded or _Restart if the process ends before all are done. The result of a module that took too
         long is HelperEnded.
@@ -130,12 +84,9 @@ class Helper:
                 results[position] = self._early_results.pop(number)
             elif number == position:
                 self._request(number, *module)
-        while len(results) < len(modules) or not self._has_llvm:
+        while len(results) < len(modules):
             number, kind, data = self._receive_answer()
             result: bytes | BaseException = data
-            if kind == protocol.LOADED:
-                self._has_llvm = True
-                continue
             if kind == protocol.BAD:
                 result = BadText(data.decode(errors="replace"))
             elif kind == protocol.TIMED_OUT:
@@ -181,40 +132,13 @@ class Helper:
     def _fatal_error(self) -> str:
         """Return the message with which LLVM ended the helper."""
         text = ""
-        if select.select([self._stderr], [], [], 0)[0]:
-            text = os.read(self._stderr, _STDERR_LIMIT).decode(errors="replace")
+        if select.select([self._process.stderr], [], [], 0)[0]:
+            text = os.read(self._process.stderr, _STDERR_LIMIT).decode(errors="replace")
         match = _FATAL_MESSAGE.search(text)
         return f"LLVM ended its process: {match[0][:200]}" if match else "LLVM ended its process"
 
 
-def _above_standard_streams(descriptor: int) -> int:
-    """Move a file descriptor above those of the standard streams, in case the program has closed these."""
-    if descriptor > 2:
-        return descriptor
-    import fcntl
-
-    result = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
-    os.close(descriptor)
-    return result
-
-
-def _spawn(program: str, arguments: list[str], connection: int, stderr: int) -> int:
-    """Start an intermediate process, which starts the helper and ends; return its process ID."""
-    actions: list[Any] = [
-        (os.POSIX_SPAWN_DUP2, connection, 0),
-        (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-        (os.POSIX_SPAWN_DUP2, stderr, 2),
-    ]
-    import signal
-
-    ignored_or_handled = {number for number in signal.valid_signals() if signal.getsignal(number) is not signal.SIG_DFL}
-    return os.posix_spawn(
-        program, [program, "-I", "-S", "-c", _HELPER_PROGRAM, *arguments], os.environ, file_actions=actions,
-        setsigmask=(), setsigdef=ignored_or_handled - {signal.SIGKILL, signal.SIGSTOP},
-    )  # fmt: skip
-
-
-_HELPER: list[Helper] = []  # the helper of this process, once it is started
+_HELPER: list[Helper] = []  # at most one
 
 
 def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseException]:
@@ -250,8 +174,9 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
 
 def begin(text: str, level: int) -> None:
     """Request a module from the helper, whose result a later `object_files` takes; no effect if it cannot start."""
-    with contextlib.suppress(HelperUnavailable):
-        _ready_helper().begin(text, level)
+    start()
+    for helper in _HELPER:
+        helper.begin(text, level)
 
 
 def start() -> None:
@@ -259,18 +184,6 @@ def start() -> None:
     if not _HELPER:
         with contextlib.suppress(HelperUnavailable):
             _HELPER.append(Helper())
-
-
-def load() -> None:
-    """Start the helper if it does not run, and wait until it has loaded LLVM.
-
-    Raises HelperUnavailable or HelperEnded.
-    """
-    try:
-        _ready_helper().exchange((), {})
-    except BaseException:
-        drop_helper()
-        raise
 
 
 def _ready_helper() -> Helper:

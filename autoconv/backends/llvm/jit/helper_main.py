@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 REQUEST = struct.Struct("<IBQ")  # number, level, bytes of text
 ANSWER = struct.Struct("<IBQ")  # number, kind (below), bytes of data
 # Kinds of answers, with their data: object file; message of BadText; time limit exceeded; the helper ends; it is ready
-# for texts; LLVM is loaded; message of an error that prevents that LLVM is loaded or has memory.
-CODE, BAD, TIMED_OUT, EXITS, READY, LOADED, FAILED = range(7)
+# for texts; message of an error that prevents that LLVM is loaded or has memory.
+CODE, BAD, TIMED_OUT, EXITS, READY, FAILED = range(6)
 _CHARACTERS_PER_SECOND = 20_000  # characters of a text that add a second to its time limit
 _CHECK_INTERVAL = 0.25  # seconds between two checks of time limits
 _WALL_CLOCK_FACTOR = 30  # factor of the limit by wall clock, as other processes use the processors, too
@@ -86,7 +86,6 @@ class _Server:
                 compile_text = self._compile_text
                 if compile_text is None:
                     compile_text = self._compile_text = self._load()
-                    self.answer(0, LOADED)
         except BaseException as error:
             self.answer(0, FAILED, str(error).encode())
             return

@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from autoconv.backends.llvm.jit.engine import Code, prepare_object_files, start_helper, warm_up
+from autoconv.backends.llvm.jit.engine import Code, begin_compilation, start_helper
 from autoconv.backends.llvm.runtime import (
     array_pool,
     call_dispatch,
@@ -56,7 +55,6 @@ def pending_texts(text: str, objects: Iterable[Any] = ()) -> dict[str, int]:
 
     Each text is mapped to its optimisation level.
     """
-    _PARTS_AHEAD.clear()  # nothing is compiled ahead any more, as this graph's parts are compiled with it
     parts = [*_needed_parts(text), _DISPATCH]
     if any(item is MEMORY_HANDLER for item in objects):
         parts.append(_ARRAY_POOL)
@@ -64,26 +62,14 @@ def pending_texts(text: str, objects: Iterable[Any] = ()) -> dict[str, int]:
 
 
 def start_compiling_ahead() -> None:
-    """Load LLVM and compile the shared code in a background thread, once in a process.
-
-    This saves a quarter of the time of the first call. A thread that needs the code earlier waits for it.
-    """
-    if not _PARTS_AHEAD or _STARTED or this_machine().threads == 1:
+    """Have the helper load LLVM and compile the shared code while the first graph of the process is traced."""
+    if not _PARTS_AHEAD:
         return
-    _STARTED.append(True)
-    start_helper()  # here, since the thread may start late
-    with contextlib.suppress(RuntimeError):  # no thread can be started
-        threading.Thread(target=_compile_ahead, name="autoconv-ahead").start()
-
-
-def _compile_ahead() -> None:
-    """Compile the parts of the runtime that are likely to be needed; errors are ignored here."""
-    with contextlib.suppress(Exception):  # the error recurs where the code is needed
-        warm_up()
-        while _PARTS_AHEAD:
-            part = _PARTS_AHEAD.pop()
-            if not _is_loaded(part):
-                prepare_object_files({part.text(): part.level})
+    start_helper()
+    while _PARTS_AHEAD:
+        part = _PARTS_AHEAD.pop()
+        if not _is_loaded(part) and (part is not _PARALLEL or this_machine().is_parallel):
+            begin_compilation(part.text(), part.level)
 
 
 def _is_loaded(part: _Part) -> bool:
@@ -146,12 +132,13 @@ def _load_pool(number: int) -> dict[str, int]:
 _REFERENCES = _Part(_load_references, references.text, 0)
 _PARALLEL = _Part(_load_parallel, thread_pool.text, 0)
 _DISPATCH = _Part(_load_dispatch, call_dispatch.text, 0)
+_EXCEPTIONS = _Part(_load_exceptions, exceptions.text, 0)
 _ARRAY_POOL = _Part(memory_handler, array_pool.text, 0)
 # Marker in the text of a module -> the part that the module then needs.
 _PARTS_BY_MARKER = {
     "": _REFERENCES,
     '@"parallel"': _PARALLEL,
-    '@"catch_error"': _Part(_load_exceptions, exceptions.text, 0),
+    '@"catch_error"': _EXCEPTIONS,
     '@"object_': _Part(_load_objects, objects.text, 1),
 }
 
@@ -168,9 +155,8 @@ def _load_functions(
     return {name: code.address(name) for name in names}
 
 
-# Parts to compile ahead, from the last one to the first; empty after the first compilation of a graph.
-_PARTS_AHEAD = [_PARALLEL, _ARRAY_POOL, _DISPATCH, _REFERENCES]
-_STARTED: list[bool] = []  # empty until the background thread is started
+# Parts that most programs need, from the last one to compile to the first; empty after the start of the first trace.
+_PARTS_AHEAD = [_PARALLEL, _ARRAY_POOL, _EXCEPTIONS, _REFERENCES, _DISPATCH]
 _LOADED_CODE: list[Code] = []
 
 

@@ -15,9 +15,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from autoconv.backends.llvm.target.cpu import instructions
-from autoconv.config import SETTINGS
-
-THREAD_LIMIT = 64  # the largest number of threads that a loop is split over
+from autoconv.config.settings import usable_threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +83,8 @@ class Target:
 
 
 def this_machine() -> Target:
-    """Return the target of this process.
-
-    The number of threads is AUTOCONV_NUM_THREADS, or the number of usable processors.
-    """
-    usable_processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return _with_threads(min(SETTINGS.threads or usable_processors, THREAD_LIMIT))
+    """Return the target of this process, with its `usable_threads`."""
+    return _with_threads(usable_threads())
 
 
 @functools.lru_cache(maxsize=1)

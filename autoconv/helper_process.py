@@ -1,0 +1,178 @@
+"""Start the helper process, in which LLVM runs, before the backend that uses it is imported.
+
+The process takes longer to start and to load LLVM than a short function takes to be traced, so the first call would
+wait for it. `start_ahead` therefore starts it when a program first uses a name of this package, and it loads LLVM while
+the package's modules are imported. `backends.llvm.jit.helper` exchanges texts and object files with it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import hashlib
+import os
+import sys
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+from autoconv.code_cache import STARTS
+from autoconv.config import SETTINGS
+from autoconv.config.settings import usable_threads
+from autoconv.forks import after_fork
+
+TIME_LIMIT = 4.0  # seconds of processor time that a short text may take
+_PROGRAM_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "backends", "llvm", "jit")
+# The process forks, so that it is no child of the program, and before any import, as a fork copies the pages that were
+# written to.
+_PROGRAM = """
+import posix
+if posix.fork():
+    posix._exit(0)
+import sys
+sys.path.append(sys.argv[1])
+import helper_main
+helper_main.serve(lambda: __import__("machine_code").object_file_compiler(is_in_helper=True))
+"""
+
+
+class HelperUnavailable(Exception):
+    """No helper process can be started; `str()` gives the reason."""
+
+
+@dataclass
+class HelperProcess:
+    """A started helper process, which ends when its connection is closed.
+
+    connection  file descriptor of the socket
+    stderr      file descriptor from which the helper's standard error is read
+    child       process ID of the intermediate child, which starts the helper and ends; 0 after `reap_child`
+    threads     the largest number of texts that the helper compiles at the same time
+    """
+
+    connection: int
+    stderr: int
+    child: int
+    threads: int
+
+    def reap_child(self) -> None:
+        """Wait for the end of the intermediate child."""
+        child, self.child = self.child, 0
+        if child:
+            with contextlib.suppress(ChildProcessError):  # the program reaps its children itself
+                os.waitpid(child, 0)
+
+    def close(self) -> None:
+        """Close both file descriptors; the helper then ends itself."""
+        for descriptor in (self.connection, self.stderr):
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+        self.reap_child()
+
+
+def start_process() -> HelperProcess:
+    """Start a helper process without waiting until it is ready. Raises HelperUnavailable."""
+    import _socket  # light, unlike `socket`
+
+    import llvmlite  # light: only for its path
+
+    program = sys.executable
+    is_python = bool(program) and "python" in os.path.basename(program).lower() and not hasattr(sys, "frozen")
+    if not is_python or not hasattr(os, "posix_spawn") or not os.path.isdir(_PROGRAM_FOLDER):
+        raise HelperUnavailable("there is no Python that a process could run")
+    threads = usable_threads()
+    libraries = os.path.dirname(os.path.dirname(os.path.abspath(llvmlite.__file__)))
+    own_end, far_end = (_above_standard_streams(end.detach()) for end in _socket.socketpair())
+    stderr, far_stderr = map(_above_standard_streams, os.pipe())
+    process = HelperProcess(own_end, stderr, 0, threads)
+    arguments = [_PROGRAM_FOLDER, libraries, str(threads), str(TIME_LIMIT)]
+    try:
+        process.child = _spawn(program, arguments, far_end, far_stderr)
+    except BaseException as error:
+        process.close()
+        if isinstance(error, OSError):
+            raise HelperUnavailable(f"the process does not start: {error}") from None
+        raise
+    finally:
+        os.close(far_end)
+        os.close(far_stderr)
+    return process
+
+
+_STARTED_AHEAD: list[HelperProcess] = []  # at most one, until `take_process` returns it
+
+
+def start_ahead(frame: FrameType | None) -> None:
+    """Start the helper for the file whose code runs in `frame`, if this file has not been run before.
+
+    A file that was run before finds the machine code of its first calls in the cache, and needs no helper for them. A
+    changed file counts as new.
+    """
+    while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
+        frame = frame.f_back
+    is_native = SETTINGS.helper and not SETTINGS.disabled and SETTINGS.backend in ("llvm", "native")
+    if frame is None or not is_native or _was_run_before(frame.f_code.co_filename):
+        return
+    with contextlib.suppress(HelperUnavailable, ImportError, OSError):
+        _STARTED_AHEAD.append(start_process())
+
+
+def _was_run_before(file: str) -> bool:
+    """Return whether the cache has an entry for this file with its present size and time; store one if not."""
+    try:
+        status = os.stat(file)
+    except OSError:
+        return False  # a cell of a notebook, or code without a file
+    key = hashlib.sha256(f"{os.path.abspath(file)}\0{status.st_size}\0{status.st_mtime_ns}".encode()).hexdigest()
+    if STARTS.load(key) is not None:
+        return True
+    STARTS.store(key, b"")
+    return False
+
+
+def reap_child() -> None:
+    """Wait for the intermediate child of `start_ahead`: the program must not find it among its own children."""
+    for process in _STARTED_AHEAD:
+        process.reap_child()
+
+
+def take_process() -> HelperProcess | None:
+    """Return the helper that `start_ahead` started, to the first caller; else None."""
+    return _STARTED_AHEAD.pop() if _STARTED_AHEAD else None
+
+
+def _drop() -> None:
+    """Close the connection of a helper that no one took: at exit, and in a forked child, where it is the parent's."""
+    while _STARTED_AHEAD:
+        _STARTED_AHEAD.pop().close()
+
+
+atexit.register(_drop)
+after_fork(_drop)
+
+
+def _above_standard_streams(descriptor: int) -> int:
+    """Move a file descriptor above those of the standard streams, in case the program has closed these."""
+    if descriptor > 2:
+        return descriptor
+    import fcntl
+
+    result = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+    os.close(descriptor)
+    return result
+
+
+def _spawn(program: str, arguments: list[str], connection: int, stderr: int) -> int:
+    """Start an intermediate process, which starts the helper and ends; return its process ID."""
+    actions: list[Any] = [
+        (os.POSIX_SPAWN_DUP2, connection, 0),
+        (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+        (os.POSIX_SPAWN_DUP2, stderr, 2),
+    ]
+    import signal
+
+    ignored_or_handled = {number for number in signal.valid_signals() if signal.getsignal(number) is not signal.SIG_DFL}
+    return os.posix_spawn(
+        program, [program, "-I", "-S", "-c", _PROGRAM, *arguments], os.environ, file_actions=actions,
+        setsigmask=(), setsigdef=ignored_or_handled - {signal.SIGKILL, signal.SIGSTOP},
+    )  # fmt: skip
