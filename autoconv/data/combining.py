@@ -128,19 +128,21 @@ class Sample(Node):
     """Elements of several datasets: each is the next element of a dataset that is drawn at random.
 
     `weights` are the probabilities up to a factor. If there is a `choice_dataset`, its integers choose the datasets
-    instead. With `stops_at_end`, the first end of a dataset ends the sample; otherwise the other datasets continue.
+    instead. With `stops_at_end`, the first end of a dataset ends the sample; otherwise the other datasets continue. If
+    it `redraws`, each pass has its own draws.
     """
 
     name = "sample_from_datasets"
 
     def __init__(
-        self, sources: Sequence[Node], weights: Any, seed: Any, stops_at_end: bool, choice_dataset: Node | None = None
-    ) -> None:
+        self, sources: Sequence[Node], stops_at_end: bool, weights: Any = None, seed: Any = 0,
+        redraws: bool | None = False, choice_dataset: Node | None = None,
+    ) -> None:  # fmt: skip
         spec = _joined_spec(sources)
         self.weights = np.ones(len(sources)) if weights is None else np.asarray(weights, np.float64)
         if self.weights.shape != (len(sources),) or (self.weights < 0).any() or not self.weights.sum():
             raise ValueError(f"one weight of at least 0 is needed for each of {len(sources)} datasets, found {weights}")
-        self.stream = RandomStream(seed, reshuffles=False)
+        self.stream = RandomStream(seed, reshuffles=bool(redraws))
         self.stops_at_end = stops_at_end
         self.choice_dataset = choice_dataset
         super().__init__(spec, [*sources, *([choice_dataset] if choice_dataset is not None else [])])

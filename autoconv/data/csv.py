@@ -118,8 +118,10 @@ def read_records(
             yield f"{path}:{reader.line_num}", record
 
 
-def read_column_names(path: str, delimiter: str) -> list[str]:
-    """Return the names in the first line of a file; raise ValueError for none, or for a repeated name."""
+def read_column_names(path: str, delimiter: str, has_header: bool) -> list[str]:
+    """Return the names in the header of a file; raise ValueError if there is none, or for a repeated name."""
+    if not has_header:
+        raise ValueError(f"column_names has to name the columns of {path}, which has no header")
     with open(path, encoding="utf-8", newline="") as file:
         names = next(csv.reader(file, delimiter=delimiter), [])
     if not names or len(set(names)) < len(names):

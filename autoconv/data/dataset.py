@@ -167,6 +167,8 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
     ) -> Dataset:
         """The elements of several datasets, each from a dataset that is drawn with these weights.
 
+        With `rerandomize_each_iteration`, each pass has its own draws.
+
         >>> small, large = autoconv.data.Dataset.range(3), autoconv.data.Dataset.range(100, 103)
         >>> mixed = autoconv.data.Dataset.sample_from_datasets([small, large], weights=[0.5, 0.5], seed=1)
         >>> sorted(map(int, mixed))
@@ -175,7 +177,7 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
         nodes = [_dataset_node(dataset, "sample_from_datasets") for dataset in datasets]
         if not nodes:
             raise ValueError("sample_from_datasets takes one or more datasets, found none")
-        return Dataset(combining.Sample(nodes, weights, seed, stop_on_empty_dataset))
+        return Dataset(combining.Sample(nodes, stop_on_empty_dataset, weights, seed, rerandomize_each_iteration))
 
     @staticmethod
     def choose_from_datasets(
@@ -190,9 +192,7 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
         """
         nodes = [_dataset_node(dataset, "choose_from_datasets") for dataset in datasets]
         choice = _dataset_node(choice_dataset, "choose_from_datasets")
-        return Dataset(
-            combining.Sample(nodes, weights=None, seed=0, stops_at_end=stop_on_empty_dataset, choice_dataset=choice)
-        )
+        return Dataset(combining.Sample(nodes, stop_on_empty_dataset, choice_dataset=choice))
 
     # ---- transformations
 

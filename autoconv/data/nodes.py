@@ -78,7 +78,7 @@ class Bindings:
         return run_or_skip
 
 
-SKIPPED: Any = object()  # the result of a function that raised
+SKIPPED: Any = object()  # in place of the result of a function that raised, see `Bindings.skip_errors`
 NO_BINDINGS = Bindings({})
 
 
@@ -95,7 +95,7 @@ class Node:
     values that it and its inputs read. `place` is where the user's program creates it.
     """
 
-    name = "dataset"
+    name = "dataset"  # TensorFlow's class of datasets is named after it
     stream: Any = None  # of random numbers, in nodes that draw some
 
     def __init__(self, spec: Any, inputs: Sequence[Node] = (), values: Sequence[Any] = ()) -> None:

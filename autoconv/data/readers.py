@@ -166,8 +166,9 @@ def make_csv_dataset(
     >>> [{name: part.numpy().tolist() for name, part in batch.items()} for batch in batches]
     [{'n': [1, 2], 'x': [0.5, 1.5]}]
     """
+
     paths = match_patterns(file_pattern)
-    all_names = list(column_names) if column_names is not None else read_column_names(paths[0], field_delim)
+    all_names = list(column_names) if column_names is not None else read_column_names(paths[0], field_delim, header)
     columns = range(len(all_names)) if select_columns is None else select_columns
     positions = sorted(_column_index(column, all_names) for column in columns)
     selected_names = [all_names[position] for position in positions]

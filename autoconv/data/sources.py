@@ -132,10 +132,10 @@ class Range(Node):
 
     def _range(self, bindings: Bindings) -> range:
         """Return Python's range with the values that the bounds have in this run."""
-        bounds = [bindings.number(bound) for bound in self.bounds]
-        if bounds[2] == 0:
+        start, stop, step = map(bindings.number, self.bounds)
+        if step == 0:
             raise InvalidArgumentError("the step of Dataset.range must not be zero")
-        return range(*bounds)
+        return range(start, stop, step)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         scalar_class = self.dtype.numpy.type
@@ -173,7 +173,7 @@ class FromGenerator(Node):
 
     def __init__(self, generator: Callable[..., Any], spec: Any, args: Sequence[Any]) -> None:
         self.generator = generator
-        self.args = list(map(convert_to_tensor, args))
+        self.args = [EagerTensor(arg) if is_memory_mapped(arg) else convert_to_tensor(arg) for arg in args]
         spec = expand_optional_specs(spec)
         self.specs, self.template = flatten(spec)
         for leaf in self.specs:
@@ -222,7 +222,7 @@ class FromGenerator(Node):
         return composite_arrays(value)
 
     def _convert_array(self, value: Any, spec: TensorSpec) -> np.ndarray:
-        """Convert a value that the generator yielded to an array of that spec; raise DtypeError if it does not fit."""
+        """Convert a yielded value to an array of that spec; raise DtypeError, or TypeError for another shape."""
         try:
             array = to_array(
                 value.numpy() if isinstance(value, EagerTensor) else value, None if _has_dtype(value) else spec.dtype

@@ -131,6 +131,8 @@ def test_tables_by_name(tmp_path):
     assert [{k: v.tolist() for k, v in batch.items()} for batch in chosen.as_numpy_iterator()] == [
         {"id": [1.0, 2.0, 3.0], "name": [b"a", b"b", b"c"]}
     ]
+    with pytest.raises(ValueError, match="which has no header"):
+        tf.data.experimental.make_csv_dataset(str(path), 1, header=False)
     with pytest.raises(ValueError, match="no column 'x'"):
         tf.data.experimental.make_csv_dataset(str(path), 1, select_columns=["x"])
     with pytest.raises(ValueError, match="'x' is not in"):

@@ -67,3 +67,11 @@ def test_draws_of_functions_begin_anew_in_each_iteration(elements):
         assert [elements(drawn) for _ in range(2)] == [pytest.approx([0.7537285, 0.5875809], abs=5e-5)] * 2
     finally:
         tf.random.set_seed(None)
+
+
+def test_samples_that_are_drawn_anew_for_each_pass(elements):
+    sources = [Dataset.range(6), Dataset.range(100, 106)]
+    sampled = Dataset.sample_from_datasets(sources, seed=3, rerandomize_each_iteration=True)
+    assert [elements(sampled) for _ in range(2)] == [
+        [0, 1, 2, 3, 100, 4, 101, 5, 102, 103, 104, 105], [100, 101, 0, 1, 102, 103, 104, 105, 2, 3, 4, 5],
+    ]  # fmt: skip

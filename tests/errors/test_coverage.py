@@ -40,7 +40,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/onnx/loading.py", "the package onnxruntime is not installed"): OF_ONNX,
     ("autoconv/onnx/loading.py", "ONNX Runtime refuses the model: …"): OF_ONNX,
     ("autoconv/onnx/loading.py", "the model … cannot be read: …"): OF_ONNX,
-    ("autoconv/tracing/api/exported_generators.py", "a generator with the bits of …, not PCG64, has no form"): OF_DRAWS,
+    ("autoconv/tracing/api/exported_generators.py", "a generator with the bits of …, not …, has no form"): OF_DRAWS,
     (
         "autoconv/tracing/api/exported_generators.py",
         "a generator that keeps a normal number has no form outside o",

@@ -83,6 +83,8 @@ def test_the_code_of_mersenne_twisters_as_plain_python():
     generator.gauss()
     with pytest.raises(UnsupportedError, match="keeps a normal number"):
         state_of(generator)
+    with pytest.raises(UnsupportedError, match="the bits of PCG64, not MT19937"):
+        state_of(np.random.RandomState(np.random.PCG64(1)))
 
 
 def walk(x, seed):

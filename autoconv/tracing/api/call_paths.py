@@ -262,8 +262,10 @@ class CallDispatch(Generic[P, R]):
 
     def _deferred_kind(self, call: Call) -> Any:
         """Return the kind of a call for which no trace fits, if the call is deferred; else None."""
-        kind = kind_of(call.args, call.kwargs) if self._is_timed else None
-        return kind if self._is_timed and self._is_deferred(kind) else None
+        if not self._is_timed:
+            return None
+        kind = kind_of(call.args, call.kwargs)
+        return kind if self._is_deferred(kind) else None
 
     def _is_deferred(self, kind: Any) -> bool:
         """Return whether calls of the kind that have no trace are deferred (see `plain_presumption`)."""

@@ -139,23 +139,21 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
     if contract_name == "function":
         specs = [argument.spec if isinstance(argument, DeclaredTensor) else argument for argument in arguments]
         concrete = traced_function.get_concrete_function(*specs)
-        graph_and_layout = join_variants(replace_numpy_calls(replace_generators(concrete.recorded)), concrete.layout)
-        place = _source_place(traced_function)
-        return Trace(concrete, *graph_and_layout, list(arguments), contract_name, place, generator_states={})
-    concrete, examples = _trace_examples(traced_function, arguments)
-    _check_declared(traced_function, concrete, arguments)
-    leaves = traced_function.leaves_for(concrete, examples, {})
-    numbers = _collect_number_parameters(arguments, concrete.key, leaves)
-    graph = fix_parameters(concrete.recorded, numbers) if numbers else concrete.recorded
-    graph_and_layout = join_variants(replace_numpy_calls(replace_generators(graph)), concrete.layout)
-    pairs = zip(concrete.key.leaves, leaves, strict=True)
-    parameters = [leaf for leaf_key, leaf in pairs if _is_parameter(leaf_key)]
-    remaining_parameters = [leaf for i, leaf in enumerate(parameters) if i not in numbers]
-    generator_states = {
-        i: state_of(leaf) for i, leaf in enumerate(remaining_parameters) if type(leaf) in GENERATOR_TYPES
-    }
+        graph, generators = concrete.recorded, dict[int, Any]()
+    else:
+        concrete, examples = _trace_examples(traced_function, arguments)
+        _check_declared(traced_function, concrete, arguments)
+        leaves = traced_function.leaves_for(concrete, examples, {})
+        numbers = _collect_number_parameters(arguments, concrete.key, leaves)
+        graph = fix_parameters(concrete.recorded, numbers) if numbers else concrete.recorded
+        pairs = zip(concrete.key.leaves, leaves, strict=True)
+        parameters = [leaf for leaf_key, leaf in pairs if _is_parameter(leaf_key)]
+        remaining_parameters = [leaf for i, leaf in enumerate(parameters) if i not in numbers]
+        generators = {i: leaf for i, leaf in enumerate(remaining_parameters) if type(leaf) in GENERATOR_TYPES}
+    graph, layout = join_variants(replace_numpy_calls(replace_generators(graph)), concrete.layout)
+    generator_states = {i: state_of(generator) for i, generator in generators.items()}
     place = _source_place(traced_function)
-    return Trace(concrete, *graph_and_layout, list(arguments), contract_name, place, generator_states)
+    return Trace(concrete, graph, layout, list(arguments), contract_name, place, generator_states)
 
 
 def _trace_examples(function: Function[..., Any], arguments: Sequence[Any]) -> tuple[ConcreteFunction, list[Any]]:

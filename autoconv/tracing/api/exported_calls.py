@@ -148,7 +148,7 @@ _ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
 
 
 def _fold_bits(b: GraphBuilder, x: Value, axis: int, fold: Callable[..., Value]) -> Value:
-    """Fold each bit of integers along an axis; the bits are elements of a new last dimension meanwhile.
+    """Fold each bit of integers along an axis; for the fold, the bits are elements of a new last dimension.
 
     `fold` returns one result for each row of bits, or as many as it has bits.
     """

@@ -47,7 +47,7 @@ class _Draw:
 
     `function_name` is the name of the function in `generator_draws` that draws one number. `parameters` are its
     parameters after the state, with their defaults. `tables` is the distribution whose ziggurat tables the function
-    takes as well, or "" if it takes none.
+    takes in addition, or "" if it takes none.
     """
 
     function_name: str
@@ -96,14 +96,14 @@ _POOL_SIZE = 4  # number of 32-bit words in the pool into which NumPy's SeedSequ
 # and that half. Mersenne twister: 624 words, a position, and 5 further words that draws use.
 _PCG64_STATE = ArrayType(uint64, (6,), dense_strides((6,), uint64))
 _MERSENNE_STATE = ArrayType(uint32, (630,), dense_strides((630,), uint32))
-_STATES = {GENERATOR: _PCG64_STATE, RANDOM_STATE: _MERSENNE_STATE, PYTHON_RANDOM: _MERSENNE_STATE}
-_REQUIRED_ARGUMENTS = {"endpoint": ("value", False), "replace": ("value", True)}  # draws with other values are refused
+_STATE_TYPES = {GENERATOR: _PCG64_STATE, RANDOM_STATE: _MERSENNE_STATE, PYTHON_RANDOM: _MERSENNE_STATE}
+_FIXED_OPTIONS = {"endpoint": ("value", False), "replace": ("value", True)}  # draws with other values are refused
 _SIZE_METHODS = frozenset({"rand", "randn"})  # methods whose arguments are all sizes
 
 
 def replace_generators(graph: Graph) -> Graph:
     """Return a graph whose random generators are arrays. Raises UnsupportedError for draws not in `_METHODS`."""
-    if not any(isinstance(value.type, ObjectType) and value.type in _STATES for value in _values(graph)):
+    if not any(isinstance(value.type, ObjectType) and value.type in _STATE_TYPES for value in _values(graph)):
         return graph
     return _GeneratorReplacement(fold_constants(graph, "compile"), None).run()
 
@@ -113,24 +113,31 @@ def _values(graph: Graph) -> list[Value]:
 
 
 def state_of(generator: Any) -> np.ndarray:
-    """Return the state of a generator as an array. Raises UnsupportedError for other bits and kept numbers."""
+    """Return the state of a generator as an array.
+
+    Raises UnsupportedError for bits of another algorithm, and for a generator that keeps a normal number for later.
+    """
     type_ = GENERATOR_TYPES[type(generator)]
     if type_ == PYTHON_RANDOM:
         _, words, next_normal = generator.getstate()
         keeps_normal = next_normal is not None
     elif type_ == RANDOM_STATE:
         content = generator.get_state(legacy=False)
+        _check_bits(content["bit_generator"], "MT19937")
         words, keeps_normal = (*content["state"]["key"], content["state"]["pos"]), content["has_gauss"]
-        keeps_normal |= content["bit_generator"] != "MT19937"
     else:
         content = generator.bit_generator.state
-        if content["bit_generator"] != "PCG64":
-            raise UnsupportedError(f"a generator with the bits of {content['bit_generator']}, not PCG64, has no form")
+        _check_bits(content["bit_generator"], "PCG64")
         words = [word for name in ("state", "inc") for word in divmod(content["state"][name], 1 << 64)]
         return np.array([*words, content["has_uint32"], content["uinteger"]], np.uint64)
     if keeps_normal:
         raise UnsupportedError("a generator that keeps a normal number has no form outside of the process")
     return np.array([*words, *[0] * 5], np.uint32)
+
+
+def _check_bits(algorithm: str, exported_algorithm: str) -> None:
+    if algorithm != exported_algorithm:
+        raise UnsupportedError(f"a generator with the bits of {algorithm}, not {exported_algorithm}, has no form")
 
 
 class _GeneratorReplacement(Rewriter[None]):
@@ -141,7 +148,7 @@ class _GeneratorReplacement(Rewriter[None]):
         self._constants: dict[Value, Any] = {}  # value of a constant node of the original graph -> its array
 
     def type_of(self, value: Value) -> Type:
-        return _STATES.get(value.type, value.type)  # type: ignore[arg-type]
+        return _STATE_TYPES.get(value.type, value.type)  # type: ignore[arg-type]
 
     def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         match node.op.name:
@@ -174,7 +181,7 @@ class _GeneratorReplacement(Rewriter[None]):
             return self._add("array_of", [self._constant(state_of(generator))])[0]
         if seed_type.shape != () or not seed_type.dtype.is_integer or type_ == PYTHON_RANDOM:
             _refuse(node, "a generator of a seed that is no integer, or one of Python's of a seed that is no constant")
-        state_type = _STATES[type_]
+        state_type = _STATE_TYPES[type_]
         (state,) = self._add("array_new", shape=state_type.shape, dtype=state_type.dtype, fill=0)
         name = "seed_pcg64" if type_ == GENERATOR else "seed_mersenne"
         pool_size = self._add("constant", value=np.array(_POOL_SIZE), weak=True) if type_ == GENERATOR else ()
@@ -191,8 +198,8 @@ class _GeneratorReplacement(Rewriter[None]):
         if draw is None or arguments is None or result_type is None:
             _refuse(node, f"a draw by {method!r} of a generator with these arguments")
         operands = [
-            inputs[1 + argument[1]] if argument[0] in ("input", "number") else self._constant(argument[-1])
-            for argument in arguments
+            inputs[1 + content] if kind in ("input", "number") else self._constant(content)
+            for kind, *_, content in arguments
         ]
         shape: Any = result_type.shape
         if None in shape:
@@ -216,14 +223,17 @@ class _GeneratorReplacement(Rewriter[None]):
         Unknown sizes are found by a draw in this process, if they depend on constants only.
         """
         type_ = node.results[0].type
-        if not isinstance(type_, TensorType) or type_.shape is None or None not in type_.shape:
-            return type_ if isinstance(type_, TensorType) and type_.shape is not None else None
+        if not isinstance(type_, TensorType) or type_.shape is None:
+            return None
+        if None not in type_.shape:
+            return type_
         arrays = []
         for value in node.inputs[1:]:
             operand_type: Any = value.type
             array, shape = self._constants.get(value), operand_type.shape or ()
             if array is None and operand_type.dtype.is_floating and None not in shape:
-                array = np.full(shape, 1 / max(math.prod(shape), 1), operand_type.dtype.numpy)  # may be probabilities
+                # Any numbers whose sum is 1, as the operand may be probabilities.
+                array = np.full(shape, 1 / max(math.prod(shape), 1), operand_type.dtype.numpy)
             if array is None:
                 return type_
             arrays.append(array)
@@ -241,7 +251,8 @@ class _GeneratorReplacement(Rewriter[None]):
         start = len(self.copy.nodes)
         self.append_rewritten(code.nodes)
         for added in self.copy.nodes[start:]:
-            for inner in (added, *(inner for region in added.regions for inner in region.walk())):
+            added.span = node.span
+            for inner in (inner for region in added.regions for inner in region.walk()):
                 inner.span = node.span
         return [self.values[value] for value in code.outputs]
 
@@ -267,7 +278,7 @@ def _arguments(node: Node, draw: _Draw) -> list[Any] | None:
         return None if keywords else []
     names = dict.fromkeys([*draw.parameters, "size"])
     arguments_by_name = {**dict(zip(names, positional, strict=False)), **keywords}
-    has_other_values = any(arguments_by_name.pop(name, value) != value for name, value in _REQUIRED_ARGUMENTS.items())
+    has_other_values = any(arguments_by_name.pop(name, value) != value for name, value in _FIXED_OPTIONS.items())
     if len(positional) > len(names) or not arguments_by_name.keys() <= names.keys() or has_other_values:
         return None
     if draw.function_name == "integer":
@@ -322,7 +333,7 @@ def _draw_code(
     generator_type: ObjectType, name: str, operands: tuple[Any, ...], tables: str, result: TensorType
 ) -> Graph:
     """Return the graph of a draw; `operands` are the dtypes and shapes of its parameters, `tables` as in `_Draw`."""
-    sources, memory = _sources(), _STATES[generator_type]
+    sources, memory = _sources(), _STATE_TYPES[generator_type]
     bits, ranks = getattr(sources, _BIT_SOURCES[generator_type]), tuple(len(shape) for _, shape in operands)
     if name == "choice":
         code = sources.choice_code(bits, result.shape, ranks[0])

@@ -74,10 +74,11 @@ class ConcreteFunction(GraphMember):
         self.function_type = FunctionType.of(owner.function_spec, key, leaf_names, self.layout, recording.captures)
         self.contract, self._owner, self._name = contract, owner, name
         self._differentiable_graph: DifferentiableGraph | None = None
-        self._written_positions: list[int] = []  # of array parameters that `_differentiable_graph` returns as well
+        # Positions of the array parameters that the graph writes; `_differentiable_graph` also returns their contents.
+        self._written_positions: list[int] = []
         self.number = int(name.rpartition("_")[2])  # increases from trace to trace
         self.outside = OutsideValues()  # values with which arguments must not share memory
-        self.is_narrow = False  # True if another trace accepts its arguments as well, and is tried after this one
+        self.is_narrow = False  # True if a more general trace, tried after this one, accepts its arguments too
         self.raises_in_handlers = False  # whether operations in handlers may raise
         self.seconds = 0.0  # seconds that making the trace took
         self.last_use = 0  # a number that increases from use to use of any trace of the function

@@ -52,7 +52,7 @@ class Recording:
     def readers(self) -> tuple[list[Callable[[], Any]], list[Callable[[], Any]]]:
         """Return the readers of locations that hold containers, and those of the other locations.
 
-        The first are `containers`, and the `locations` that hold one of these containers again, by SharedKey.
+        The first are those of `containers`, and those of `locations` with a SharedKey, which hold such a container too.
         """
         keys = self.key.leaves[len(self.key.leaves) - len(self.locations) :]
         pairs = list(zip(self.locations, keys, strict=True))

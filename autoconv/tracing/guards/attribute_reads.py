@@ -165,7 +165,7 @@ class AttributeReads:
         return other
 
     def include(self, other: AttributeReads) -> AttributeReads:
-        """Add the reads of another trace that becomes part of this one."""
+        """Add the reads of another trace that becomes part of this one; return the sum, this object."""
         self._names |= other._names
         self._texts |= other._texts
         self._is_closed &= other._is_closed
@@ -227,7 +227,8 @@ class AttributeReads:
             self._is_closed &= _is_closed_module(value.__module__)  # operator.attrgetter is not closed
         elif isinstance(value, _FUNCTION_TYPES):
             self._is_closed &= value not in _OPEN_BUILTINS and _is_closed_module(value.__module__ or "builtins")
-        elif isinstance(value, (types.MethodWrapperType, np.ufunc)):  # __getattribute__, or a ufunc of a function
+        elif isinstance(value, (types.MethodWrapperType, np.ufunc)):
+            # Only NumPy's own ufuncs are closed: others may run Python functions, and a wrapper be `__getattribute__`.
             self._is_closed &= getattr(np, value.__name__, None) is value
         elif type(value) not in _TYPES_WITHOUT_PARTS:
             self._visit_class(type(value))

@@ -128,7 +128,10 @@ class WriteMonitor:
             self.stores.mark_stored(root, location)
 
     def check_write(self, owner: Any, action: str, locations: Sequence[Location] = ()) -> None:
-        """Raise RestartTrace if `owner`, or the value of a location, has to become an input; RunPlain if it cannot."""
+        """Raise RestartTrace if `owner`, or the value of a location, has to become an input; RunPlain if it cannot.
+
+        `action` describes the write for users, or the condition that needs the object, which begins with "whether".
+        """
         assert self.trace.created_objects is not None
         if id(owner) in self.trace.created_objects:
             return
@@ -301,5 +304,5 @@ def _contains_container(value: Any, owner: Any) -> bool:
         arrays = [item for part in dicts for item in dict.values(part) if isinstance(item, np.ndarray)]
         arrays += [value] if isinstance(value, np.ndarray) else []
         return any(np.may_share_memory(array, owner) for array in arrays)
-    parts = itertools.chain(mutable_parts(value), containers_in(value))  # `containers_in` has subclasses, too
+    parts = itertools.chain(mutable_parts(value), containers_in(value))  # `containers_in` also finds subclasses
     return value is owner or any(part is owner for part in parts)

@@ -39,8 +39,9 @@ _GET_FUNCTION_PARTS = operator.attrgetter("__code__", "__defaults__", "__kwdefau
 _IMMUTABLE_TYPES = (
     *_NUMBER_AND_TEXT_TYPES, bool, type(None),
     types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType,
-    type(vars(collections.namedtuple("_", "x"))["x"]),
+    type(vars(collections.namedtuple("_", "x"))["x"]),  # the descriptor of a field
 )  # fmt: skip
+# Values of these types that have no comparison of their own in `compare` are compared by their fingerprints.
 _FINGERPRINTED_TYPES = (list, tuple, dict, set, frozenset, range, functools.partial, np.ndarray, np.generic)
 
 Binding = tuple[Any, str | None]  # a dict of globals and a name in it, or a closure cell and None
@@ -310,7 +311,6 @@ def _has_only_compared_functions(value: Any) -> bool:
     """Return whether the value holds functions, all of which are compared by their parts."""
     functions = _functions_of(value)
     return bool(functions) and all(map(_is_compared_by_parts, functions))
-
 
 
 def _is_compared_by_parts(value: Any) -> bool:

@@ -54,7 +54,7 @@ class Guards:
     """
 
     runs_plain: bool = False
-    function: Any = None  # the traced function, if it is one of Python's
+    function: Any = None  # the traced function if it is a `types.FunctionType`, otherwise None
     input_keys: frozenset[Any] = frozenset()
     restart_with_inputs: Callable[[list[journal.Location]], Any] = lambda locations: None
     on_class_read: Callable[[type, bool], Any] = lambda cls, has_outside_instances: None

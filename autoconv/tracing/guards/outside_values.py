@@ -53,7 +53,7 @@ class OutsideContainers:
 
     They are searched for on each call, because a name may be bound to another, equal container between calls. Guards
     check that their forms (class, length and keys) stay the same. `written_containers` are all containers that the
-    graph may change, or None if these are unknown. If they are known, only containers of the form of one of them count.
+    graph may change, or None if these are unknown. If it is given, only containers with the form of one of them count.
     """
 
     def __init__(self, guards: Guards, written_containers: Sequence[Any] | None = None) -> None:

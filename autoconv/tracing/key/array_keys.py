@@ -67,7 +67,7 @@ def needs_numpy(value: Any) -> bool:
     non-native byte order, which some results keep; and large arrays with repeated elements, whose copy would take much
     more memory.
     """
-    cls = type(value)  # NumPy's scalars are of its module, and are handled as arrays
+    cls = type(value)  # NumPy's scalars, whose classes are in the module numpy, are handled as arrays
     if cls is not np.ndarray and (isinstance(value, np.ndarray) or cls.__module__ != "numpy"):
         return True
     if value.dtype.kind in _TEXT_KINDS or not value.dtype.isnative:

@@ -120,11 +120,11 @@ class _FlattenedContainers:
         }
         known_part_ids = set(argument_by_part_id)
         # Outer containers, which have more parts, come first.
-        candidates.sort(key=lambda candidate: -sum(1 for _ in mutable_parts(candidate[1])))
-        for location, value in candidates:
+        for location, value in sorted(candidates, key=_part_count, reverse=True):
             if id(value) in known_part_ids:
                 self.shared.add(location.key)
-                self.arguments |= {argument_by_part_id[id(value)]} if id(value) in argument_by_part_id else set()
+                if id(value) in argument_by_part_id:
+                    self.arguments.add(argument_by_part_id[id(value)])
                 continue
             part_ids = {id(part) for part in mutable_parts(value)}
             if not known_part_ids.isdisjoint(part_ids):
@@ -135,6 +135,12 @@ class _FlattenedContainers:
         new_names = self.arguments.difference(call.key.written_arguments)
         if not all(can_add_containers(call, name) for name in new_names):
             raise CannotFlatten("a list or dict is passed that the function also changes by another name")
+
+
+def _part_count(candidate: tuple[Location, Any]) -> int:
+    """Return the number of lists, dicts and objects in the value of a location."""
+    _, value = candidate
+    return sum(1 for _ in mutable_parts(value))
 
 
 def _add_flattened(call: Call, flattened: _FlattenedContainers, facts: LocationFacts) -> None:

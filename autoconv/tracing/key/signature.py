@@ -194,7 +194,7 @@ class Signature:
         leaves, template = ([value], None) if is_single_leaf else expand_specs(*flatten(value, self.is_leaf))
         if spec is None:
             return leaves, template
-        keeps_template = isinstance(value, Tensor) or is_structure(spec)  # a list that becomes one tensor has none
+        keeps_template = isinstance(value, Tensor) or is_structure(spec)  # a list may become one tensor, a single leaf
         return fit(leaves), template if keeps_template else None
 
     def _opaque_key(self, value: Any) -> ObjectKey:

@@ -59,7 +59,7 @@ def outputs_share_memory(graph: Graph) -> bool:
         return True
     if not any(node.regions for node in graph.nodes):
         return False
-    # A region may return a view as well, which the chains of views do not show.
+    # A region may return a view too: `_base_array` ends at nodes with regions.
     values = [without_identities(value) for value in graph.outputs]
     return any(
         not {values[position] for position in aliased_outputs(graph, {base})} <= set(views)

@@ -43,7 +43,7 @@ class _TaintAnalysis:
     """Forward dataflow of values that may be one of the functions of the trace, to a fixed point.
 
     `tainted` are the values that may be such a function. A `try` stores values for its handlers in dicts of the graph;
-    `tainted_items` are the items of these that may be such a function, as pairs of the dict's value and a key.
+    `tainted_items` are the items of these dicts that may be such a function, as pairs of the dict's value and a key.
     """
 
     def __init__(self, graph: Graph, tainted: set[Value], harmless_operations: frozenset[str]) -> None:
@@ -66,8 +66,11 @@ class _TaintAnalysis:
         if node.regions:
             self._propagate_into_regions(node)
         elif not self.tainted.isdisjoint(node.inputs) and _operation_name(node) not in self._harmless_operations:
-            is_stored_item = dict_item is not None and self.tainted.isdisjoint(node.inputs[:2])
-            if dict_item is None or not is_stored_item or not self._is_internal_to_try(dict_item[0]):
+            dict_and_key = node.inputs[:2]  # of a node that stores an item: its third input is the item
+            if dict_item is None or not self.tainted.isdisjoint(dict_and_key):
+                _refuse(node)
+            dict_value, _ = dict_item
+            if not self._is_internal_to_try(dict_value):
                 _refuse(node)
             self.tainted_items.add(dict_item)
 

@@ -66,11 +66,11 @@ def _join_layout(graph: Graph, layout: Layout, remaining_values: Iterator[Value]
             arms.append(_cast(graph, payload, type_.dtype))
         else:
             arms.append(_constant(graph, arm, type_))
-    joined = arms[-1]
-    for index in range(len(arms) - 2, -1, -1):
+    *other_arms, joined = arms
+    for index, arm_value in reversed(list(enumerate(other_arms))):
         number_constant = graph.add(OPS["constant"], (), {"value": np.array(index, tag.dtype.numpy), "weak": False})
         is_chosen = graph.add(OPS["equal"], (_cast(graph, tag, tag.dtype), number_constant.results[0])).results[0]
-        joined = graph.add(OPS["select"], (is_chosen, arms[index], joined)).results[0]
+        joined = graph.add(OPS["select"], (is_chosen, arm_value, joined)).results[0]
     outputs.append(joined)
     return Leaf(joined.type)
 

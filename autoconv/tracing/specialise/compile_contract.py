@@ -241,16 +241,17 @@ class CompileContract(SessionContract):
     def _check_writes(self, arguments: Sequence[Any]) -> None:
         """Raise for writes to objects that may alias others which the trace read."""
         graph, call, guards = self.trace.root.graph, self.call, self.guards
-        argument_count = len(call.leaves) - len(call.locations)
+        argument_leaf_count = len(call.leaves) - len(call.locations)
         ids_at_locations = {id(part) for location in call.all_locations for part in mutable_parts(location.read())}
-        opaque_arguments = [call.leaves[i] for i in range(argument_count) if isinstance(call.key.leaves[i], ObjectKey)]
+        argument_leaves = zip(call.leaves[:argument_leaf_count], call.key.leaves, strict=False)
+        opaque_arguments = [leaf for leaf, key in argument_leaves if isinstance(key, ObjectKey)]
         opaque_arguments = [argument for argument in opaque_arguments if id(argument) not in ids_at_locations]
-        parts = [part for argument in arguments for part in mutable_parts(argument)]
+        rebuilt_parts = [part for argument in arguments for part in mutable_parts(argument)]
         names = guards.reads.attribute_names_if_all_known if guards.reads else None
         reached_values = list(values_reached_by_names(guards.reached_values, names))
-        parts += self.trace.rebuilt_arguments.values()
-        if refuse_unknown_writes(graph, reached_values, parts, opaque_arguments):
-            self._outside_containers = OutsideContainers(guards, self._written_containers(argument_count))
+        rebuilt_parts += self.trace.rebuilt_arguments.values()
+        if refuse_unknown_writes(graph, reached_values, rebuilt_parts, opaque_arguments):
+            self._outside_containers = OutsideContainers(guards, self._written_containers(argument_leaf_count))
         guards.reached_values.clear()
 
     def _written_containers(self, end: int) -> list[Any] | None:

@@ -129,7 +129,7 @@ class PlainPresumption:
     def trivial_seconds(self, kind: Any, has_objects: bool) -> float:
         """Return the mean seconds of the plain calls of a kind that has waited; 0 if a graph's call may be quicker.
 
-        `has_objects`: the function reads objects besides its arguments, such as that of a method.
+        `has_objects` is true if the function reads another object than its arguments, as a method reads its instance.
         """
         samples = sorted(self._samples.get(kind, ()))[: _SAMPLES - _SAMPLES // 8]
         entry_seconds = _ENTRY_SECONDS if _has_only_numbers(kind) and not has_objects else _OBJECT_ENTRY_SECONDS

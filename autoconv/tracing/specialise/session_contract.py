@@ -22,7 +22,7 @@ from autoconv.tracing.key.signature import Signature
 if TYPE_CHECKING:
     from autoconv.graph.graph import Graph, Value
 
-_Evaluate = Callable[["Value"], Any]  # from a value to its constant or None, see `make_evaluator`
+_Evaluate = Callable[["Value"], Any]  # from a value to its array in this call, or None; see `make_evaluator`
 
 
 class SessionContract(Contract):

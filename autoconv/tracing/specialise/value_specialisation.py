@@ -34,7 +34,7 @@ class _Observation:
 
     positions: tuple[int, ...]  # among the leaves
     values: tuple[Any, ...] = ()  # of the latest calls, as `Literal`
-    equal_calls: int = 0  # number of calls, so far all of them, with these values
+    equal_calls: int = 0  # number of recorded calls, all of which had these values
     is_over: bool = False  # the values changed, or no leaf decides sizes
     has_failed: bool = False  # a trace for the values failed
 

@@ -53,7 +53,7 @@ def estimate_seconds(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any
         work = reach.work(function, ())
     except Unbounded:
         return math.inf
-    if reach.has_while and (reach.has_floats or reach.has_numbers_only):
+    if reach.has_while and (reach.has_floats or reach.has_numbers_only):  # sizes do not bound such a loop
         return math.inf
     size = max(reach.size, reach.integer if reach.integers_bound_loops else 0, 2)
     if reach.is_recursive:
@@ -95,7 +95,11 @@ class _Loops:
 
 
 def _range_operands(instructions: list[dis.Instruction], parameters: tuple[str, ...]) -> tuple[Any, ...] | None:
-    """Return the constants and the names of parameters from which `range` is called; None if other values are used."""
+    """Return the constants, and the names of parameters, in the arguments of a call of `range`.
+
+    `instructions` follow the one that loads `range`. Return None if the arguments use other values, or other functions
+    than `len`.
+    """
     operands: list[Any] = []
     for instruction in instructions:
         name, value = instruction.opname, instruction.argval
@@ -119,7 +123,11 @@ def _loops_in(code: types.CodeType) -> _Loops:
 
 
 class _Reach:
-    """The values that a call may reach by arguments, names and attributes, and the largest sizes among them."""
+    """The values that a call may reach by arguments, names and attributes, and the largest sizes among them.
+
+    `size` is the largest length, and `integer` the largest absolute value of an integer; it counts as a size if
+    `integers_bound_loops`. `has_numbers_only` is true if all arguments are numbers.
+    """
 
     def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.size = self.integer = 0
@@ -221,13 +229,13 @@ class _Reach:
         return total
 
     def _note_loops(self, loops: _Loops, is_first: bool) -> None:
-        """Note the bounds of the loops of a code object; for the called function, its arguments are known."""
+        """Note what bounds the loops of a code object; only of the function called first, the arguments are known."""
         self.has_while |= loops.has_while
         for operands in loops.ranges:
             if operands is None or not is_first:
                 self.integers_bound_loops = True
             else:
-                values = [self._arguments.get(name) if isinstance(name, str) else name for name in operands]
+                values = [self._arguments.get(value) if isinstance(value, str) else value for value in operands]
                 self.size = max(self.size, *_absolute_integers(values), 0)
         if loops.has_while or self.integers_bound_loops:
             self.integers_bound_loops = True
@@ -236,13 +244,12 @@ class _Reach:
     def _callees(self, name: str, globals_: dict[str, Any], cells: dict[str, Any]) -> Iterator[Any]:
         """Yield the functions that a name may refer to, as a name or as a method, and note other values."""
         value: Any = globals_.get(name)
-        class_ = type(value)
         if name in cells:
             try:
                 value = cells[name].cell_contents
             except ValueError:  # the cell is empty
                 value = None
-            class_ = type(value)
+        class_ = type(value)
         owners = list(self._classes)
         if _is_of_package(value):
             raise Unbounded
