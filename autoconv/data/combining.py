@@ -165,6 +165,13 @@ class Sample(Node):
                 if not open_iterators:
                     return
 
+    def count(self, bindings: Bindings) -> int:
+        if self.choice_dataset is not None:
+            return UNKNOWN
+        drawn_sources = [source for source, weight in zip(self.inputs, self.weights, strict=True) if weight > 0]
+        are_infinite = [source.count(bindings) == INFINITE for source in drawn_sources]
+        return INFINITE if (all if self.stops_at_end else any)(are_infinite) else UNKNOWN
+
     def _choices(self, open_iterators: dict[int, Any], bindings: Bindings) -> Iterator[int]:
         """Yield for each element the index of the dataset from which it is taken."""
         if self.choice_dataset is not None:

@@ -101,7 +101,7 @@ class BucketByLength(Node):
         self.length_function = ElementFunction(_with_integer_result(length_function), source.spec, self.name)
         self.boundaries, self.batch_sizes = list(map(int, boundaries)), list(map(int, batch_sizes))
         self.padding, self.drop_remainder = padding, drop_remainder
-        batches_of_any_size = self._make_batches(source, size=1, max_length=None)
+        batches_of_any_size = self._make_batches(source, size=1, max_length=None, drop_remainder=False)
         super().__init__(batches_of_any_size.spec, [source], self.length_function.values)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
@@ -123,15 +123,14 @@ class BucketByLength(Node):
                     "When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries).", self.place
                 )
             max_length = self.boundaries[bucket] - 1
-        return self._make_batches(
-            ComputedElements(self.inputs[0].spec, group), self.batch_sizes[bucket], max_length
-        ).iterate(bindings)
+        elements = ComputedElements(self.inputs[0].spec, group)
+        return self._make_batches(elements, self.batch_sizes[bucket], max_length, self.drop_remainder).iterate(bindings)
 
-    def _make_batches(self, source: Node, size: int, max_length: int | None) -> Node:
+    def _make_batches(self, source: Node, size: int, max_length: int | None, drop_remainder: bool) -> Node:
         """Return the node that batches the source; with `max_length`, open sizes are padded to it."""
         if self.padding is None:
-            return Batch(source, size, self.drop_remainder)
-        result = PaddedBatch(source, size, self.padding.shapes, self.padding.values, self.drop_remainder)
+            return Batch(source, size, drop_remainder)
+        result = PaddedBatch(source, size, self.padding.shapes, self.padding.values, drop_remainder)
         if max_length is not None:
             result.padded_shapes = [_limit_sizes(shape, max_length) for shape in result.padded_shapes]
         return result

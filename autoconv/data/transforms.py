@@ -186,8 +186,8 @@ class Repeat(Node):
         times, source_count = bindings.number(self.times), self.inputs[0].count(bindings)
         if times == 0 or source_count == 0:
             return 0
-        if times < 0:
-            return INFINITE if source_count != UNKNOWN else UNKNOWN
+        if times < 0:  # an unknown number counts as above 0, as in TensorFlow
+            return INFINITE
         return source_count if source_count < 0 else source_count * times
 
 
@@ -296,6 +296,14 @@ class Window(Node):
                     window.popleft()
                 elif not is_exhausted and next(source, None) is None:
                     is_exhausted = True
+
+    def count(self, bindings: Bindings) -> int:
+        size, shift, stride = (bindings.number(x) for x in (self.size, self.shift, self.stride))
+        source_count = self.inputs[0].count(bindings)
+        if source_count < 0:
+            return source_count
+        last_start = source_count - (size - 1) * stride - 1 if self.drop_remainder else source_count - 1
+        return len(range(0, last_start + 1, shift))
 
 
 

@@ -235,7 +235,10 @@ def test_unbatch(elements):
         (lambda d: d.map(lambda x: x), 10), (lambda d: Dataset.zip(d, d.take(3), d.repeat()), 3),
         (lambda d: d.concatenate(d), 20), (lambda d: d.shuffle(3).prefetch(1).cache(), 10),
         (lambda d: d.repeat().take(7), 7), (lambda d: d.shard(4, 1), 3), (lambda d: d.enumerate(), 10),
-        (lambda d: d.flat_map(Dataset.from_tensors), -2), (lambda d: d.window(3), -2),
+        (lambda d: d.flat_map(Dataset.from_tensors), -2), (lambda d: d.window(3), 4),
+        (lambda d: d.window(3, 2, 2, drop_remainder=True), 3), (lambda d: d.filter(lambda x: x > 1).repeat(), -1),
+        (lambda d: Dataset.sample_from_datasets([d, d.repeat()]), -1),
+        (lambda d: Dataset.sample_from_datasets([d, d]), -2),
     ],
 )  # fmt: skip
 def test_cardinality(make, count):

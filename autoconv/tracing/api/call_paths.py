@@ -126,7 +126,7 @@ class CallDispatch(Generic[P, R]):
                         raise
                     failure = error
                 if failure is not None:  # outside of the handler, or exceptions of the rerun would have it as context
-                    return self._rerun_plain(concrete, failure, args, kwargs)
+                    return self._rerun_plain(failure, args, kwargs)
                 if result is not NotImplemented:
                     self._call_count_cell.value += 1
                     return self._check_float_flags(concrete, result, args, kwargs)
@@ -176,7 +176,7 @@ class CallDispatch(Generic[P, R]):
             concrete = self._trace_of_entry(entry)
             if concrete is not None:
                 if reruns_plain(concrete, error):
-                    return self._rerun_plain(concrete, error, *self._signature.split_positions(args))
+                    return self._rerun_plain(error, *self._signature.split_positions(args))
                 self._stop_direct_calls(concrete)
             raise error
         except BaseException as raised:
@@ -196,7 +196,7 @@ class CallDispatch(Generic[P, R]):
     def method_for_call(self, args: tuple[Any, ...]) -> Any:
         raise NotImplementedError
 
-    def _rerun_plain(self, concrete: ConcreteFunction, error: BaseException, args: Any, kwargs: Any) -> Any:
+    def _rerun_plain(self, error: BaseException, args: Any, kwargs: Any) -> Any:
         raise NotImplementedError
 
     # ---- choice between graph and plain Python

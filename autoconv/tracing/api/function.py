@@ -271,11 +271,11 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
                 self._make_first_direct(concrete)
             return self._check_float_flags(concrete, result, args, kwargs)
         if failure is not None:  # outside of the handler, or exceptions of the rerun would have it as context
-            return self._rerun_plain(concrete, failure, args, kwargs)
+            return self._rerun_plain(failure, args, kwargs)
         return call_with_tape_tensors(self.python_function, args, kwargs)
 
-    def _rerun_plain(self, concrete: ConcreteFunction, error: BaseException, args: Any, kwargs: Any) -> Any:
-        """Rerun a call as plain Python, whose graph met a value that it cannot represent or ended with an error."""
+    def _rerun_plain(self, error: BaseException, args: Any, kwargs: Any) -> Any:
+        """Rerun, as plain Python, a call whose graph met a value that it cannot represent or ended with an error."""
         self._record_rerun(error, args, kwargs)
         if hasattr(error, "_autoconv_items"):  # a guessed kind of list items was wrong: later keys use no guesses
             self._signature.guesses_list_items = False

@@ -71,7 +71,7 @@ def make_placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[An
             leaves.append(key.spec(trace.root.graph.add_parameter(key.spec.type, name)))
         elif isinstance(leaf, Variable):
             value = trace.root.graph.add_parameter(leaf.storage.type, name)
-            leaves.append(_argument_variable(trace, leaf, value))
+            leaves.append(_argument_variable(leaf, value))
         elif isinstance(key, CustomKey):
             leaves.append(key.type.placeholder_value(TracingContext()))
         else:
@@ -79,7 +79,7 @@ def make_placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[An
     return leaves
 
 
-def _argument_variable(trace: Trace, variable: Variable, value: Any) -> Variable:
+def _argument_variable(variable: Variable, value: Any) -> Variable:
     """Return the placeholder of a variable argument, whose value in the graph is the parameter `value`."""
     placeholder = Variable.__new__(Variable)
     placeholder.__dict__.update(variable.__dict__)
