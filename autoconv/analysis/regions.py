@@ -22,7 +22,7 @@ from autoconv.syntax.tree import INLINED_COMPREHENSIONS, inner_parts, walk, walk
 class Region(NamedTuple):
     """The names through which one region exchanges values with the code around it.
 
-    `inputs` and `outputs` are explicit state, and equal for a loop; `cells` are names that other functions use as well.
+    `inputs` and `outputs` are explicit state, and equal for a loop; `cells` are names that other functions also use.
     `exit` is the name of the exit code in a loop's state, "" if there is no early exit. `round_locals` are names that
     the rounds of a try change and that nothing reads after them.
     """

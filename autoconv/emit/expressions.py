@@ -175,14 +175,17 @@ def _comprehension(opening: str, closing: str) -> Callable[[Any, int], str]:
 
 def _binary(node: ast.BinOp, level: int) -> str:
     """Return the text of an operation, or of a chain of operations of one precedence."""
-    precedence = OPERATOR_SYMBOLS[type(node.op)][1]
+    precedence = SYMBOL_AND_PRECEDENCE_BY_OPERATOR[type(node.op)][1]
     if precedence == _POWER:
         text = f"{expression_text(node.left, _AWAIT)} ** {expression_text(node.right, _FACTOR)}"
         return _parenthesise(text, precedence, level)
     pieces: list[str] = []
     operand: ast.expr = node
-    while isinstance(operand, ast.BinOp) and OPERATOR_SYMBOLS[type(operand.op)][1] == precedence:
-        pieces.append(f" {OPERATOR_SYMBOLS[type(operand.op)][0]} {expression_text(operand.right, precedence + 1)}")
+    while isinstance(operand, ast.BinOp):
+        symbol, operand_precedence = SYMBOL_AND_PRECEDENCE_BY_OPERATOR[type(operand.op)]
+        if operand_precedence != precedence:
+            break
+        pieces.append(f" {symbol} {expression_text(operand.right, precedence + 1)}")
         operand = operand.left
     pieces.append(expression_text(operand, precedence))
     return _parenthesise("".join(reversed(pieces)), precedence, level)
@@ -196,7 +199,7 @@ def _boolean(node: ast.BoolOp, level: int) -> str:
 
 
 def _unary(node: ast.UnaryOp, level: int) -> str:
-    symbol, precedence = OPERATOR_SYMBOLS[type(node.op)]
+    symbol, precedence = SYMBOL_AND_PRECEDENCE_BY_OPERATOR[type(node.op)]
     return _parenthesise(symbol + expression_text(node.operand, precedence), precedence, level)
 
 
@@ -299,7 +302,7 @@ class _Printers(dict[type, Callable[[Any, int], str]]):
 # Precedences, the lowest first.
 _TEST, _OR, _AND, _NOT, _COMPARE, _BIT_OR, _BIT_XOR, _BIT_AND = range(8)
 _SHIFT, _SUM, _TERM, _FACTOR, _POWER, _AWAIT, _ATOM = range(8, 15)
-OPERATOR_SYMBOLS: dict[type, tuple[str, int]] = {
+SYMBOL_AND_PRECEDENCE_BY_OPERATOR: dict[type, tuple[str, int]] = {
     ast.BitOr: ("|", _BIT_OR), ast.BitXor: ("^", _BIT_XOR), ast.BitAnd: ("&", _BIT_AND),
     ast.LShift: ("<<", _SHIFT), ast.RShift: (">>", _SHIFT), ast.Add: ("+", _SUM), ast.Sub: ("-", _SUM),
     ast.Mult: ("*", _TERM), ast.MatMult: ("@", _TERM), ast.Div: ("/", _TERM), ast.FloorDiv: ("//", _TERM),

@@ -35,7 +35,7 @@ _EXCLUDED_NAMES = ("StopIteration", "next", "locals", "eval", "exec")
 def push_generator(definition: Any, context: Context) -> bool:
     """Turn a generator function into one that passes its values to a consumer, its new first argument.
 
-    The consumer returns True to end the iteration; a yield inside a try or with passes it a restriction, too.
+    The consumer returns True to end the iteration; a yield inside a try or with also passes it a restriction.
     Returns False, without a change, where a value is sent into the generator, or where an expression evaluated before a
     yield would be evaluated after it.
     """

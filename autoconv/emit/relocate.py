@@ -50,7 +50,7 @@ def rename_regions(
     lambda_extents: Collection[Extent] | None = None,
     compiled_qualname: str = "",
 ) -> types.CodeType:
-    """Give the generated functions nested in `code` its own name, so that tracebacks show the user's functions.
+    """Give the generated functions nested in `code` the name of `code`, so that tracebacks show the user's functions.
 
     Functions and classes of the user in `code` get the qualified names that they have in the user's program.
     `lambda_extents` has the extents of the bodies of the user's lambdas; other lambdas are generated. With None, all

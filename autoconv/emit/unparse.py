@@ -16,7 +16,7 @@ from astunparse import Unparser  # type: ignore[import-untyped]
 
 from autoconv.emit.expressions import (
     DEFINITIONS,
-    OPERATOR_SYMBOLS,
+    SYMBOL_AND_PRECEDENCE_BY_OPERATOR,
     YIELDS,
     aliases_text,
     arguments_text,
@@ -257,7 +257,7 @@ class _Printer(Unparser):  # type: ignore[misc]
         self.fill(f"{' = '.join(targets)} = {value}")
 
     def _AugAssign(self, node: ast.AugAssign) -> None:
-        symbol = OPERATOR_SYMBOLS[type(node.op)][0]
+        symbol = SYMBOL_AND_PRECEDENCE_BY_OPERATOR[type(node.op)][0]
         self.fill(f"{expression_text(node.target)} {symbol}= {bare_text(node.value, *YIELDS)}")
 
     def _AnnAssign(self, node: ast.AnnAssign) -> None:

@@ -106,11 +106,13 @@ from autoconv.runtime.recording.activity import register_listener
 
 # `call`, `bitand`, `bitor`, `bitxor` and `sub` have cheaper versions, which apply while no thread traces.
 _TRACED_SET_OPERATORS = {
-    _name: hide_frames_2(getattr(_set_operators, _name)) for _name in _set_operators.PYTHON_FUNCTIONS
+    _name: hide_frames_2(getattr(_set_operators, _name)) for _name in _set_operators.PYTHON_FUNCTION_BY_OPERATOR
 }
 _TRACED = {"call": call, **_TRACED_SET_OPERATORS}
-_UNTRACED = {"call": call_untraced, **_set_operators.PYTHON_FUNCTIONS}
-bitand, bitor, bitxor, sub = map(_set_operators.PYTHON_FUNCTIONS.__getitem__, ("bitand", "bitor", "bitxor", "sub"))
+_UNTRACED = {"call": call_untraced, **_set_operators.PYTHON_FUNCTION_BY_OPERATOR}
+bitand, bitor, bitxor, sub = (
+    _set_operators.PYTHON_FUNCTION_BY_OPERATOR[_name] for _name in ("bitand", "bitor", "bitxor", "sub")
+)
 untraced: object = True
 
 

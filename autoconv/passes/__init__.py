@@ -87,7 +87,7 @@ MUST_PRECEDE: tuple[tuple[str, str, str], ...] = (
 
 
 # Called after each pass with the file, the name of the pass, and its time in seconds.
-WATCHERS: list[Callable[[str, str, float], None]] = []
+PASS_WATCHERS: list[Callable[[str, str, float], None]] = []
 
 
 def run_passes(
@@ -100,7 +100,7 @@ def run_passes(
         if pass_.name not in skip:
             start = time.perf_counter()
             tree = pass_.transform(tree, context)
-            for watcher in WATCHERS:
+            for watcher in PASS_WATCHERS:
                 watcher(context.filename, pass_.name, time.perf_counter() - start)
         if pass_.name == last:
             break

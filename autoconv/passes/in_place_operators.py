@@ -36,7 +36,7 @@ from autoconv.analysis.numbers import (
     possibly_aliased_names,
 )
 from autoconv.passes.base import Context, FunctionPass
-from autoconv.passes.normalise import IN_PLACE_OPERATORS
+from autoconv.passes.normalise import OPERATOR_BY_AUGMENTATION
 from autoconv.syntax import build
 
 _SET_OPERATOR_NAMES = {gast.BitOr: "bitor", gast.BitAnd: "bitand", gast.BitXor: "bitxor", gast.Sub: "sub"}
@@ -70,7 +70,7 @@ class InPlaceOperators(FunctionPass):
         if not may_change_alias:
             return node
         name = node.target.id
-        value = build.operate(IN_PLACE_OPERATORS[type(node.op)], build.name(name), node.value)
+        value = build.operate(OPERATOR_BY_AUGMENTATION[type(node.op)], build.name(name), node.value)
         return build.place(build.assign(name, value), node)
 
     def _may_change(self, node: Any) -> bool:

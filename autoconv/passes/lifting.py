@@ -24,7 +24,7 @@ import gast
 from autoconv.analysis.regions import RegionPlan, plan_regions
 from autoconv.analysis.scopes import Scope, bindings, clause_names, scope_of
 from autoconv.passes.base import Context, FunctionPass
-from autoconv.passes.normalise import IN_PLACE_OPERATORS
+from autoconv.passes.normalise import OPERATOR_BY_AUGMENTATION
 from autoconv.syntax import build
 from autoconv.syntax.tree import INLINED_COMPREHENSIONS, Transformer, body_start, walk, walk_scope
 
@@ -174,7 +174,7 @@ class _CheckReads(Transformer):
             return node
         name = node.target.id
         if id(node) in self.unsure_reads or self.inner_check or name in self.deleted_names:
-            value = build.operate(IN_PLACE_OPERATORS[type(node.op)], self._checked_read(name), node.value)
+            value = build.operate(OPERATOR_BY_AUGMENTATION[type(node.op)], self._checked_read(name), node.value)
             return build.place(build.assign(name, value), node)
         return node
 

@@ -27,7 +27,8 @@ from autoconv.passes.linearise import Lineariser, has_walrus
 from autoconv.syntax import build
 from autoconv.syntax.tree import contains, copy_tree, walk, walk_scope
 
-IN_PLACE_OPERATORS = {
+# The operators of this package for augmented assignments, by the kind of node of their operation.
+OPERATOR_BY_AUGMENTATION = {
     gast.Add: "iadd", gast.Sub: "isub", gast.Mult: "imul", gast.MatMult: "imatmul", gast.Div: "itruediv",
     gast.FloorDiv: "ifloordiv", gast.Mod: "imod", gast.Pow: "ipow", gast.LShift: "ilshift",
     gast.RShift: "irshift", gast.BitAnd: "iand", gast.BitOr: "ior", gast.BitXor: "ixor",
@@ -161,14 +162,14 @@ class Normalise(FunctionPass):
             make_index = self._evaluate_index_once(target.slice, setup, rebound_names)
             target_read = gast.Subscript(make_container(), make_index(), gast.Load())
             target_write = gast.Subscript(make_container(), make_index(), gast.Store())
-        value = build.operate(IN_PLACE_OPERATORS[type(node.op)], target_read, node.value)
+        value = build.operate(OPERATOR_BY_AUGMENTATION[type(node.op)], target_read, node.value)
         statements = [*setup, build.assign(target_write, value), *write_back]
         return [build.place(statement, node) for statement in statements]
 
     def _augment_item_of(self, node: Any, target: Any) -> Any:
         """Rewrite `o.x[i] += v` to one operator: a tensor in `o.x` is replaced, any other value mutated."""
         attribute = build.constant(mangle(target.value.attr, self.class_name))
-        function = build.operator(IN_PLACE_OPERATORS[type(node.op)])
+        function = build.operator(OPERATOR_BY_AUGMENTATION[type(node.op)])
         value = self.context.mark_generated(build.thunk(node.value))
         holder = target.value.value
         return gast.Expr(

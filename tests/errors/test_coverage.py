@@ -124,8 +124,8 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/operators/control/try_rounds.py", "…"): "no error: enters the except clauses while tracing",
     (
         "autoconv/operators/calls/match_patterns.py",
-        "…() accepts … positional sub-patterns (… given)",
-    ): "Python's own words",
+        "…",
+    ): "Python's own words: tests/tracing/test_class_patterns.py",
     (
         "autoconv/operators/regions/shared_identity.py",
         "the attribute … of … is changed, and which one that is depen",

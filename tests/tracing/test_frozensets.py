@@ -56,6 +56,6 @@ def test_elements_of_the_set_are_found(program):
 
 
 def test_outside_of_traces_the_operators_are_python_s():
-    assert {getattr(autoconv.operators, name) for name in set_operators.PYTHON_FUNCTIONS} == {
+    assert {getattr(autoconv.operators, name) for name in set_operators.PYTHON_FUNCTION_BY_OPERATOR} == {
         operator.or_, operator.and_, operator.xor, operator.sub,
     }  # fmt: skip

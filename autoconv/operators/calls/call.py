@@ -54,7 +54,7 @@ from autoconv.runtime.support.spans import current_place, is_own_file
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 FRAMEWORKS = frozenset({"jax", "keras", "optree", "tensorflow", "torch"})  # their objects are taken as they are
-# Called as they are, but for NumPy's polynomials, which are Python code over functions that graphs have.
+# Called as they are, except NumPy's polynomials, which are Python code that calls functions with ops.
 _UNCONVERTED_PACKAGES = FRAMEWORKS | {"autoconv", "numpy", "numba", "pytest", "_pytest"} | sys.stdlib_module_names
 _DO_NOT_CONVERT = "__autoconv_do_not_convert__"
 
@@ -132,7 +132,7 @@ def _find_graph_equivalent(function: Callable[..., Any], region: Any) -> Any:
 
 def _convert_source(function: types.FunctionType) -> Callable[..., Any]:
     converted_function, region = convert_function(function, operators_module()), current_region()
-    if region is not None:  # the source reads nothing from outside; the trace makes its inner functions
+    if region is not None:  # the functions nested in the source are made by the trace, and not read from outside
         region.trace.note_inner_codes(converted_function.__code__)
     return wrap_generator_function(converted_function, _convert_to_generator)
 
@@ -325,7 +325,7 @@ def _register_created_object(created_object: Any) -> None:
 
 
 def _convert_members_of(region: Any, value: object) -> None:
-    convert_members(region, type(value), id(value) not in (region.trace.created_objects or ()))
+    convert_members(region, type(value), is_outer=id(value) not in (region.trace.created_objects or ()))
 
 
 def convert_members(region: Any, cls: type, is_outer: bool = True) -> None:

@@ -14,7 +14,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.types import number_type
 from autoconv.operators.calls.comprehensions import collect_list, collect_set, generator
 from autoconv.operators.calls.enumerate_zip import lazy_enumerate, lazy_zip
-from autoconv.operators.calls.object_operators import ITEMWISE_FUNCTIONS
+from autoconv.operators.calls.object_operators import ITEMWISE_FORM_BY_FUNCTION
 from autoconv.operators.calls.operator_functions import STATEMENT_OVERRIDES
 from autoconv.operators.control.conditionals import if_stmt
 from autoconv.operators.control.iterables import StagedIterable, StagedRange, as_staged
@@ -100,7 +100,7 @@ def _sum(iterable: object, start: object = 0) -> Any:
     return total
 
 
-ITEMWISE_FUNCTIONS["sum"] = _sum
+ITEMWISE_FORM_BY_FUNCTION["sum"] = _sum
 
 
 def _quantifier(deciding_truth: bool) -> Callable[[Any], Any]:
@@ -133,8 +133,8 @@ def _nonzero_test(item: object) -> Any:
     return tensor != 0
 
 
-ITEMWISE_FUNCTIONS["any"] = _consumer(builtins.any)(_quantifier(deciding_truth=True))
-ITEMWISE_FUNCTIONS["all"] = _consumer(builtins.all)(_quantifier(deciding_truth=False))
+ITEMWISE_FORM_BY_FUNCTION["any"] = _consumer(builtins.any)(_quantifier(deciding_truth=True))
+ITEMWISE_FORM_BY_FUNCTION["all"] = _consumer(builtins.all)(_quantifier(deciding_truth=False))
 
 
 def _apply_to_list(function: Callable[..., Any], items: Any, kwargs: dict[str, Any] | None = None) -> Any:

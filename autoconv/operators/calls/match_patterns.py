@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from autoconv.errors import StagingError
 from autoconv.operators.calls.call import call
@@ -18,6 +18,7 @@ from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.read_only_methods import only_reads
 from autoconv.operators.values.instances import is_user_defined
 from autoconv.operators.values.membership import in_
+from autoconv.ops.program_errors import mark_program_error
 from autoconv.ops.python.attribute_access import may_compute_attribute, runs_user_code
 from autoconv.runtime.objects.containers import TRACED_TO_PLAIN
 from autoconv.runtime.recording.regions import current_region
@@ -25,13 +26,13 @@ from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.tensor import Tensor
 
-# Classes whose single positional pattern matches the whole subject.
+# Classes whose single positional pattern matches the subject itself, as does that of their subclasses.
 _SELF_MATCHING_CLASSES = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 _TEXT_CLASSES = (str, bytes, bytearray)
 
 
 def is_sequence(subject: object, count: int, or_more: bool = False) -> Any:
-    """Return whether a sequence pattern with `count` items, or with at least so many (`or_more`), can match."""
+    """Return whether a sequence pattern with `count` items, with `or_more` at least so many, can match."""
     if isinstance(subject, Tensor) and not subject.weak:
         return False
     _require_harmless_reads(subject, ("__len__", "__getitem__", "__iter__"))
@@ -48,15 +49,27 @@ def is_mapping(subject: object, keys: tuple[Any, ...]) -> Any:
 def is_instance(subject: object, cls: Any, attributes: tuple[str, ...] = (), positional: int = 0) -> Any:
     """Return whether the subject is an instance of the class with the attributes of the pattern.
 
-    Raises TypeError for too many positional patterns.
+    The test raises TypeError for an instance if the pattern has too many positional patterns.
     """
-    if positional and cls not in _SELF_MATCHING_CLASSES:
-        names = getattr(cls, "__match_args__", ())
-        if positional > len(names):
-            raise TypeError(f"{cls.__name__}() accepts {len(names)} positional sub-patterns ({positional} given)")
-        attributes = (*names[:positional], *attributes)
+    names = () if _matches_itself(cls) else getattr(cls, "__match_args__", ())
+    limit = 1 if _matches_itself(cls) else len(names)
+
+    def refuse() -> NoReturn:
+        patterns = "sub-pattern" if limit == 1 else "sub-patterns"
+        error = TypeError(f"{cls.__name__}() accepts {limit} positional {patterns} ({positional} given)")
+        raise mark_program_error(error)
+
+    is_of_class = call(isinstance)(subject, cls)
+    if positional > limit:
+        return and_(is_of_class, refuse)
+    attributes = (*names[:positional], *attributes)
     _require_harmless_reads(subject, (), attributes)
-    return and_(call(isinstance)(subject, cls), *[_attribute_test(subject, name) for name in attributes])
+    return and_(is_of_class, *[_attribute_test(subject, name) for name in attributes])
+
+
+def _matches_itself(cls: type) -> bool:
+    """Return whether the single positional pattern of a class matches the subject itself."""
+    return issubclass(cls, _SELF_MATCHING_CLASSES) and not hasattr(cls, "__match_args__")
 
 
 def _require_harmless_reads(subject: object, methods: Iterable[str], attributes: Iterable[str] = ()) -> None:
@@ -95,7 +108,7 @@ def _computes_with_effects(kind: type, name: str) -> bool:
 
 def match_argument(subject: object, cls: Any, position: int) -> Any:
     """Return the value that the positional pattern at that position is matched against."""
-    return subject if cls in _SELF_MATCHING_CLASSES else getattr(subject, cls.__match_args__[position])
+    return subject if _matches_itself(cls) else getattr(subject, cls.__match_args__[position])
 
 
 def rest_of(subject: object, keys: tuple[Any, ...]) -> Any:

@@ -73,7 +73,7 @@ _CONTAINER_KINDS = frozenset(
 )
 
 # Functions that evaluate items one after the other in a graph loop; filled in by `iterable_consumers`.
-ITEMWISE_FUNCTIONS: dict[str, Callable[..., Any]] = {}
+ITEMWISE_FORM_BY_FUNCTION: dict[str, Callable[..., Any]] = {}
 
 
 def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any]) -> Any:
@@ -105,8 +105,8 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
         return NotImplemented if items is operands[0] else record_without_hook(op, [items], **attributes)
     non_iterable_operands = [operand for operand in operands if not _is_user_iterable(operand)]
     item_class = _item_class_with_effects(trace, name, non_iterable_operands)
-    if item_class is not None and function in ITEMWISE_FUNCTIONS and not attributes.get("keywords"):
-        return ITEMWISE_FUNCTIONS[function](*operands)
+    if item_class is not None and function in ITEMWISE_FORM_BY_FUNCTION and not attributes.get("keywords"):
+        return ITEMWISE_FORM_BY_FUNCTION[function](*operands)
     if item_class is not None:
         raise StagingError(
             f"a value known only at run time is searched, sorted or compared, and {item_class.__name__} defines "

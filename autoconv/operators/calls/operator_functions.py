@@ -85,7 +85,7 @@ STATEMENT_OVERRIDES: dict[Any, Callable[..., Any]] = {
     operator.setitem: _set_item, operator.delitem: items.del_item,
     **{entry.in_place_function: getattr(in_place_operators, entry.in_place) for entry in BINARY},
     operator.iconcat: in_place_operators.iadd,
-    **{function: getattr(set_operators, name) for name, function in set_operators.PYTHON_FUNCTIONS.items()},
+    **{function: getattr(set_operators, name) for name, function in set_operators.PYTHON_FUNCTION_BY_OPERATOR.items()},
 }  # fmt: skip
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge", "is_", "is_not")
 STATEMENT_OVERRIDES.update({getattr(operator, name): getattr(comparisons, name) for name in _COMPARISONS})

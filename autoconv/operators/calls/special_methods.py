@@ -38,7 +38,7 @@ _SYNTAX_METHODS = frozenset(
 _KNOWN_RESULT_NAMES = "str repr format hash index int float complex bytes trunc floor ceil next getattr iter"
 _METHODS_WITH_KNOWN_RESULTS = frozenset(f"__{name}__" for name in _KNOWN_RESULT_NAMES.split())
 # By method: the exception that Python takes for a result, namely for the end of an iterator or a missing attribute.
-_RESULT_ERRORS: dict[str, type[Exception]] = {"__next__": StopIteration, "__getattr__": AttributeError}
+_RESULT_ERROR_BY_METHOD: dict[str, type[Exception]] = {"__next__": StopIteration, "__getattr__": AttributeError}
 # Methods that are called when objects are created or classes defined, and methods that other modules of this package
 # replace.
 _NAMES_ELSEWHERE = "init new del init_subclass set_name prepare getattribute setattr delattr enter exit aenter aexit"
@@ -115,7 +115,7 @@ def _convert_special_method(name: str, method: types.FunctionType, convert: Call
         was_called_by_python, region.trace.is_called_by_python = region.trace.is_called_by_python, True
         try:
             call = functools.partial(converted_method(), self, *args, **kwargs)
-            result, may_raise = _run_watched(call, _RESULT_ERRORS.get(name))
+            result, may_raise = _run_watched(call, _RESULT_ERROR_BY_METHOD.get(name))
         finally:
             region.trace.is_called_by_python = was_called_by_python
         if may_raise or (name in _METHODS_WITH_KNOWN_RESULTS and is_staged(result)):

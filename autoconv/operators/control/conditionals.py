@@ -78,7 +78,7 @@ def _stage_switch(
 ) -> Any:
     last_body = orelse or _unchanged
     arms = [bodies[0]]
-    index: Any = dispatch.apply("select", truth(first_test), 0, -1)
+    index: Any = dispatch.apply("select", truth(first_test), 0, -1)  # of the first body whose test holds; -1: none yet
     for test, body in zip(tests[1:], bodies[1:], strict=True):
         position = len(arms)
         index_or_truth = _add_test(index, test, position)

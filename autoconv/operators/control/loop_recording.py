@@ -69,7 +69,7 @@ class LoopRecording:
     ) -> None:
         parent = current_region()
         assert parent is not None
-        move_shared(parent, None, state)
+        move_shared(parent, arm=None, values=state)  # before the first recording, so that none has to be repeated
         self.parent, self.test, self.body, self.state = parent, test, body, state
         self.names, self.locations = names, locations
         self.variable_count = len(names)

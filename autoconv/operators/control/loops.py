@@ -178,7 +178,7 @@ def _loop_over(iterable: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[A
     if isinstance(staged, StagedIterator):
         staged.begin()
         final_state = stage_for(staged, body, state)
-        staged.end(body.exit_code(final_state) < BREAK)
+        staged.end(is_exhausted=body.exit_code(final_state) < BREAK)
         return final_state
     if staged is not None and (needs_graph_loop(staged) or _is_long(iterable)):
         is_short_range = type(iterable) is range and len(iterable) <= _MAX_PEELED

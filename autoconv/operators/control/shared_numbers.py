@@ -25,7 +25,7 @@ from autoconv.runtime.arrays.assigned_values import convert_element
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-_CLASSES = _PYTHON, _NUMPY = "Python", "NumPy"
+_CLASSES = _PYTHON, _NUMPY = "Python", "NumPy"  # whose class a number has; a tag is a position among these
 
 # Functions, by the number of further operands, by which Python and NumPy compute the same float and raise nothing.
 _FUNCTIONS_OF_FLOATS = ((operator.neg, operator.pos, operator.abs), (operator.add, operator.sub, operator.mul), ())

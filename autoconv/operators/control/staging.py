@@ -273,4 +273,4 @@ def _is_outer_variant(column: list[Any], arm: Region) -> bool:
     return enclosing_region is not None
 
 
-STAGE_ARMS.set(stage_arms)  # for `marshalling`, which this module imports
+STAGE_ARMS.set(stage_arms)  # for `marshalling`, which cannot import this module

@@ -202,7 +202,7 @@ def _record_tracebacks(recorder: Any) -> None:
         if _escapes(region.graph, value):
             with recording(region):
                 span = current_span()
-                caller_count = -1
+                caller_count = -1  # the span itself does not count
                 while span is not None:
                     span, caller_count = span.caller, caller_count + 1
                 region.record("object_caught", [value], {"callers": max(caller_count, 0)})

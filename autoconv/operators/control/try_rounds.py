@@ -56,7 +56,7 @@ class TryRecorder:
         other_names = sorted(set(read.__code__.co_freevars) - set(names)) if read is not None else []
         self.statement_cells = cell_locations(read, tuple(other_names), parent.trace.cells) if other_names else []
         self.clauses: dict[int, Any] = {}  # the number of a handler -> the classes that it catches
-        self.entered_value: Any = None
+        self.entered_value: Any = None  # of a with statement: what the manager's `__enter__` returned
         self.outer_exception = sys.exc_info()[1]  # the exception being handled around the statement
         self.keys_to_move: set[Any] = set()  # locations whose objects move into the graph before the body changes them
         self._reset()
@@ -99,7 +99,7 @@ class TryRecorder:
                 enter(self.parent)
                 self._stop_storing()
                 for region in (self.region, self.handler_region):
-                    if region is not self.parent and region.journal is not None:  # left other than by a round's end
+                    if region is not self.parent and region.journal is not None:  # an exception has ended the round
                         region.journal.merge_into(self.parent.journal)
                 rounds_journal, self.parent.journal = self.parent.journal, outer_journal
                 if not is_completed:
@@ -138,7 +138,7 @@ class TryRecorder:
             self.handle_exception()
 
     def classes_of_clause(self, number: int, classes: Any) -> Any:
-        """Return the classes that an except clause catches in this round: StagedException in its own, else none."""
+        """Return what a clause catches: StagedException in its round, () in others; `classes` without rounds."""
         if self.state == "body":
             self.handle_exception()
         if self.is_finished:
@@ -211,7 +211,7 @@ class TryRecorder:
         body = self.body
         locations = [*self.cells, *body.locations.values()]
         values = [*body.results, *(body.end_contents[key] for key in body.locations)]
-        move_shared(self.region, body, values, is_for_next_region=True)
+        move_shared(self.region, body, values, is_for_next_region=True)  # leaves what existed before: no repetition
         layouts = [layout_of(value, body.region) for value in values]
         earlier_positions = find_shared_identities([[value] for value in values], [body.region])
         unshared_columns = [[NEVER if n in earlier_positions else value] for n, value in enumerate(values)]
@@ -314,7 +314,8 @@ class TryRecorder:
         enclosing_region: Region | None = region
         keys = {location.key for location in self.cells}
         while enclosing_region is not None and enclosing_region is not self.parent:
-            for key, location in () if (journal := enclosing_region.journal) is None else journal.all_locations():
+            journal = enclosing_region.journal
+            for key, location in () if journal is None else journal.all_locations():
                 is_created_in_body = location.home is not None and location.home.is_inside(self.region)
                 if key not in keys and type(location.owner) not in TRACED_TO_PLAIN and not is_created_in_body:
                     keys.add(key)

@@ -17,7 +17,7 @@ from autoconv.operators.control.iterables import StagedList, as_staged
 from autoconv.operators.control.loop_body import LoopBody
 from autoconv.operators.control.range_warning import warn_of_unrolling
 from autoconv.operators.regions.container_promotion import have_same_items
-from autoconv.operators.regions.loop_aliases import ITERATED_CONTAINERS
+from autoconv.operators.regions.loop_aliases import ITERATED_CONTAINERS_BY_CODE
 from autoconv.operators.support.generator_expressions import GeneratorExpression, binds_outer_names
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.protected_names import BREAK
@@ -317,7 +317,7 @@ def _source_containers(iterable: Any) -> list[Any]:
     return result
 
 
-ITERATED_CONTAINERS[_unroll_items.__code__] = _source_containers
+ITERATED_CONTAINERS_BY_CODE[_unroll_items.__code__] = _source_containers
 
 
 def _check_unchanged(iterable: object, sources: list[Any], contents_before: list[Any]) -> None:

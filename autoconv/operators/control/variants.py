@@ -236,7 +236,7 @@ def _merge_group(tag: Any, values: Sequence[Any], group: Sequence[int]) -> Any:
 
 
 def _rename_numbers(error: Exception, operands: Sequence[Any]) -> None:
-    """Replace our class name in the message by Python's, if one number of the graph is the operand."""
+    """Replace our class name in the message by Python's, if exactly one operand is a number of the graph."""
     numbers = [x for x in operands if isinstance(x, SymbolicTensor)]
     if len(numbers) == 1 and numbers[0].weak and len(error.args) == 1 and isinstance(error.args[0], str):
         class_name = ("bool", "int", "float", "complex")[number_kind_order(numbers[0].type.dtype)]

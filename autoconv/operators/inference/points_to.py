@@ -24,7 +24,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 _NUMBER_CLASSES = (bool, int, float, complex, np.number, np.bool_)
 # Transfer functions by op: contents of the results and of lists that the op fills, from those of its operands.
-RULES: dict[str, Callable[[Flow, Node], None]] = {}
+TRANSFER_FUNCTION_BY_OP: dict[str, Callable[[Flow, Node], None]] = {}
 
 
 class Contents:
@@ -87,7 +87,7 @@ class Flow:
                 if isinstance(source.type, ObjectType) and isinstance(target.type, ObjectType):
                     self.join(self.contents_of(target), self.contents_of(source))
             for node in self._nodes:
-                RULES[node.op.name](self, node)
+                TRANSFER_FUNCTION_BY_OP[node.op.name](self, node)
 
     def contents_of(self, value: Value) -> Contents:
         """Return the record of the possible contents of a value."""
@@ -242,7 +242,7 @@ class Flow:
         name = node.op.name
         if node.op.traits.control:
             self._edges += [(source, target) for source, target in flow_edges(node) if source is not None]
-        elif name in RULES:
+        elif name in TRANSFER_FUNCTION_BY_OP:
             self._nodes.append(node)
             if name == "object_method" and node.attributes["name"] in ("append", "insert", "extend"):
                 self.lists_with_stores.append(node.inputs[0])

@@ -12,7 +12,7 @@ import numpy as np
 from autoconv.errors import AutoconvError
 from autoconv.graph.graph import Node
 from autoconv.graph.python_operators import ARITHMETIC
-from autoconv.operators.inference.points_to import RULES, Contents, Flow, root
+from autoconv.operators.inference.points_to import TRANSFER_FUNCTION_BY_OP, Contents, Flow, root
 from autoconv.ops.python.objects import FUNCTIONS
 from autoconv.process_state import without_warnings
 
@@ -147,7 +147,7 @@ def _apply_to_examples(flow: Flow, result: Contents, name: str, operands: Sequen
 def _array_examples(contents: Contents) -> list[np.ndarray]:
     """Return an example of each array that the object may be.
 
-    Empty if the object may be anything but these arrays, or if a size is unknown or an array too large.
+    The list is empty if the object may be anything but an array, if a size is unknown, or if an array is too large.
     """
     examples: list[np.ndarray] = []
     for dtype, shape in () if contents.may_be_unknown or contents.items is not None else contents.arrays:
@@ -158,7 +158,7 @@ def _array_examples(contents: Contents) -> list[np.ndarray]:
     return examples
 
 
-RULES.update({
+TRANSFER_FUNCTION_BY_OP.update({
     "array_object": _box, "object_apply": _apply, "object_box": _box, "object_build": _build,
     "object_current": _current, "object_defined": _pass_on_defined, "object_iterate": _iterate,
     "object_method": _method, "object_unpack": _unpack,

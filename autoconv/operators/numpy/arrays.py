@@ -16,7 +16,7 @@ from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.operators.control.variants import distribute_call
 from autoconv.operators.numpy.calls import gives_array, numpy_call
 from autoconv.operators.regions.layout import Variant
-from autoconv.operators.support.numpy_views import VIEWS, VIEWS_OF_ANY, load_elements
+from autoconv.operators.support.numpy_views import VIEW_BY_FUNCTION, VIEW_OF_ANY_ARGUMENT_BY_FUNCTION, load_elements
 from autoconv.operators.values.list_arrays import convert_list_arguments, join_list
 from autoconv.runtime.annotations import DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.arrays.array_creation import new_array
@@ -49,7 +49,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 def array_function(function: Callable[..., Any]) -> Callable[..., Any] | None:
     """Return the replacement of a NumPy function in a trace with memory arrays; None for others."""
     creator = _look_up(_CREATORS, function)
-    if creator is None and _look_up(VIEWS, function) is None and implementation(function) is None:
+    if creator is None and _look_up(VIEW_BY_FUNCTION, function) is None and implementation(function) is None:
         return None
     return functools.partial(_call_on_memory, function)
 
@@ -76,10 +76,10 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)  # an array of the program: the result is itself or a view
     if isinstance(function, np.ufunc) and len(args) > function.nin:
         args, kwargs = args[: function.nin], {**kwargs, "out": args[function.nin :]}
-    if function in VIEWS_OF_ANY and any(type(x) is SymbolicArray for x in args):
-        return VIEWS_OF_ANY[function](*args, **kwargs)
-    if args and type(args[0]) is SymbolicArray and function in VIEWS:
-        return _call_on_elements(functools.partial(VIEWS[function], args[0]), *args[1:], **kwargs)
+    if function in VIEW_OF_ANY_ARGUMENT_BY_FUNCTION and any(type(x) is SymbolicArray for x in args):
+        return VIEW_OF_ANY_ARGUMENT_BY_FUNCTION[function](*args, **kwargs)
+    if args and type(args[0]) is SymbolicArray and function in VIEW_BY_FUNCTION:
+        return _call_on_elements(functools.partial(VIEW_BY_FUNCTION[function], args[0]), *args[1:], **kwargs)
     if function in _CREATORS:
         return _CREATORS[function](*args, **kwargs)
     region = current_region()
@@ -171,7 +171,7 @@ def _fill(array: SymbolicArray, value: object) -> None:
     if tensor is not None:
         value = tensor = _without_leading_ones(tensor, len(array.known_shape))
     if tensor is not None and tensor.type.weak and tensor.type.dtype.is_floating and array.type.dtype.is_integer:
-        # NumPy converts such a number as C does.
+        # NumPy converts a float to integers as C does.
         value = dispatch.apply("cast", _as_numpy_number(tensor), dtype=array.type.dtype)
     array.store(value)
 
@@ -287,7 +287,7 @@ def _copy(value: object, order: str = "K", subok: bool = False) -> Any:
 def _histogram(a: object, bins: TensorLike = 10, *args: Any, **kwargs: Any) -> Any:
     compute = numpy_call(np.histogram, current_region())
     assert compute is not None
-    counts, edges = _call_on_elements(compute, a, bins, *args, **kwargs)
+    counts, edges = _call_on_elements(compute, a, bins, *args, **kwargs)  # NumPy returns edges that it is given itself
     return wrap_new_arrays(counts), bins if type(bins) is SymbolicArray or edges is bins else wrap_new_arrays(edges)
 
 
@@ -333,6 +333,8 @@ _CREATORS: dict[Any, Callable[..., Any]] = {
 }  # fmt: skip
 
 # Functions whose results may share memory with their first argument.
-_MEMORY_SHARING_FUNCTIONS = frozenset({*VIEWS, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray})
+_MEMORY_SHARING_FUNCTIONS = frozenset(
+    {*VIEW_BY_FUNCTION, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray}
+)
 # Functions that change their first argument, or may.
 _CHANGING_FUNCTIONS = MUTATING_FUNCTIONS | {np.nan_to_num}

@@ -1,7 +1,7 @@
 """NumPy functions as Python code that is converted: those that call back, for elements or rows, and eigenvalues.
 
-A call of one of `SOURCES`, or of an object of numpy.vectorize, runs the converted function in its place. What these
-functions do not cover raises StagingError, so that the call runs as plain Python.
+A call of a function in `SOURCE_BY_FUNCTION`, or of an object of numpy.vectorize, runs the converted function in its
+place. What these functions do not cover raises StagingError, so that the call runs as plain Python.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def convert_callback_function(function: Any, convert: Callable[[Any], Any]) -> C
     if random_method is not None:
         source, generator = random_method
         return functools.partial(convert(source), generator)
-    return convert(SOURCES[function]) if isinstance(function, Hashable) and function in SOURCES else None
+    source_function = SOURCE_BY_FUNCTION.get(function) if isinstance(function, Hashable) else None
+    return None if source_function is None else convert(source_function)
 
 
 @callable_while_tracing
@@ -165,7 +166,7 @@ def rerun_plain_unless(condition: TensorLike, message: str) -> None:
 
 mark_library_sources(__file__)
 # Python code that computes what each function of NumPy computes.
-SOURCES: dict[Any, Callable[..., Any]] = {
+SOURCE_BY_FUNCTION: dict[Any, Callable[..., Any]] = {
     np.apply_along_axis: apply_along_axis, np.piecewise: piecewise, np.fromiter: fromiter,
     np.linalg.eig: eig, np.linalg.eigvals: eigvals,
 }  # fmt: skip

@@ -30,7 +30,7 @@ from autoconv.runtime.support.structure import is_structure, mutable_parts, stru
 _DEPTH = 6  # references from a variable to the container
 
 # Containers that an unrolled loop iterates over, as a function of the local variable `iterable` of its code.
-ITERATED_CONTAINERS: dict[CodeType, Callable[[Any], list[Any]]] = {}
+ITERATED_CONTAINERS_BY_CODE: dict[CodeType, Callable[[Any], list[Any]]] = {}
 
 
 def join_state(
@@ -136,8 +136,8 @@ def _variables(names: Collection[str]) -> Iterator[Any]:
                 if not (is_of_loop and name in names) and not _is_region_function(value):
                     yield value
             is_of_loop = is_of_loop and is_region(frame.f_code)
-        elif frame.f_code in ITERATED_CONTAINERS:
-            yield from ITERATED_CONTAINERS[frame.f_code](frame.f_locals["iterable"])
+        elif frame.f_code in ITERATED_CONTAINERS_BY_CODE:
+            yield from ITERATED_CONTAINERS_BY_CODE[frame.f_code](frame.f_locals["iterable"])
         frame = frame.f_back
 
 

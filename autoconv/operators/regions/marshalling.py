@@ -226,7 +226,7 @@ def renumber_arms(tag: Any, new_numbers: Sequence[int]) -> Any:
     return dispatch.apply("python_cast", result, dtype=weak_type(0).dtype, weak=True)
 
 
-STAGE_ARMS = Hook("autoconv.operators.control.staging")  # records the arms of a condition
+STAGE_ARMS = Hook("autoconv.operators.control.staging")  # `stage_arms` of that module, which imports this one
 
 
 def _select_mapped(variant: Variant, positions: Sequence[int], target_position: int, layout: Layout) -> Any:

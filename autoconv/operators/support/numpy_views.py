@@ -82,7 +82,7 @@ def _view_splitter(function: Callable[..., Any]) -> Callable[..., Any]:
         if not -array.ndim <= axis < array.ndim or None not in array.known_shape:
             return split(array, sections, *([axis] if function in (np.split, np.array_split) else []))
         axis = axis % array.ndim
-        ends = split_ends(array.size_of(axis), sections, function is not np.array_split)
+        ends = split_ends(array.size_of(axis), sections, must_be_even=function is not np.array_split)
         if ends is None:
             _refuse_view(function)
         return [array[(slice(None),) * axis + (slice(*bounds),)] for bounds in itertools.pairwise((None, *ends, None))]
@@ -122,7 +122,7 @@ def _einsum(*operands: Any, **options: Any) -> Any:
             _refuse_view(np.einsum)
         labels = operands[0].partition("->")[0].replace(" ", "")
         if len(set(labels.replace(".", ""))) < len(labels.replace(".", "")):
-            _known_sizes(np.einsum, array, (), None, {})  # refuses unknown sizes, which a diagonal's strides depend on
+            _known_sizes(np.einsum, array)  # refuses unknown sizes, which the strides of a diagonal depend on
         return view_of(array, lambda x: np.einsum(operands[0], x))
     return wrap_new_arrays(call_implementation(np.einsum, *map(load_elements, operands), **options))
 
@@ -145,7 +145,7 @@ def _ix(*arrays: Any) -> Any:
 
 
 def _windows(array: SymbolicArray, window_shape: Any, axis: Any = None, **options: Any) -> SymbolicArray:
-    shape = _known_sizes(np.lib.stride_tricks.sliding_window_view, array, window_shape, axis, options)
+    shape = _known_sizes(np.lib.stride_tricks.sliding_window_view, array, window_shape, axis, **options)
     return windows_of(array, *window_axes(shape, window_shape, axis))
 
 
@@ -153,7 +153,7 @@ def _as_strided(
     array: SymbolicArray, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True
 ) -> Any:
     # Refuses unknown sizes, and the option.
-    _known_sizes(np.lib.stride_tricks.as_strided, array, (shape or (), strides or ()), None, {"subok": subok})
+    _known_sizes(np.lib.stride_tricks.as_strided, array, (shape or (), strides or ()), subok=subok)
     try:
         (layout,) = compute_view_layouts(array.type, lambda x: strided_view(x, shape, strides, writeable))
     except (TypeError, ValueError):
@@ -164,12 +164,12 @@ def _as_strided(
 
 
 def _broadcast_to(array: SymbolicArray, shape: Any, **options: Any) -> Any:
-    _known_sizes(np.broadcast_to, array, shape, None, options)  # refuses unknown sizes, and options
+    _known_sizes(np.broadcast_to, array, shape, **options)  # refuses unknown sizes, and options
     return view_of(array, lambda x: np.broadcast_to(x, shape))
 
 
 def _known_sizes(
-    function: Callable[..., Any], array: SymbolicArray, view_shape: Any, axis: Any, options: dict[str, Any]
+    function: Callable[..., Any], array: SymbolicArray, view_shape: Any = (), axis: Any = None, /, **options: Any
 ) -> tuple[int, ...]:
     """Return the array's shape; refuse a view with options, and one whose shape is known at run time only."""
     tensors = [tensor for value in _flatten((view_shape, axis)) if (tensor := as_tensor(value)) is not None]
@@ -185,13 +185,13 @@ def _flatten(values: Any) -> list[Any]:
 
 
 # Functions that may return views of any of their arguments.
-VIEWS_OF_ANY: dict[Any, Callable[..., Any]] = {
+VIEW_OF_ANY_ARGUMENT_BY_FUNCTION: dict[Any, Callable[..., Any]] = {
     np.einsum: _einsum, np.meshgrid: _meshgrid, np.ix_: _ix,
     np.frombuffer: lambda *_, **__: _refuse_view(np.frombuffer),
     np.broadcast_arrays: lambda *_, **__: _refuse_view(np.broadcast_arrays),
     **{function: _view_of_each(function) for function in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
 }  # fmt: skip
-VIEWS: dict[Any, Callable[..., Any]] = {
+VIEW_BY_FUNCTION: dict[Any, Callable[..., Any]] = {
     **{function: _view_function(function) for function in _functions_by_name(
         "transpose", "swapaxes", "moveaxis", "rollaxis", "squeeze", "expand_dims", "flip", "fliplr", "flipud", "rot90",
         "matrix_transpose", "permute_dims", "linalg.matrix_transpose")},

@@ -48,7 +48,7 @@ def move_instance_into_graph(value: object) -> SymbolicObject:
     region = current_region()
     assert region is not None
     _require_movable(type(value))
-    if id(value) in region.trace.frozen_objects:  # a copy rebuilt after a branch; its original may move as well
+    if id(value) in region.trace.frozen_objects:  # a copy rebuilt after a branch, which would part from its original
         require_identity(value)
     if sys.getrefcount(vars(value)) > 2:  # references by the object itself and by this call
         raise StagingError(

@@ -38,7 +38,7 @@ def convert_library_function(
     Functions in `_UNCONVERTED_ON_PLAIN_VALUES` run as `unconverted_form(function)` if no argument holds a value of the
     graph, or is a generator expression of the program. All others are always converted.
     """
-    source = SOURCES.get(function) if isinstance(function, Hashable) else None
+    source = SOURCE_BY_FUNCTION.get(function) if isinstance(function, Hashable) else None
     if source is None:
         return None
 
@@ -206,11 +206,12 @@ def islice(iterable: Iterable[Any], /, *bounds: Any) -> Iterator[Any]:
         raise program_error(ValueError, f"{names} for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
 
     def generate() -> Iterator[Any]:
-        if stop > 0:
+        item_count = max(start, stop)  # items before `start` are skipped even if `stop` is smaller
+        if item_count > 0:
             for i, item in enumerate(iterable):
-                if i >= start:
+                if start <= i < stop:
                     yield item
-                if i + 1 >= stop:
+                if i + 1 >= item_count:
                     return
 
     return generate()
@@ -379,7 +380,7 @@ def ndenumerate(arr: ArrayLike) -> Iterator[tuple[tuple[int, ...], Any]]:
 
 mark_library_sources(__file__)
 # Python code that computes what each function of the library computes.
-SOURCES: dict[Any, Callable[..., Any]] = {
+SOURCE_BY_FUNCTION: dict[Any, Callable[..., Any]] = {
     itertools.accumulate: accumulate, itertools.chain: chain, itertools.chain.from_iterable: chain_from_iterable,
     itertools.combinations: combinations, itertools.compress: compress, itertools.count: count,
     itertools.cycle: cycle, itertools.dropwhile: dropwhile, itertools.groupby: groupby,

@@ -22,8 +22,8 @@ from autoconv.runtime.recording.numpy_protocol import find_numpy_function
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-# The functions, by the number of leading arguments that are arrays. A list as such an argument means `np.array(list)`.
-_ARRAY_ARGUMENTS = {
+# The functions, by the number of leading arguments that are arrays: a list there is converted as by `np.array(list)`.
+_FUNCTIONS_BY_ARRAY_COUNT = {
     1: """
         all amax amin any argmax argmin argpartition argsort argwhere around array asanyarray asarray
         ascontiguousarray atleast_1d atleast_2d average bincount clip copy count_nonzero cov cumprod cumsum
@@ -45,7 +45,7 @@ _ARRAY_ARGUMENTS = {
 }
 _LIST = ObjectType("list")
 _ARRAY_ARGUMENT_COUNTS = {
-    find_numpy_function(name): count for count, names in _ARRAY_ARGUMENTS.items() for name in names.split()
+    find_numpy_function(name): count for count, names in _FUNCTIONS_BY_ARRAY_COUNT.items() for name in names.split()
 }
 _JOINING_FUNCTIONS = frozenset(find_numpy_function(name) for name in (*JOINS_WITH_AXIS, *JOINS_WITHOUT_AXIS))
 _ARRAY_CONSTRUCTORS = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})

@@ -18,15 +18,15 @@ from autoconv.runtime.objects.dict_views import SET_LIKE_VIEWS
 from autoconv.runtime.objects.symbolic_objects import apply_object
 from autoconv.runtime.recording.regions import current_region
 
-PYTHON_FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
+PYTHON_FUNCTION_BY_OPERATOR: dict[str, Callable[[Any, Any], Any]] = {
     "bitor": operator.or_, "bitand": operator.and_, "bitxor": operator.xor, "sub": operator.sub,
 }  # fmt: skip
-_METHODS = {"bitor": "__or__", "bitand": "__and__", "bitxor": "__xor__", "sub": "__sub__"}
-_GRAPH_NAMES = {"bitor": "or", "bitand": "and", "bitxor": "xor", "sub": "sub"}
+_METHOD_BY_OPERATOR = {"bitor": "__or__", "bitand": "__and__", "bitxor": "__xor__", "sub": "__sub__"}
+_GRAPH_NAME_BY_OPERATOR = {"bitor": "or", "bitand": "and", "bitxor": "xor", "sub": "sub"}
 
 
 def _set_operator(name: str) -> Callable[[Any, Any], Any]:
-    python_function = PYTHON_FUNCTIONS[name]
+    python_function = PYTHON_FUNCTION_BY_OPERATOR[name]
 
     def apply(x: object, y: object) -> Any:
         if current_region() is None:
@@ -36,7 +36,7 @@ def _set_operator(name: str) -> Callable[[Any, Any], Any]:
         if heap_of(y) is None:
             return python_function(x, y)
         if isinstance(x, frozenset):
-            return apply_object(_GRAPH_NAMES[name], x, y)
+            return apply_object(_GRAPH_NAME_BY_OPERATOR[name], x, y)
         return python_function(set(x) if isinstance(y, set) and _acts_as_set(x, name) else x, y)
 
     return apply
@@ -60,7 +60,7 @@ def _acts_as_set(x: object, name: str) -> TypeGuard[Iterable[object]]:
     """
     if type(x) in SET_LIKE_VIEWS:
         return name != "bitand"
-    method = _METHODS[name]
+    method = _METHOD_BY_OPERATOR[name]
     return _is_of_set_subclass(x) and getattr(type(x), method) is getattr(set, method)
 
 

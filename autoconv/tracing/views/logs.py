@@ -59,7 +59,7 @@ def watch_conversion() -> None:
     """Log the passes of conversions from now on."""
     from autoconv import passes  # lazily, because it imports gast
 
-    passes.WATCHERS.append(lambda file, name, seconds: log("passes", f"{file}: {name}: {seconds * 1e3:.1f} ms"))
+    passes.PASS_WATCHERS.append(lambda file, name, seconds: log("passes", f"{file}: {name}: {seconds * 1e3:.1f} ms"))
 
 
 def _elapsed_text(start: float) -> str:

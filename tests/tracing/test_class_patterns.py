@@ -1,0 +1,79 @@
+"""Positional patterns of classes: subclasses of Python's own classes, and too many patterns, as in plain Python."""
+
+import itertools
+
+import pytest
+
+import autoconv as ac
+
+
+class Count(int):
+    pass
+
+
+class Point:
+    __match_args__ = ("x",)
+
+    def __init__(self, x):
+        self.x = x
+
+
+class Bare:
+    pass
+
+
+def subclass_of_int(a):
+    match Count(5):
+        case Count(x):
+            return x + a
+    return a
+
+
+def too_many_for_another_class(a):
+    match 5:
+        case Point(1, 2):
+            return a
+        case _:
+            return 2 + a
+
+
+def too_many_for_a_point(a):
+    match Point(a):
+        case Point(1, 2):
+            return a
+
+
+def too_many_for_an_int(a):
+    match 5:
+        case int(1, 2):
+            return a
+
+
+def one_for_a_bare_object(a):
+    match Bare():
+        case Bare(1):
+            return a
+
+
+@pytest.mark.parametrize("contract", [ac.compile, ac.function])
+def test_results(contract):
+    for function in (subclass_of_int, too_many_for_another_class):
+        assert int(contract(function)(3)) == function(3)
+
+
+@pytest.mark.parametrize("contract", [ac.compile, ac.function])
+@pytest.mark.parametrize("function", [too_many_for_a_point, too_many_for_an_int, one_for_a_bare_object])
+def test_errors(contract, function):
+    with pytest.raises(TypeError) as expected:
+        function(3)
+    with pytest.raises(TypeError) as raised:
+        contract(function)(3)
+    assert str(raised.value) == str(expected.value)
+
+
+def test_islice_skips_to_its_start_even_beyond_its_stop():
+    def f(a):
+        numbers = (x * a for x in range(6))
+        return list(itertools.islice(numbers, 4, 2)), next(numbers)
+
+    assert ac.compile(f)(3) == f(3)
