@@ -58,7 +58,9 @@ def instruction_columns(code: CodeType, instruction_offset: int, line: int) -> t
     _, emitted_code, line_reader = _EMITTED_BY_ID[id(code)]
     positions = itertools.islice(emitted_code.co_positions(), instruction_offset // 2, None)  # a code unit has 2 bytes
     first_line, last_line, start_column, end_column = next(positions, (None,) * 4)
-    if first_line is None or first_line != last_line or start_column is None or end_column is None:
+    if start_column is None or end_column is None:
+        return None
+    if first_line is None or first_line != last_line:
         return None
     return match_columns(line_reader(first_line), start_column, end_column, linecache.getline(code.co_filename, line))
 

@@ -230,8 +230,8 @@ def _decorate(tree: Any, options: Options) -> bool:
     chosen_names = set(options.compile_names)
     has_new_decorators = False
     for name, node in qualified_functions(tree):
-        is_top_level = "." not in name
-        if (name in chosen_names or (options.compile_all and is_top_level)) and not _has_compile_decorator(node):
+        is_chosen = name in chosen_names or (options.compile_all and "." not in name)  # a method's name has a dot
+        if is_chosen and not _has_compile_decorator(node):
             decorator = gast.Attribute(build.name("autoconv"), "compile", gast.Load())
             node.decorator_list = [*node.decorator_list, build.place(decorator, node)]
             has_new_decorators = True

@@ -276,7 +276,8 @@ class _Regions:
             statements = [statement for statement in statements if not isinstance(statement, gast.Pass)]
         while len(statements) > 1 and self._is_unread_exit(statements[-1], region):
             statements.pop()
-        if returns and region.outputs and not (statements and isinstance(statements[-1], gast.Raise)):
+        ends_by_raise = bool(statements) and isinstance(statements[-1], gast.Raise)
+        if returns and region.outputs and not ends_by_raise:
             statements.append(gast.Return(build.loads(region.outputs)))
         start = body_start(statements)
         written_names = WrittenNames(self.context, parameters, statements)

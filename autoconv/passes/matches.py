@@ -138,10 +138,9 @@ class _PatternConditions:
                 if item.name is not None:
                     end_offset = position - len(patterns) + 1
                     end = build.constant(end_offset) if end_offset else None
+                    all_items = build.call(build.name("list"), copy_subject())  # not all sequences have slices
                     slice_ = gast.Slice(build.constant(position), end, None)
-                    starred_part = gast.Subscript(copy_subject(), slice_, gast.Load())
-                    starred_items = build.call(build.name("list"), starred_part)
-                    self.captures.append((_identifier(item.name), starred_items))
+                    self.captures.append((_identifier(item.name), gast.Subscript(all_items, slice_, gast.Load())))
                 continue
             is_after_star = star_position is not None and position > star_position
             index = position - len(patterns) if is_after_star else position

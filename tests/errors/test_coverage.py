@@ -125,7 +125,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     (
         "autoconv/operators/calls/match_patterns.py",
         "…",
-    ): "Python's own words: tests/tracing/test_class_patterns.py",
+    ): "Python's own words: tests/tracing/test_match_patterns.py",
     (
         "autoconv/operators/regions/shared_identity.py",
         "the attribute … of … is changed, and which one that is depen",

@@ -81,7 +81,8 @@ def convert_callee(function: Any, region: Any = None) -> Any:
         return lambda *args, **kwargs: distribute(lambda arm: call(arm)(*args, **kwargs), function)
     if is_object(function):
         return function
-    if type(function) is SymbolicTensor and function.weak and region is not None and region.contract.python_numbers:
+    is_python_number = type(function) is SymbolicTensor and function.weak
+    if is_python_number and region is not None and region.contract.python_numbers:
         return lambda *args, **kwargs: refuse_number(function, "{!r} object is not callable")
     equivalent = None if has_user_equality(function) else _find_graph_equivalent(function, region)
     if equivalent is not None:
@@ -209,7 +210,8 @@ def _convert_and_track(function: types.FunctionType, contract: Contract, region:
     if is_tracked(function):
         return function
     target = _convert_function(function, contract)
-    if region is not None and target is function and not contract.objects_in_graph and _is_package_function(function):
+    runs_package_function = target is function and _is_package_function(function)
+    if region is not None and runs_package_function and not contract.objects_in_graph:
         return _distribute_over_arms(function, function)
     is_converted = target is not function or is_user_code(function)
     return track_calls(function, target) if region is not None and is_converted else target

@@ -128,24 +128,25 @@ def _quantifier(deciding_truth: bool) -> Callable[[Any], Any]:
 def _nonzero_test(item: object) -> Any:
     """Return `item != 0` for a number with a dtype, whose truth any() and all() test; return other items unchanged."""
     tensor = as_tensor(item)
-    if tensor is None or tensor.weak or tensor.dtype.is_bool or tensor.type.shape not in ((), None):
+    if tensor is None or tensor.weak or tensor.dtype.is_bool:
         return item
-    return tensor != 0
+    has_dimensions = tensor.type.shape not in ((), None)  # None: unknown
+    return item if has_dimensions else tensor != 0
 
 
 ITEMWISE_FORM_BY_FUNCTION["any"] = _consumer(builtins.any)(_quantifier(deciding_truth=True))
 ITEMWISE_FORM_BY_FUNCTION["all"] = _consumer(builtins.all)(_quantifier(deciding_truth=False))
 
 
-def _apply_to_list(function: Callable[..., Any], items: Any, kwargs: dict[str, Any] | None = None) -> Any:
+def _apply_to_list(function: Callable[..., Any], items: Any, kwargs: dict[str, Any]) -> Any:
     """Apply the builtin to the list of all items."""
     previous_override = _PREVIOUS_OVERRIDES[function]
     if items_of(items) is not None:
-        return _apply_to_staged_list(function, items, kwargs or {})
+        return _apply_to_staged_list(function, items, kwargs)
     is_in_graph = heap_of(items) is not None or (function not in _CLASS_PRESERVING and holds_symbols(items))
     if is_in_graph and has_objects_in_graph():
-        return apply_object(function.__name__, items, *(kwargs or {}).values(), keywords=tuple(kwargs or {}))
-    return plain_call(previous_override, (list.__iter__(items),), kwargs or {})
+        return apply_object(function.__name__, items, *kwargs.values(), keywords=tuple(kwargs))
+    return plain_call(previous_override, (list.__iter__(items),), kwargs)
 
 
 def plain_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -301,7 +302,8 @@ def _zip(*iterables: Any, strict: bool = False) -> Any:
     staged_ranges = [iterable for iterable in iterables if type(iterable) is StagedRange]
     other_iterables = [iterable for iterable in iterables if type(iterable) is not StagedRange]
     can_be_boxed = all(map(_can_be_boxed, other_iterables))
-    if staged_ranges and has_objects_in_graph() and can_be_boxed and any(as_staged(x) is None for x in other_iterables):
+    has_unstaged = any(as_staged(x) is None for x in other_iterables)
+    if staged_ranges and has_unstaged and can_be_boxed and has_objects_in_graph():
         return apply_object("zip", *iterables, strict, keywords=("strict",))
     return _previous_zip(*iterables, strict=strict)
 

@@ -185,7 +185,8 @@ def not_(value: object) -> Any:
 def python_truth(value: object) -> Any:
     """Return the truth of a value as a Python bool (weak under `compile`), also for a NumPy scalar."""
     result, region = truth(value), current_region()
-    if region is None or not region.contract.python_numbers or not isinstance(result, SymbolicTensor) or result.weak:
+    has_dtype = isinstance(result, SymbolicTensor) and not result.weak
+    if region is None or not region.contract.python_numbers or not has_dtype:
         return result
     return dispatch.apply("python_cast", result, dtype=bool_, weak=True)
 

@@ -90,14 +90,15 @@ class StagedRange(StagedIterable):
             raise_if(step == 0, _zero_step_error())
 
     def length(self) -> Any:
-        if isinstance(self.step, int) and self.step == 1 and isinstance(self.start, int) and self.start == 0:
+        has_unit_step = isinstance(self.step, int) and self.step == 1
+        if has_unit_step and isinstance(self.start, int) and self.start == 0:
             return self.stop
         region = current_region()
         if region is not None and region.trace.memory:
             # Unlike the difference of the bounds, this op never overflows. So no bail-out can follow that would need an
             # undo log of the writes to arrays.
             return dispatch.apply("range_length", *map(_as_int, (self.start, self.stop, self.step)))
-        if isinstance(self.step, int) and self.step == 1:
+        if has_unit_step:
             return self.stop - self.start
         if isinstance(self.step, int):
             sign = 1 if self.step > 0 else -1

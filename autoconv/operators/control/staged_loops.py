@@ -112,7 +112,8 @@ def _hoist_limit(limit: Any, region: Region) -> Any:
 
     def hoist_value(value: Value) -> Any:
         node = value.node
-        if value not in hoisted_values and (node is None or node.regions or node.effects or len(node.results) != 1):
+        can_be_repeated = node is not None and not node.regions and not node.effects and len(node.results) == 1
+        if value not in hoisted_values and not can_be_repeated:
             raise StagingError(
                 "maximum_iterations depends on a value that the loop changes", current_place(),
                 "a limit computed before the loop",

@@ -38,7 +38,8 @@ def unroll_within_budget(numbers: range, body: LoopBody, state: tuple[Any, ...])
     cannot be recorded, or only by Python objects, is unrolled nevertheless. The decision holds for the whole trace.
     """
     region = current_region()
-    if region is None or not region.contract.stages_long_loops or len(numbers) < 2 or is_staged(body.exit_code(state)):
+    may_run_once = len(numbers) < 2 or is_staged(body.exit_code(state))
+    if region is None or not region.contract.stages_long_loops or may_run_once:
         return unroll(numbers, body, state)
     # For each loop: the number of nodes of the unrolled range and the kinds of their results; None to unroll it.
     decisions, loop_key = region.trace.replaced_ranges, (body.run.__code__, current_place())

@@ -238,7 +238,8 @@ def _merge_group(tag: Any, values: Sequence[Any], group: Sequence[int]) -> Any:
 def _rename_numbers(error: Exception, operands: Sequence[Any]) -> None:
     """Replace our class name in the message by Python's, if exactly one operand is a number of the graph."""
     numbers = [x for x in operands if isinstance(x, SymbolicTensor)]
-    if len(numbers) == 1 and numbers[0].weak and len(error.args) == 1 and isinstance(error.args[0], str):
+    has_only_text = len(error.args) == 1 and isinstance(error.args[0], str)
+    if has_only_text and len(numbers) == 1 and numbers[0].weak:
         class_name = ("bool", "int", "float", "complex")[number_kind_order(numbers[0].type.dtype)]
         error.args = (error.args[0].replace("'SymbolicTensor'", f"'{class_name}'"),)
 

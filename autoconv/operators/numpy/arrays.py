@@ -170,7 +170,8 @@ def _fill(array: SymbolicArray, value: object) -> None:
     tensor = as_tensor(value)
     if tensor is not None:
         value = tensor = _without_leading_ones(tensor, len(array.known_shape))
-    if tensor is not None and tensor.type.weak and tensor.type.dtype.is_floating and array.type.dtype.is_integer:
+    is_python_float = tensor is not None and tensor.type.weak and tensor.type.dtype.is_floating
+    if is_python_float and array.type.dtype.is_integer:
         # NumPy converts a float to integers as C does.
         value = dispatch.apply("cast", _as_numpy_number(tensor), dtype=array.type.dtype)
     array.store(value)
@@ -296,8 +297,9 @@ def _arange(*bounds: Any, dtype: Any = None, **options: Any) -> Any:
     start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
     if not any(isinstance(as_tensor(bound), SymbolicTensor) for bound in bounds):
         numbers = np.arange(*bounds, dtype=dtype)
-        region, are_ints = current_region(), all(type(bound) is int for bound in (start, stop, step))
-        if region is None or not region.trace.memory or not are_ints or numbers.dtype != np.int64:
+        region = current_region()
+        is_range_of_ints = all(type(bound) is int for bound in (start, stop, step)) and numbers.dtype == np.int64
+        if region is None or not region.trace.memory or not is_range_of_ints:
             return wrap_new_arrays(EagerTensor(numbers))
         # The bounds of the elements can be derived from an op, and not from an array from outside.
         return wrap_new_arrays(dispatch.apply("range", *map(np.int64, (start, stop, step)), length=numbers.size))

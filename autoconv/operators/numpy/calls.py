@@ -142,7 +142,8 @@ def _call_implementation(
             is_ufunc = isinstance(function, np.ufunc)
             contract.before_call(function if is_ufunc else UnsupportedCall(function, _GRAPH_OBJECT))
         return function(*args, **kwargs)
-    if "tensor" in kinds or (contract is not None and (function in CREATION_FUNCTIONS or np.ndarray in kinds)):
+    makes_array = function in CREATION_FUNCTIONS or np.ndarray in kinds
+    if "tensor" in kinds or (contract is not None and makes_array):
         return _as_zero_dimensional(function, compute(*args, **kwargs), args, contract, kwargs)
     if contract is None:
         return function(*args, **kwargs)

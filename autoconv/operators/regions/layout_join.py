@@ -99,7 +99,8 @@ def _join_numbers(first: Layout, second: Layout, name: str, contract: Contract) 
 
 
 def _join_lists(first: Layout, second: Layout, name: str, contract: Contract) -> Layout | None:
-    if (_has_run_time_length(first) or _has_run_time_length(second)) and _is_list(first) and _is_list(second):
+    are_lists = _is_list(first) and _is_list(second)
+    if are_lists and (_has_run_time_length(first) or _has_run_time_length(second)):
         return join_lists([first, second], name, contract)
     return None
 
@@ -216,7 +217,8 @@ def widen_lists(layout: Layout, name: str, contract: Contract) -> Layout:
     if not isinstance(layout, Arms):
         return layout
     lists = [arm for arm in layout.arms if _is_list(arm)]
-    if not lists or all(map(is_container, lists)) or (len(lists) == 1 and len(layout.arms) > 1):
+    is_only_list_of_variant = len(lists) == 1 and len(layout.arms) > 1
+    if all(map(is_container, lists)) or is_only_list_of_variant:  # also without lists
         return layout
     others = [arm for arm in layout.arms if not _is_list(arm)]
     return Arms((join_lists(lists, name, contract), *others)) if others else join_lists(lists, name, contract)
@@ -372,7 +374,9 @@ def _to_leaf(layout: Layout) -> Leaf:
 
 def _common_wrap(first: Layout, second: Layout) -> Any:
     """Return the common wrap of two graph values that are not tensors; None if their kinds differ."""
-    if not isinstance(first, Leaf) or not isinstance(second, Leaf) or first.wrap is None or second.wrap is None:
+    if not isinstance(first, Leaf) or not isinstance(second, Leaf):
+        return None
+    if first.wrap is None or second.wrap is None:
         return None
     if first.wrap == second.wrap:
         return first.wrap

@@ -106,7 +106,8 @@ class _GraphAttribute:
                 current_place(),
             )
         heap = graph_object(instance)
-        if heap is not None and current_region() is not None and not (name.startswith("__") and name.endswith("__")):
+        is_special = name.startswith("__") and name.endswith("__")
+        if heap is not None and current_region() is not None and not is_special:
             return record_object("object_get_attribute", [heap], name=name)
         error = AttributeError(f"{kind.__name__!r} object has no attribute {name!r}", name=name, obj=instance)
         raise mark_program_error(error)

@@ -211,7 +211,8 @@ def _pow(x: Any, y: Any, *modulus: Any) -> Any:
 def _divmod(x: Any, y: Any) -> Any:
     x, y = value_of(x), value_of(y)
     refuse_complex(builtins.divmod, x, y)
-    if is_compiled() and is_weak(x) and is_weak(y) and any(isinstance(operand, SymbolicTensor) for operand in (x, y)):
+    are_python_numbers = is_weak(x) and is_weak(y)
+    if are_python_numbers and SymbolicTensor in (type(x), type(y)) and is_compiled():
         _refuse_zero_divisor(x, y)
     return builtins.divmod(x, y)
 
@@ -256,7 +257,10 @@ def _sum(iterable: Any, start: Any = 0) -> Any:
 
 
 def _quantifier(deciding_truth: bool, combine: Callable[..., Any], reduction: str) -> Callable[..., Any]:
-    """Return any() or all(), which evaluate the elements one by one until the truth of one is `deciding_truth`."""
+    """Return any() or all(), which evaluate the elements one by one until the truth of one is `deciding_truth`.
+
+    `combine` is `or_` or `and_`; `reduction` is the op that is applied to a tensor instead.
+    """
 
     def quantify(iterable: Any) -> Any:
         tensor = iterated_tensor(iterable)

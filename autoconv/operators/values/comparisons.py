@@ -123,15 +123,15 @@ def is_same_or_equal(x: object, y: object) -> Any:
     """Compare items as containers do: True for one object, else by `==`."""
     if x is y or (type(x) is SymbolicTensor and type(y) is SymbolicTensor and _is_same_value(x, y)):
         return True
-    if type(x) is SymbolicObject and type(y) is SymbolicObject and _is_float_object(x) and _is_float_object(y):
+    if all(map(_is_float_object, (x, y))):
         return dispatch.apply("logical_or", truth_of(apply_object("is", x, y)), truth_of(apply_object("eq", x, y)))
     _refuse_nans(x, y)
     return eq(x, y)
 
 
-def _is_float_object(x: SymbolicObject) -> bool:
-    """Return whether a graph object is a Python float, which may be a NaN."""
-    type_ = x.value_in_graph.type
+def _is_float_object(x: object) -> bool:
+    """Return whether a value is a graph object of Python's class float, which may be a NaN."""
+    type_ = x.value_in_graph.type if type(x) is SymbolicObject else None
     return isinstance(type_, ObjectType) and type_.kind == "float"
 
 
@@ -302,7 +302,8 @@ def _is_same_number(x: Any, y: Any, region: Region | None) -> Any:
             return x is y
         if kind_of_number(x) == "bool":
             return eq(x, y)  # True and False are singletons
-    if region is not None and x is not y and x is not None and y is not None:
+    is_none_compared = x is None or y is None
+    if region is not None and x is not y and not is_none_compared:
         _refuse_identity(region, x)
     require_known_identity(x, y)
     return x is y

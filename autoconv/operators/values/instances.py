@@ -81,8 +81,8 @@ def move_instance_into_graph(value: object) -> SymbolicObject:
 
 def _register_class_in_graph(trace: Trace, kind: type, names: tuple[str, ...]) -> None:
     """Register a class; restart the trace if it may have recorded an operation on an instance of that class."""
-    is_new = kind not in trace.created_classes
-    if is_new and trace.is_dispatched_on_class and trace.contract.objects_in_graph and _has_operators(kind):
+    may_have_missed_class = trace.is_dispatched_on_class and kind not in trace.created_classes
+    if may_have_missed_class and trace.contract.objects_in_graph and _has_operators(kind):
         # Each trace creates such a class anew, so that a restart would not help.
         if any(class_name(other_kind) == class_name(kind) for other_kind in trace.created_classes):
             raise StagingError(
@@ -207,7 +207,8 @@ def _replace_attributes(value: object, attributes: dict[str, Any]) -> None:
 def _require_movable(kind: type) -> None:
     """Raise StagingError for a class with a metaclass, slots, or special methods that the graph does not support."""
     special_methods = [name for name in _UNSUPPORTED_METHODS if is_user_defined(getattr(kind, name, None))]
-    if special_methods or type(kind) is not type or not hasattr(kind, "__dict__") or hasattr(kind, "__slots__"):
+    has_plain_layout = type(kind) is type and hasattr(kind, "__dict__") and not hasattr(kind, "__slots__")
+    if special_methods or not has_plain_layout:
         reason = f", and has {special_methods[0]}" if special_methods else ""
         raise StagingError(
             f"{with_article(kind)} created here becomes part of a value known only at run time{reason}", current_place()

@@ -49,9 +49,9 @@ def represents_array(x: SymbolicTensor) -> bool:
 def _scalar_type(x: object) -> Any:
     """Return the class of NumPy scalar that plain Python would have here; None for other values."""
     region = current_region()
-    if not isinstance(x, SymbolicTensor) or x.weak or x.type.shape != () or region is None or not region.trace.memory:
+    if region is None or not region.trace.memory or not isinstance(x, SymbolicTensor):
         return None
-    return x.type.dtype.numpy.type
+    return x.type.dtype.numpy.type if x.type.shape == () and not x.weak else None
 
 
 @overrides(builtins.isinstance)
@@ -157,7 +157,8 @@ def _getattr(x: object, name: str, *default: Any) -> Any:
     if optional_attribute is not None:
         is_missing = selects_object(optional_attribute, MISSING)
         return if_exp(is_missing, lambda: default[0], lambda: builtins.getattr(x, name))
-    if isinstance(x, SymbolicTensor) and region is not None and region.contract.numpy_arrays and not _hasattr(x, name):
+    hides_attributes = isinstance(x, SymbolicTensor) and region is not None and region.contract.numpy_arrays
+    if hides_attributes and not _hasattr(x, name):
         if default:
             return default[0]
         raise AttributeError(f"{kind_of(x).__name__!r} object has no attribute {name!r}")

@@ -1,5 +1,6 @@
-"""Positional patterns of classes: subclasses of Python's own classes, and too many patterns, as in plain Python."""
+"""Patterns: subclasses of Python's own classes, too many positional patterns, starred parts of sequences without slices."""
 
+import collections
 import itertools
 
 import pytest
@@ -69,6 +70,18 @@ def test_errors(contract, function):
     with pytest.raises(TypeError) as raised:
         contract(function)(3)
     assert str(raised.value) == str(expected.value)
+
+
+def starred_part_of_a_deque(a):
+    match collections.deque([a, a + 1, a + 2, a + 3]):
+        case [first, *middle, last]:
+            return [first, *middle, last], len(middle)
+
+
+@pytest.mark.parametrize("contract", [ac.compile, ac.function])
+def test_starred_pattern_of_a_sequence_without_slices(contract):
+    items, count = contract(starred_part_of_a_deque)(3)
+    assert ([int(item) for item in items], int(count)) == starred_part_of_a_deque(3)
 
 
 def test_islice_skips_to_its_start_even_beyond_its_stop():
