@@ -1,4 +1,4 @@
-"""Patterns: subclasses of Python's own classes, too many positional patterns, starred parts of sequences without slices."""
+"""Patterns: subclasses of Python's own classes, too many positional patterns, starred parts of other sequences."""
 
 import collections
 import itertools
