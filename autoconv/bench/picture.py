@@ -32,16 +32,17 @@ def draw_ratios(rows: Mapping[str, Sequence[Measurement]], path: Path) -> None:
     pyplot = load_matplotlib()
     figure, axes = pyplot.subplots(figsize=(9, 1.5 + 0.3 * len(rows)), layout="constrained")
     names = list(rows)
+    times_by_peer = [
+        {measurement.peer: measurement.warm for measurement in row if measurement.warm is not None}
+        for row in rows.values()
+    ]
     for peer in PEERS:
         if peer.name == "autoconv":
             continue
         points = [
-            (measurement.warm / own_time, row_index)
-            for row_index, row in enumerate(rows.values())
-            if (own_time := next((measurement.warm for measurement in row if measurement.peer == "autoconv"), None))
-            for measurement in row
-            if measurement.peer == peer.name and measurement.warm is not None
-        ]
+            (times[peer.name] / times["autoconv"], row_index)
+            for row_index, times in enumerate(times_by_peer) if peer.name in times and "autoconv" in times
+        ]  # fmt: skip
         if points:
             axes.scatter(*zip(*points, strict=True), label=peer.title, marker="o" if peer.is_compiler else "x")
     axes.axvline(1.0, color="black", linewidth=1)

@@ -35,9 +35,9 @@ class Settings:
 class Measurement:
     """The figures of one peer for one workload.
 
-    `warm` is the best time of a call in all rounds, `first` that of the first call, in seconds. `memory` is the peak of
-    the process in bytes, including its library, and `memory_growth` the part that the calls added. `kernels` are the
-    ops that ran by their kernels, and `note` is the reason for missing figures.
+    `warm` is the best time of a call in all rounds, `first` the time of the first call, in seconds. `memory` is the
+    peak of the process in bytes, including its library, and `memory_growth` the part that the calls added. `kernels`
+    are the ops that ran by their kernels, and `note` is the reason for missing figures.
     """
 
     peer: str
@@ -53,7 +53,7 @@ class Measurement:
 
 
 def workloads(folder: Path, suites: Sequence[str] = (), only: Sequence[str] = ()) -> dict[str, Path]:
-    """Return the files of the workloads in a folder, by name: of these suites and of these names, or all.
+    """Return the files of the workloads in a folder, by name: only of the suites and names that are given, if any are.
 
     Raises TargetError for an unknown suite or name, and for a folder without workloads.
     """
@@ -142,7 +142,7 @@ def _check_answer(answer: dict[str, Any], measurement: Measurement) -> bool:
     """Return whether an answer contains figures; if not, note the reason and discard the time of a warm call."""
     if "failed" not in answer and "left_out" not in answer:
         return True
-    # "" if the workload has no version for the peer.
+    # "left_out" is "", so that nothing is noted, if the workload has no version for the peer.
     measurement.note = answer["left_out"] if "left_out" in answer else answer["failed"]
     measurement.warm = None
     return False

@@ -98,7 +98,7 @@ def _measured_peers(rows: Rows) -> list[str]:
 def _cells(
     rows: Rows, row: Sequence[Measurement], figure_of: Callable[[Measurement], float | None], scale: float
 ) -> list[str]:
-    """Return the text of one figure, times `scale`, for each peer; the lowest one is in bold."""
+    """Return the text of one figure, times `scale`, for each peer; the lowest figure is in bold."""
     values_by_peer = {measurement.peer: value for measurement in row if (value := figure_of(measurement)) is not None}
     lowest = min(values_by_peer.values(), default=None)
     texts = [_figure_text(values_by_peer.get(name), scale) for name in _measured_peers(rows)]

@@ -2,7 +2,8 @@
 
     {"do": "load", "file": …, "peer": …, "tiny": …}   import the peer and make the function; returns its version
     {"do": "first", "seed": …}                          make the first call; returns its seconds, and bytes of memory
-    {"do": "round", "seed": …, "seconds": …}            repeat calls for so many seconds; returns the best time of one
+    {"do": "round", "seed": …, "seconds": …}            repeat calls for so many seconds; returns the best time of a
+    call
         "clock": "processor"                            optional: measures processor time
         "check": false                                  optional: results are not compared
 
@@ -62,7 +63,7 @@ class Bench:
         return hasattr(self.workload, "program")
 
     def first(self, seed: int) -> dict[str, Any]:
-        """Measure the first call: its time, and the peak of memory over it and a few more.
+        """Measure the first call: its time, and the peak of memory over this and three more calls.
 
         `memory_growth` is that peak relative to the state with the library imported and the inputs created.
         """
@@ -92,7 +93,7 @@ class Bench:
             timer=clocks.get(clock, time.perf_counter),
             globals={**names, "f": self.function, "wait": self.wait_for_result},
         )
-        timer.timeit(1)  # a call with a new shape may compile
+        timer.timeit(1)  # not counted: a call with a new shape may compile
         gc.collect()  # garbage of that call, possibly a whole trace, must not count
         end = time.perf_counter() + seconds
         call_count, best = 1, float("inf")

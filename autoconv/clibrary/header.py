@@ -11,7 +11,7 @@ from autoconv.backends.library_form import Argument, Fields, LibraryForm, Output
 from autoconv.clibrary.interface import C_TYPES, Interface
 from autoconv.graph.dtypes import DType
 
-_MAX_LISTED_ELEMENTS = 64  # of a variable: the header lists the elements of no larger one
+_MAX_LISTED_ELEMENTS = 64  # of a variable: the header does not list the elements of a larger one
 _LISTED_DTYPES = frozenset({
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
 })  # fmt: skip
@@ -51,7 +51,7 @@ def _leading_comment(interface: Interface, arguments: Sequence[Argument]) -> str
     if size_names:
         lines.append(f"{', '.join(size_names)}: sizes of the call; those of one name are equal.")
     lines += [f"{name} is always {value}, and no field of the result." for name, value in interface.constants]
-    lines.append("Threads may call it at the same time.")
+    lines.append("Several threads may call the function at the same time.")
     return "/* " + "\n   ".join(line.replace("*/", "* /") for line in lines) + " */"
 
 
@@ -109,7 +109,7 @@ def _c_literal(value: float) -> str:
 
 def _result_struct(form: LibraryForm) -> str:
     """Return the struct of the results."""
-    lines = ["/* The results; whoever has called frees the data of each tensor. */"]
+    lines = ["/* The results. The caller frees the data of each tensor. */"]
     lines += [f"typedef struct {form.name}_result {{", *_struct_fields(form.result, 1), f"}} {form.name}_result;\n"]
     return "\n".join(lines)
 

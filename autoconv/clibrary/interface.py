@@ -29,11 +29,11 @@ _RESERVED_NAMES = frozenset({  # keywords of C and C++, and the parameter `resul
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """The function in C.
+    """The C function of a library.
 
-    `source` is the position of the Python function. `constants` are the names and values of results that do not depend
-    on the arguments. `initial_values` are the arguments that are variables or random generators in Python, with their
-    current values.
+    `source` is the position of the Python function, "" if unknown. `constants` are the names and values of results that
+    do not depend on the arguments. `initial_values` are the arguments that are variables or random generators in
+    Python, with their current values.
     """
 
     form: LibraryForm
@@ -74,7 +74,7 @@ def interface_of(trace: Trace, name: str) -> Interface:
 
 
 def _argument(type_: Any, name: str, shape: tuple[Dimension, ...] | None, function: str) -> Argument:
-    """Return an argument of the C function, with a declared shape, or with that of its type.
+    """Return an argument of the C function; its shape is the declared `shape`, or if that is None its type's.
 
     Raises UnsupportedError for a type that C has no form of, and for unknown sizes.
     """
@@ -85,7 +85,7 @@ def _argument(type_: Any, name: str, shape: tuple[Dimension, ...] | None, functi
             raise UnsupportedError(f"{function}: the sizes of {name}, {type_}, need names, as in float64[n]")
         shape = type_.shape
     strides = type_.strides if isinstance(type_, ArrayType) else ()
-    return Argument(name, type_.dtype, shape, isinstance(type_, ArrayType), strides)
+    return Argument(name, type_.dtype, shape, is_memory=isinstance(type_, ArrayType), strides=strides)
 
 
 def _captured_value(capture: Any) -> Any:
@@ -111,9 +111,10 @@ def _result_tree(
     layout: Layout, positions: Iterator[int], outputs: Any, path: tuple[str, ...], constants: list[tuple[str, str]],
     function: str,
 ) -> ResultTree:  # fmt: skip
-    """Return the C form of a part of the result, at `path`; its constants are appended to `constants`.
+    """Return the C form of the part of the result at `path`; append its constant values to `constants`.
 
-    `positions` are those of the outputs that no earlier part has used. Raises UnsupportedError for a part without form.
+    `positions` yields the positions of the outputs that no earlier part has used. Raises UnsupportedError for a part
+    without form.
     """
     if isinstance(layout, Leaf):
         position = next(positions)

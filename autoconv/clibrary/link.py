@@ -26,10 +26,7 @@ def missing_compiler_error(object_path: Path, base_path: Path) -> TargetError:
 
 
 def shared_path(base_path: Path) -> Path:
-    """Return the path of the shared library, as this system names it.
-
-    `base_path` is the same path without `lib` and the suffix; it is not the path of a file.
-    """
+    """Return the path of the shared library: `base_path` with `lib` before the name, and this system's suffix."""
     return base_path.with_name(f"lib{base_path.name}{'.dylib' if sys.platform == 'darwin' else '.so'}")
 
 

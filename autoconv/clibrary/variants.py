@@ -32,7 +32,7 @@ def make_variants(trace: Trace, interface: Interface) -> list[Graph]:
     if not symbols:
         if graph is trace.concrete.recorded:
             return [trace.concrete.optimised]
-        with suppress(CannotSpecialise):  # sizes that follow from known numbers
+        with suppress(CannotSpecialise):  # the graph was rewritten: compute the sizes that follow from known ones
             graph = specialise(graph, [value.type for value in graph.parameters])
         return [optimise(graph, contract=contract)]
     try:
@@ -53,7 +53,7 @@ def make_variants(trace: Trace, interface: Interface) -> list[Graph]:
 
 
 def _special_sizes(general_graph: Graph, symbols: Sequence[Symbol]) -> Iterator[dict[Symbol, int]]:
-    """Yield choices of small sizes that need a graph of their own, by symbol: those of a single symbol first."""
+    """Yield choices of small sizes that need a separate graph, by symbol; choices for a single symbol come first."""
     is_general = symbolic_code().sizes(general_graph, general_graph.nonnegative_sizes).accepts_values
     example_sizes = {symbol.name: _GENERAL_SIZE for symbol in symbols}
     special_sizes = [

@@ -17,7 +17,7 @@ _LOCAL_HOSTS = ("", "localhost", "127.0.0.1", "::1", "0.0.0.0")
 
 
 def connect(cluster: Any) -> None:
-    """Start a worker for each task of a cluster: a ClusterSpec, a resolver of one, or a dict of addresses by job."""
+    """Start a worker for each task of a ClusterSpec, an object with `cluster_spec()`, or a dict of addresses by job."""
     spec = ClusterSpec(cluster.cluster_spec() if hasattr(cluster, "cluster_spec") else cluster)
     task_addresses = [(job, task, spec.task_address(job, task)) for job in spec.jobs for task in spec.task_indices(job)]
     if not task_addresses:

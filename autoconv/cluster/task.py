@@ -21,7 +21,7 @@ from autoconv.runtime.support.spans import current_place
 
 _START_TIMEOUT = 120.0  # seconds for the first answer of a worker
 _MAX_INLINE_LENGTH = 4096  # characters of a graph's text that is sent with each call; that of an eager op has some 100
-_MAX_REFERENCES = 1024  # to texts of graphs that a task keeps
+_MAX_REFERENCES = 1024  # number of references to texts of graphs that a task keeps
 
 
 class RayTask:

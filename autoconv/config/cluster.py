@@ -1,4 +1,4 @@
-"""Connection to the tasks of a cluster; the first call imports the package `autoconv.cluster`, which makes it."""
+"""Connection to the tasks of a cluster; the first call imports the package `autoconv.cluster`, which connects."""
 
 from __future__ import annotations
 

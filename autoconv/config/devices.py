@@ -56,6 +56,7 @@ _CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
 _CONFIGURATIONS: dict[PhysicalDevice, tuple[LogicalDeviceConfiguration, ...]] = {}
 _LOGICAL_DEVICES: list[LogicalDevice] = []
 _HIDDEN_DEVICES: list[PhysicalDevice] = []
+_GROWING_DEVICES: set[PhysicalDevice] = set()  # those for which `set_memory_growth` was called with True
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
@@ -71,7 +72,7 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
-    """Return the devices that programs see: of the type, or all for None. From then on they cannot be configured.
+    """Return the devices that programs see: of the type, or all for None. Listed devices cannot be configured any more.
 
     >>> [device.name for device in autoconv.config.list_logical_devices("CPU")]
     ['/device:CPU:0']
@@ -103,8 +104,8 @@ def set_logical_device_configuration(
 ) -> None:
     """Configure the logical devices of a physical device, one for each configuration.
 
-    Raises RuntimeError once they are in use, unless they have these configurations already, and ValueError for a limit
-    on the memory of a processor.
+    Raises RuntimeError once the logical devices are in use, unless they have these configurations already, and
+    ValueError for a limit on the memory of a processor.
 
     >>> (cpu,) = autoconv.config.list_physical_devices("CPU")
     >>> autoconv.config.list_logical_devices()
@@ -164,27 +165,29 @@ def set_visible_devices(devices: PhysicalDevice | list[PhysicalDevice], device_t
 
 
 def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
-    """Raise ValueError: no device here has memory of its own.
+    """Store whether an accelerator takes memory as it needs it, which has no effect. Raises ValueError for a CPU.
 
     >>> for device in autoconv.config.list_physical_devices("GPU"):
     ...     autoconv.config.experimental.set_memory_growth(device, True)
     """
     _check_physical_device(device)
-    raise ValueError("Cannot set memory growth on non-GPU and non-Pluggable devices")
+    if device.device_type == "CPU":
+        raise ValueError("Cannot set memory growth on non-GPU and non-Pluggable devices")
+    (_GROWING_DEVICES.add if enable else _GROWING_DEVICES.discard)(device)
 
 
 def get_memory_growth(device: PhysicalDevice) -> bool:
-    """Return whether a device takes memory as it needs it: False, as none has memory of its own.
+    """Return what `set_memory_growth` stored for a device, False by default.
 
     >>> autoconv.config.experimental.get_memory_growth(autoconv.config.list_physical_devices("CPU")[0])
     False
     """
     _check_physical_device(device)
-    return False
+    return device in _GROWING_DEVICES
 
 
 def get_device_details(device: PhysicalDevice) -> dict[str, str]:
-    """Return what is known about a device: nothing about a CPU.
+    """Return the known properties of a device: none, for a CPU and for accelerators.
 
     >>> autoconv.config.experimental.get_device_details(autoconv.config.list_physical_devices("CPU")[0])
     {}

@@ -79,7 +79,7 @@ def enable_op_determinism() -> None:
 
 
 def get_memory_info(device: str) -> dict[str, int]:
-    """Raise ValueError for a CPU, whose memory is not counted, as TensorFlow does.
+    """Raise ValueError: the memory of devices is not counted. TensorFlow raises this error for a CPU.
 
     >>> try:
     ...     autoconv.config.experimental.get_memory_info("CPU:0")

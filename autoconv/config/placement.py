@@ -57,8 +57,8 @@ def add_task(job: str, number: int, task: Task) -> None:
 class _ThreadState(threading.local):
     """This thread's state: the request of the enclosing block, and the running replica.
 
-    `other_device_request` is the request, or "" if the default device serves it. `replica` is 0 outside of replicas;
-    functions have separate traces for each replica.
+    `other_device_request` is the same as `request`, but "" if the default device serves it. `replica` is 0 outside of
+    replicas; functions have separate traces for each replica.
     """
 
     request: str = ""
@@ -79,7 +79,7 @@ def current_request() -> str:
 
 
 def other_device_request() -> str:
-    """Return the request of the block that encloses eager code, "" where the default device serves it."""
+    """Return `current_request()`, but "" if the default device serves the request."""
     return _THREAD_STATE.other_device_request
 
 
@@ -105,14 +105,14 @@ def run_as_replica(number: int) -> Iterator[None]:
 
 @functools.lru_cache(1024)
 def is_default(request: str) -> bool:
-    """Return whether the default device serves a request in any case."""
+    """Return whether the default device serves a request, whatever devices and settings there are."""
     spec = DeviceSpec.from_string(request)
     is_local = spec.job in (None, "localhost") and not spec.task
     return is_local and spec.device_type in (None, "CPU") and not spec.device_index
 
 
 def complete_request(request: str | None, outer: str) -> str:
-    """Return a request inside of an outer one, which gives the parts that are missing; "" for None."""
+    """Return a request in which the parts that are missing come from the outer request; "" for None."""
     return "" if request is None else _merge_parts(request, outer)
 
 
@@ -157,8 +157,8 @@ def eager_device() -> str:
 def non_default_name(request: str) -> str:
     """Return the full name of the device that serves a request, "" for the default one.
 
-    Raises InvalidArgumentError where there is none; with soft placement, the default device serves requests for
-    devices that this process lacks.
+    Raises InvalidArgumentError if no device serves the request; with soft placement, the default device serves requests
+    for devices that this process lacks.
     """
     name = full_name(request)
     return "" if name == DEFAULT_DEVICE else name
@@ -179,7 +179,7 @@ def full_name(request: str) -> str:
 
 
 def has_device(request: str) -> bool:
-    """Return whether the device of a request is one of this process."""
+    """Return whether this process has the device of a request."""
     spec = DeviceSpec.from_string(request)
     return spec.job in (None, "localhost") and not spec.task and _local_name(spec) in _local_names(spec.device_type)
 
@@ -190,7 +190,7 @@ def _local_name(spec: DeviceSpec) -> str:
 
 
 def _local_names(device_type: str | None) -> list[str]:
-    """Return the full names of this process's devices: the processor's, and those of a type."""
+    """Return the full names of this process's devices: of the processor, and of accelerators of the type."""
     processors = [device for device in list_logical_devices("CPU") if device.name.startswith(("/device:", HOST))]
     names = [f"{HOST}{DeviceSpec(device_type='CPU', device_index=i).to_string()}" for i in range(len(processors))]
     if device_type not in (None, "CPU"):

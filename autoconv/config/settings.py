@@ -104,7 +104,7 @@ _NO_CACHE_VALUES = frozenset({"", "0", "off"})
 
 
 def _parse_logs(text: str) -> frozenset[str]:
-    """Return the names of logs in a text with commas; warn of unknown ones, and leave them out."""
+    """Return the names of logs in a text, separated by commas; warn of unknown names, and leave them out."""
     names = frozenset(name.strip() for name in text.split(",") if name.strip())
     for name in sorted(names - set(_LOG_NAMES)):
         warnings.warn(f"AUTOCONV_LOGS: there is no log {name!r}; there are {', '.join(_LOG_NAMES)}", stacklevel=2)

@@ -25,7 +25,7 @@ from autoconv.distribute.values import DistributedValues
 
 
 class DistributedDataset:
-    """A dataset divided among several replicas, for `isinstance` only: such datasets are those of `autoconv.data`.
+    """A dataset divided among several replicas, for `isinstance` only: strategies return a Dataset of `autoconv.data`.
 
     >>> isinstance([], autoconv.distribute.DistributedDataset)
     False
@@ -63,7 +63,7 @@ def has_strategy() -> bool:
 
 
 def _scope() -> tuple[Any, int | None]:
-    """Return the strategy of the enclosing scope, and the number of the replica that runs."""
+    """Return the strategy of the enclosing scope and the number of the running replica; None where there is none."""
     replica = get_replica_context()
     replica_number = None if replica is None else replica.replica_id_in_sync_group
     return (get_strategy(), replica_number) if has_strategy() else (None, None)

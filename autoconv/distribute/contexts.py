@@ -11,7 +11,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Context:
-    """The context of code: its strategy, the replica that runs, if any, and the replica whose copies are updated."""
+    """The context of code: its strategy, the replica that runs, and the replica whose copies it updates.
+
+    The latter is a position among the replicas of this process. Both are None where there is no such replica.
+    """
 
     strategy: Any
     replica: ReplicaContext | None = None
@@ -33,7 +36,7 @@ def set_default(strategy: Any) -> None:
 
 
 def current_context() -> Context:
-    """Return the innermost context."""
+    """Return the innermost context; outside of every scope, that of the default strategy."""
     if _CONTEXT_STACK.contexts:
         return _CONTEXT_STACK.contexts[-1]
     (default_strategy,) = _DEFAULT_STRATEGY
@@ -77,7 +80,7 @@ class ReplicaContext:
         return (self._strategy.device_of(self.replica_id_in_sync_group),)
 
     def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
-        """Call a function once with the strategy and the arguments of all replicas; each gets its part of the result.
+        """Call a function once with the strategy and all replicas' arguments; each replica gets its part of the result.
 
         Each replica has to make the same calls in the same order.
         """

@@ -1,4 +1,4 @@
-"""The coordinator of parameter servers: a queue of functions, and a thread for each worker that runs them there."""
+"""The coordinator of parameter servers: a queue of functions, and a thread for each worker that takes and runs them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autoconv.runtime.support.structure import map_structure
 from autoconv.tracing.api.function import Function
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 
-_MAX_LOST_WORKERS = 10  # a function that has lost as many workers does not run again
+_MAX_LOST_WORKERS = 10  # a function does not run again after this many of its workers were lost
 
 
 class RemoteValue:
@@ -45,7 +45,7 @@ class RemoteValue:
         """Wait for the function, and return its result with NumPy's arrays instead of tensors."""
         return map_structure(lambda leaf: leaf.numpy() if hasattr(leaf, "numpy") else leaf, self.get())
 
-    def _set(self, value: Any, error: BaseException | None = None) -> None:
+    def _set(self, value: Any = None, error: BaseException | None = None) -> None:
         """Store the result, or the error, and wake the threads that wait for it."""
         with self._changed:
             self._value, self._error, self._is_ready = value, error, True
@@ -53,7 +53,7 @@ class RemoteValue:
 
 
 class PerWorkerValues:
-    """A value for each worker: as an argument of a scheduled function, each worker gets its own.
+    """A value for each worker: as an argument of a scheduled function, it stands for the worker's own value.
 
     >>> len(autoconv.distribute.coordinator.PerWorkerValue([1, 2]).values)
     2
@@ -64,7 +64,7 @@ class PerWorkerValues:
 
 
 class PerWorkerDataset:
-    """A dataset for each worker. Its iterator is given to scheduled functions, and each worker takes from its own."""
+    """A dataset for each worker. In the arguments of a scheduled function, its iterator stands for the worker's own."""
 
     def __init__(self, datasets: Sequence[Any]) -> None:
         self._datasets = datasets
@@ -99,7 +99,10 @@ class _ScheduledFunction:
         self.lost_worker_count = 0
 
     def run(self, task_index: int, worker_position: int) -> Any:
-        """Run the function in a worker, and return its result when it is there."""
+        """Run the function in a worker, and return its result when its values are computed.
+
+        `task_index` is the worker's number in its job, `worker_position` its position among the workers.
+        """
 
         def worker_argument(leaf: Any) -> Any:
             if isinstance(leaf, RemoteValue):
@@ -115,7 +118,7 @@ class _ScheduledFunction:
 
 
 class _Queue:
-    """Scheduled functions, and the first error of one that has run."""
+    """Scheduled functions, and the first error that one of them has raised."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition(new_lock())
@@ -125,14 +128,14 @@ class _Queue:
         self._is_ended = False
 
     def put(self, scheduled_function: _ScheduledFunction) -> None:
-        """Add a function; raise the error of an earlier one instead."""
+        """Add a function; if an earlier function failed, raise its error instead."""
         with self._changed:
             self._raise_error()
             self._functions.append(scheduled_function)
             self._changed.notify_all()
 
     def take(self) -> _ScheduledFunction | None:
-        """Wait for a function; None at the end."""
+        """Wait for a function and return it; None after `end`."""
         with self._changed:
             self._changed.wait_for(lambda: self._functions or self._is_ended)
             if self._is_ended:
@@ -152,14 +155,14 @@ class _Queue:
             self._changed.notify_all()
 
     def wait(self) -> None:
-        """Wait until all functions have run; raise the first error of one."""
+        """Wait until all functions have run; raise the first error of a function."""
         with self._changed:
             self._changed.wait_for(lambda: self._error is not None or not (self._functions or self._running_count))
             self._changed.wait_for(lambda: not self._running_count)
             self._raise_error()
 
     def has_finished(self) -> bool:
-        """Return whether all functions have run; raise the first error of one."""
+        """Return whether all functions have run; raise the first error of a function."""
         with self._changed:
             self._raise_error()
             return not (self._functions or self._running_count)
@@ -175,20 +178,20 @@ class _Queue:
         """Give a CancelledError to each function that waits."""
         while self._functions:
             text = "The corresponding function is aborted. Please reschedule the function."
-            self._functions.popleft().result._set(None, CancelledError(text))
+            self._functions.popleft().result._set(error=CancelledError(text))
 
     def _raise_error(self) -> None:
-        """Raise the first error, once."""
+        """Raise the first error of a function, if any, and forget it."""
         error, self._error = self._error, None
         if error is not None:
             raise error
 
 
 class ClusterCoordinator:
-    """Schedules functions on the workers of a ParameterServerStrategy, in any order, several at once.
+    """Schedule functions on the workers of a ParameterServerStrategy, in any order, several at once.
 
     A function whose worker is lost runs again, in any worker. `schedule`, `join` and `done` raise the first error of a
-    function once; what waits then is cancelled. Raises ValueError for another strategy.
+    function once; the functions that wait then are cancelled. Raises ValueError for another strategy.
 
     >>> autoconv.distribute.coordinator.ClusterCoordinator(autoconv.distribute.get_strategy())
     Traceback (most recent call last):
@@ -215,10 +218,10 @@ class ClusterCoordinator:
         return self._strategy
 
     def schedule(self, fn: Any, args: Any = None, kwargs: Any = None) -> RemoteValue:
-        """Put a function, compiled by `function`, into the queue; return its result, which comes later.
+        """Put a function, compiled by `function`, into the queue; return its future result.
 
         PerWorkerValues among the arguments are replaced by the worker's own, results of other functions by their
-        values. Raises TypeError for a function that is not compiled, and the error of an earlier one.
+        values. Raises TypeError for a function that is not compiled, and the error of an earlier function.
         """
         if not isinstance(fn, (Function, ConcreteFunction)):
             raise TypeError("`ClusterCoordinator.schedule` only accepts an `autoconv.function` or a concrete function.")
@@ -227,15 +230,15 @@ class ClusterCoordinator:
         return scheduled_function.result
 
     def join(self) -> None:
-        """Wait until all functions have run; raises the first error of one, after which the others are cancelled."""
+        """Wait until all functions have run, or raise the first error of one, after which the others are cancelled."""
         self._queue.wait()
 
     def done(self) -> bool:
-        """Return whether all functions have run; raises the error of one as `join`."""
+        """Return whether all functions have run; raises the first error of a function, as `join` does."""
         return self._queue.has_finished()
 
     def create_per_worker_dataset(self, dataset_fn: Callable[[], Any] | Any) -> PerWorkerDataset:
-        """Return a dataset for each worker: the results of a function that is called for each, or the same dataset."""
+        """Return a dataset for each worker: the result of a function that is called for the worker, or one dataset."""
         make = dataset_fn if callable(dataset_fn) else lambda: dataset_fn
         with self._strategy.scope():
             return PerWorkerDataset([make() for _ in self._strategy.workers])
@@ -248,7 +251,7 @@ class ClusterCoordinator:
 def _run_scheduled_functions(
     queue: _Queue, strategy: ParameterServerStrategy, task_index: int, worker_position: int
 ) -> None:
-    """Run functions in a worker until the end."""
+    """Run functions in a worker until the queue ends."""
     task: Any = TASKS["worker", task_index]
     while (scheduled_function := queue.take()) is not None:
         try:
@@ -256,13 +259,14 @@ def _run_scheduled_functions(
                 result = scheduled_function.run(task_index, worker_position)
         except UnavailableError as error:
             scheduled_function.lost_worker_count += 1
+            # Else another task was lost, such as a parameter server, which no other worker can replace.
             if task.name in str(error) and scheduled_function.lost_worker_count < _MAX_LOST_WORKERS:
                 queue.finish(function_to_repeat=scheduled_function)
             else:
-                scheduled_function.result._set(None, error)
+                scheduled_function.result._set(error=error)
                 queue.finish(error)
         except BaseException as error:
-            scheduled_function.result._set(None, error)
+            scheduled_function.result._set(error=error)
             queue.finish(error)
         else:
             scheduled_function.result._set(result)

@@ -10,7 +10,7 @@ from autoconv.distribute.values import map_leaves, per_replica
 
 
 class InputContext:
-    """The context of a function that makes a worker's dataset: its number, the numbers of workers and of replicas.
+    """The context of a function that makes a worker's dataset: the worker's number, and counts of workers and replicas.
 
     >>> autoconv.distribute.InputContext(num_replicas_in_sync=4).get_per_replica_batch_size(32)
     8
@@ -24,7 +24,7 @@ class InputContext:
         self.num_replicas_in_sync = num_replicas_in_sync
 
     def get_per_replica_batch_size(self, global_batch_size: int) -> int:
-        """Return the batch size of a replica; raises ValueError if the global one is not divisible among replicas."""
+        """Return the batch size of a replica; raises ValueError if replicas cannot have equal parts."""
         if global_batch_size % self.num_replicas_in_sync:
             raise ValueError(
                 f"The `global_batch_size` {global_batch_size!r} is not divisible by `num_replicas_in_sync` "
@@ -49,8 +49,9 @@ def split_batches(dataset: Dataset, part_count: int, first_part: int, replica_co
 def _select_parts(batch: Any, part_count: int, first_part: int, replica_count: int) -> Any:
     """Return some parts of a batch (see `split_batches`), as one distributed value if there are several."""
     batch_size = shape(batch)[0]
-    size = (batch_size + replica_count - 1) // replica_count
-    parts = [batch[number * size : (number + 1) * size] for number in range(first_part, first_part + part_count)]
+    part_size = (batch_size + replica_count - 1) // replica_count
+    numbers = range(first_part, first_part + part_count)
+    parts = [batch[number * part_size : (number + 1) * part_size] for number in numbers]
     return per_replica(parts) if part_count > 1 else parts[0]
 
 

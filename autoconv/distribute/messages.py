@@ -13,7 +13,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
 
-_HEADER = struct.Struct("<4sIQII")  # mark, bytes of the description and of the array, CRC-32 of each
+_HEADER = struct.Struct("<4sIQII")  # magic number, bytes of the description and of the array, CRC-32 of each
 _CHECKSUM = struct.Struct("<I")  # CRC-32 of the header: no size is trusted without it
 _MAGIC = b"ACW2"
 _MAX_DESCRIPTION_BYTES = 4096  # a header with a larger size is damaged
@@ -21,7 +21,7 @@ Description = dict[str, Any]
 
 
 class DamagedMessage(Exception):
-    """Raised for a message that differs from what a worker sent; the text of the exception tells the damage."""
+    """Raised for a message that differs from what a worker sent; the text of the exception describes the damage."""
 
 
 def send(connection: socket.socket, description: Description, array: np.ndarray) -> None:

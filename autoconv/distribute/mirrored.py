@@ -61,7 +61,10 @@ class ReplicatedStrategy(Strategy):
             yield self
 
     def make_variable(self, make: Callable[..., Any], **arguments: Any) -> Any:
-        """Make a variable with a copy for each replica; replicas make it together, with the first one's arguments."""
+        """Make a variable with a copy for each replica; replicas make it together, with the first one's arguments.
+
+        Code that updates one copy, and graphs that a replica records by itself, make a variable without copies.
+        """
         context, replica = current_context(), current_replica()
         if context.updated_replica is not None:
             return make(**arguments)
@@ -72,7 +75,7 @@ class ReplicatedStrategy(Strategy):
         return replica.merge(lambda strategy: strategy.new_variable(make, arguments), (), {})
 
     def new_variable(self, make: Callable[..., Variable], arguments: dict[str, Any]) -> Variable:
-        """Return a variable for all replicas; `make` returns one of the device of the enclosing block."""
+        """Return a variable for all replicas; `make` creates a variable on the device of the enclosing block."""
         return distribute_variable(self, make, arguments)
 
     def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
@@ -94,6 +97,7 @@ class ReplicatedStrategy(Strategy):
         if current_region() is replica.region:
             return replica.merge(reduce, (value,), {})
 
+        # A function that the replica calls is being traced: the replicas merge each time that its graph runs.
         def reduce_leaf(leaf: Any) -> Any:
             return _call_at_run_time(lambda tensor: require_current_replica().merge(reduce, (tensor,), {}), leaf)
 
@@ -109,7 +113,7 @@ class ReplicatedStrategy(Strategy):
         return map_leaves(self._copy_to_replicas, value)
 
     def _copy_to_replicas(self, tensor: Any) -> Any:
-        """Return the distributed value of a tensor copied to the device of each replica."""
+        """Copy a tensor to the device of each replica; return the copies as one distributed value."""
         copies = []
         for number in range(self.local_replicas):
             with self.on_device(number):
@@ -133,12 +137,13 @@ class ReplicatedStrategy(Strategy):
         return self._copy_to_replicas(reduced_value) if isinstance(destinations, DistributedValues) else reduced_value
 
     def _reduce_values(self, op: ReduceOp, values: Sequence[Any]) -> list[Any]:
-        """Reduce values over all replicas; those that processes exchange are sent together."""
+        """Reduce values over all replicas; all values that processes exchange are sent together."""
         result: list[Any] = [None] * len(values)
         exchanged_positions = []
         for i, value in enumerate(values):
             if isinstance(value, DistributedValues) or self.local_replicas == 1:
-                tensors = [x.value() if hasattr(x, "value") else x for x in self._values_of(value)]  # of variables, too
+                # Variables are replaced by their values.
+                tensors = [x.value() if hasattr(x, "value") else x for x in self._values_of(value)]
                 result[i] = combine(op, tensors)
                 exchanged_positions.append(i)
             else:
@@ -149,7 +154,7 @@ class ReplicatedStrategy(Strategy):
         return result
 
     def _values_of(self, value: Any) -> tuple[Any, ...]:
-        """Return the values of the replicas in this process; a value that is not distributed is one."""
+        """Return the values of the replicas in this process; a value that is not distributed counts as one."""
         return value.values if isinstance(value, DistributedValues) else (value,)
 
     def _reduce_equal_value(self, op: ReduceOp, value: Any) -> Any:
@@ -201,8 +206,8 @@ class ReplicatedStrategy(Strategy):
         results = []
         for number, copy in enumerate(var.values):
             with self.updating(number):
-                replica_arguments = of_replica(list(args), number), of_replica(dict(kwargs or {}), number)
-                results.append(fn(copy, *replica_arguments[0], **replica_arguments[1]))
+                replica_args, replica_kwargs = of_replica(list(args), number), of_replica(dict(kwargs or {}), number)
+                results.append(fn(copy, *replica_args, **replica_kwargs))
         return None if group else results
 
     def variable_created_in_scope(self, v: Any) -> bool:
@@ -210,7 +215,7 @@ class ReplicatedStrategy(Strategy):
 
 
 def require_current_replica() -> Any:
-    """Return the replica whose thread this is."""
+    """Return the replica whose thread this is; raises RuntimeError in any other thread."""
     result = current_replica()
     if result is None:
         raise RuntimeError("a function that calls all_reduce was traced in a replica and is called outside of one")
@@ -218,7 +223,7 @@ def require_current_replica() -> Any:
 
 
 def _call_at_run_time(function: Callable[[Any], Any], value: Any) -> Any:
-    """Record a call of a function of an eager tensor."""
+    """Record a call of `function`, from an eager tensor to one of the same shape and dtype."""
     tensor = convert_to_tensor(value)
     result = numpy_function(lambda array: function(EagerTensor(array)).numpy(), [tensor], tensor.dtype)
     result.set_shape(tensor.shape)
@@ -226,12 +231,13 @@ def _call_at_run_time(function: Callable[[Any], Any], value: Any) -> Any:
 
 
 class MirroredStrategy(ReplicatedStrategy):
-    """A strategy with a replica on each device of this process, by default on all; each has its copy of a variable.
+    """A strategy with a replica on each of several devices, by default all of this process.
 
-    `run` calls the function in a thread for each replica; replicas meet in `merge_call`, `all_reduce`, and where they
-    assign variables with an aggregation. In a `function` they are recorded one after the other, and the graph runs
-    their parts concurrently. `cross_device_ops` may be any: replicas of one process have one memory. Raises
-    AssertionError for a device that is named twice, and ValueError for `cross_device_ops` that are no CrossDeviceOps.
+    Each replica has a copy of each variable. `run` calls the function in a thread for each replica; replicas meet in
+    `merge_call`, `all_reduce`, and where they assign variables with an aggregation. In a `function` replicas are
+    recorded one after the other, and the graph runs their parts concurrently. `cross_device_ops` may be any: replicas
+    of one process have one memory. Raises AssertionError for a device that is named twice, and ValueError for
+    `cross_device_ops` that are no CrossDeviceOps.
 
     >>> strategy = autoconv.distribute.MirroredStrategy()
     >>> with strategy.scope():

@@ -17,7 +17,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.forks import new_lock
 
 _SIZE_VARIABLES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")  # set by mpiexec for its processes
-_SMALL_BYTES = 1 << 15  # bytes of an array that every process adds by itself
+_SMALL_BYTES = 1 << 15  # arrays of at most this many bytes are added by every process itself
 _MAX_DESCRIPTION_BYTES = 512  # bytes of a description in an error
 
 
@@ -46,7 +46,7 @@ class MpiGroup:
 
     def all_reduce(self, array: np.ndarray) -> np.ndarray:
         """Return the sum of the processes' arrays, added in their order: all get the same bits."""
-        array = np.ascontiguousarray(array).reshape(np.shape(array))
+        array = np.asarray(array, order="C")
         with self._lock:
             self._check_calls_agree({"call": "sum", "dtype": array.dtype.name, "shape": list(array.shape)})
             if array.nbytes <= _SMALL_BYTES:
@@ -56,7 +56,7 @@ class MpiGroup:
 
     def broadcast(self, array: np.ndarray) -> np.ndarray:
         """Return the array of the first process."""
-        array = np.ascontiguousarray(array).reshape(np.shape(array))
+        array = np.asarray(array, order="C")
         result = array.copy() if self.rank == 0 else np.empty_like(array)
         with self._lock:
             self._check_calls_agree({"call": "broadcast", "dtype": array.dtype.name, "shape": list(array.shape)})
@@ -100,7 +100,8 @@ class MpiGroup:
         counts = [end - start for start, end in itertools.pairwise(bounds)]
         sizes = [count * vector.dtype.itemsize for count in counts]
         own_sizes = [sizes[self.rank]] * self.size
-        own_parts = np.empty((self.size, counts[self.rank]), vector.dtype)  # of all processes' vectors
+        # This process adds one part of each process's vector.
+        own_parts = np.empty((self.size, counts[self.rank]), vector.dtype)
         self._communicator.Alltoallv(
             [_as_bytes(vector), sizes, _offsets(sizes), self._mpi.BYTE],
             [_as_bytes(own_parts), own_sizes, _offsets(own_sizes), self._mpi.BYTE],
@@ -108,7 +109,7 @@ class MpiGroup:
         return np.concatenate(self._gather_vectors(add_in_order(list(own_parts)), counts))
 
     def _check_calls_agree(self, description: Description) -> None:
-        """Raise InvalidArgumentError in all processes where their calls differ."""
+        """Raise InvalidArgumentError, in every process, if the calls of the processes differ."""
         self._call_count += 1
         text = json.dumps({**description, "number": self._call_count}).encode()
         own_digest = np.frombuffer(hashlib.sha256(text).digest(), np.uint8)

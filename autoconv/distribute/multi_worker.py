@@ -25,14 +25,14 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 
 
 class MultiWorkerMirroredStrategy(ReplicatedStrategy):
-    """A strategy with a replica in each of several processes, whose variables are equal.
+    """A strategy with a replica in each of several processes, in which variables have the same values.
 
     Each process runs the same program. The environment variable `TF_CONFIG` has the addresses of the workers and the
-    number of the process, as JSON in TensorFlow's form; the first worker listens at its address. If it is not set, the
-    processes of mpiexec are the workers (the extra `mpi`), else there is one worker. Values are sent by shared memory
-    if all workers are on this machine, else by connections, or by MPI; they are added in the order of the workers.
-    Raises UnavailableError where a worker does not start, or is lost, DataLossError where a message is damaged, and
-    InvalidArgumentError where the workers make different calls.
+    number of the process, as JSON in TensorFlow's form; the first worker listens at its address. If TF_CONFIG is not
+    set, the processes of mpiexec are the workers (the extra `mpi`), else there is one worker. Values are sent by shared
+    memory if all workers are on this machine, else by connections, or by MPI; they are added in the order of the
+    workers. Raises UnavailableError where a worker does not start, or is lost, DataLossError where a message is
+    damaged, and InvalidArgumentError where the workers make different calls.
 
     >>> strategy = autoconv.distribute.MultiWorkerMirroredStrategy()
     >>> with strategy.scope():
@@ -106,7 +106,10 @@ class MultiWorkerMirroredStrategy(ReplicatedStrategy):
     def _call_on_arrays(
         self, function: Callable[..., Any], values: Sequence[Any], keeps_shape: bool = True
     ) -> list[Any]:
-        """Call a function of arrays: at once, or each time that the graph being recorded runs."""
+        """Call a function of arrays: at once, or each time that the graph being recorded runs.
+
+        With `keeps_shape`, each result has the shape of the value at its position.
+        """
         tensors = [convert_to_tensor(value) for value in values]
         if current_region() is None:
             arrays = function(*(tensor.numpy() for tensor in tensors))  # type: ignore[attr-defined]
@@ -143,7 +146,7 @@ def _worker_addresses(resolver: Any) -> tuple[list[str], int]:
             raise ValueError(f"TF_CONFIG is not the JSON of a cluster and a task: {error}") from None
     workers = list(jobs.get("chief", [])) + list(jobs.get("worker", [])) if isinstance(jobs, Mapping) else []
     if not workers:
-        return ["localhost:0"], 0
+        return ["localhost:0"], 0  # a group of this process alone, which does not listen
     rank = int(task_index or 0) + (len(jobs.get("chief", [])) if task_type == "worker" else 0)
     if task_type not in ("chief", "worker") or not 0 <= rank < len(workers):
         raise ValueError(f"the cluster has no task {task_type}:{task_index}; it has {len(workers)} workers")

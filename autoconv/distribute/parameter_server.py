@@ -21,7 +21,7 @@ class ParameterServerStrategy(Strategy):
 
     `cluster_resolver` gives the tasks, whose processes are started by Ray unless they are connected already. This
     process is the coordinator: a `coordinator.ClusterCoordinator` schedules functions. Raises ValueError for a cluster
-    without such jobs, and UnimplementedError for a `variable_partitioner`.
+    without these jobs, and UnimplementedError for a `variable_partitioner`.
 
     >>> cluster = autoconv.train.ClusterSpec({"ps": ["localhost:2222"]})
     >>> resolver = autoconv.distribute.cluster_resolver.SimpleClusterResolver(cluster)
@@ -37,14 +37,14 @@ class ParameterServerStrategy(Strategy):
             raise UnimplementedError("a variable has one parameter server: leave variable_partitioner out")
         self._resolver = cluster_resolver
         spec = ClusterSpec(cluster_resolver.cluster_spec())
-        for job in ("ps", "worker"):
+        for job in _JOBS:
             if job not in spec.jobs or not spec.num_tasks(job):
                 raise ValueError(f"There must be at least one {job}.")
         jobs = {job: {number: spec.task_address(job, number) for number in spec.task_indices(job)} for job in _JOBS}
         addresses = {(job, number): address for job, tasks in jobs.items() for number, address in tasks.items()}
         if not all(getattr(TASKS.get(task), "address", None) == address for task, address in addresses.items()):
             experimental_connect_to_cluster(ClusterSpec(jobs))
-        self.workers = spec.task_indices("worker")
+        self.workers = spec.task_indices("worker")  # the numbers of their tasks
         self._servers = itertools.cycle([f"/job:ps/task:{number}" for number in spec.task_indices("ps")])
 
     @property

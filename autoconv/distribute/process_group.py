@@ -1,8 +1,8 @@
 """Processes that compute sums together: the workers of one job, which connect to the first of them.
 
-Each call has a number and a description; workers whose calls differ get an error. Small arrays go through the first
-worker's connections. Larger ones, where all workers are on this machine, go through shared memory: each worker adds its
-part of the elements, always in the order of the workers, so that all get the same bits.
+Each call has a number and a description; workers whose calls differ get an error. Arrays go through the first worker's
+connections. Only the sum of larger arrays goes through shared memory, if all workers are on this machine: each worker
+adds its part of the elements. Arrays are always added in the order of the workers, so that all get the same bits.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from autoconv.forks import new_lock
 
 _START_TIMEOUT = 60.0  # seconds for the other workers to start
 _CALL_TIMEOUT = 600.0  # seconds that a call waits for the others
-_SMALL_BYTES = 1 << 15  # bytes of an array that the connections carry
+_SMALL_BYTES = 1 << 15  # arrays of more bytes are added in shared memory
+_GREETING = "<16sI"  # format of a worker's first message: the group's name, and the worker's number
 _LOCAL_HOSTS = ("", "localhost", "127.0.0.1", "::1", "0.0.0.0")
 _SHARED_ERRORS: dict[str, type[Exception]] = {
     error.__name__: error for error in (UnavailableError, InvalidArgumentError, DataLossError)
@@ -31,9 +32,9 @@ _SHARED_ERRORS: dict[str, type[Exception]] = {
 
 
 class ProcessGroup:
-    """The workers at these addresses; this process is number `rank`.
+    """The workers at these addresses; this process is number `rank`, counted from 0.
 
-    Raises UnavailableError if one does not start, or is lost later, and ValueError for an address without a port.
+    Raises UnavailableError if a worker does not start, or is lost later, and ValueError for an address without a port.
     """
 
     __autoconv_identity__ = True  # its state is not part of a trace's key
@@ -51,7 +52,7 @@ class ProcessGroup:
         self._is_local = all(host in _LOCAL_HOSTS or host == socket.gethostname() for host in hosts)
         self._group_name = hashlib.sha256("\0".join(addresses).encode()).hexdigest()[:16]
         self._blocks: dict[str, shared_memory.SharedMemory] = {}
-        self._block_indices: dict[int, int] = {}  # the exponent of a block size -> the block used last, 0 or 1
+        self._block_indices: dict[int, int] = {}  # exponent of the block size -> block used last, 0 or 1
         self._connections: dict[int, socket.socket] = {}
         self._finalizer = weakref.finalize(self, _release_resources, self._connections, self._blocks, rank)
         if self.size > 1:
@@ -61,7 +62,7 @@ class ProcessGroup:
 
     def all_reduce(self, array: np.ndarray) -> np.ndarray:
         """Return the sum of the workers' arrays, added in their order."""
-        array = np.ascontiguousarray(array).reshape(np.shape(array))
+        array = np.asarray(array, order="C")
         description = {"call": "sum", "dtype": array.dtype.name, "shape": list(array.shape)}
         with self._lock:
             if self._is_local and array.nbytes > _SMALL_BYTES:
@@ -70,7 +71,7 @@ class ProcessGroup:
 
     def broadcast(self, array: np.ndarray) -> np.ndarray:
         """Return the array of the first worker."""
-        array = np.ascontiguousarray(array).reshape(np.shape(array))
+        array = np.asarray(array, order="C")
         description = {"call": "broadcast", "dtype": array.dtype.name, "shape": list(array.shape)}
         with self._lock:
             return self._combine(array, description, lambda arrays: arrays[0])
@@ -89,7 +90,7 @@ class ProcessGroup:
             self._synchronize({"call": "barrier"})
 
     def close(self) -> None:
-        """End the connections, and remove this worker's shared memory. It is done at the end of the process, too."""
+        """End the connections, and remove this worker's shared memory. The end of the process does so too."""
         self._finalizer()
 
     # ---- by connections
@@ -106,7 +107,8 @@ class ProcessGroup:
             self._send(0, description, array)
             return self._receive(0, description)
         arrays, errors = [array], []
-        for rank in range(1, self.size):  # also after a fault: a connection that ends with unread bytes loses the error
+        # Receive from all even after a fault: closing a connection with unread bytes loses the error sent through it.
+        for rank in range(1, self.size):
             try:
                 arrays.append(self._receive(rank, description))
             except tuple(_SHARED_ERRORS.values()) as error:
@@ -133,14 +135,14 @@ class ProcessGroup:
                 continue
 
     def _send(self, rank: int, description: Description, array: np.ndarray) -> None:
-        """Send a message to a worker; raise UnavailableError if it is lost."""
+        """Send a message to a worker; raise UnavailableError if the worker is lost."""
         try:
             send(self._connections[rank], description, array)
         except OSError as error:
             raise self._make_lost_error(rank, error) from None
 
     def _receive(self, rank: int, description: Description) -> np.ndarray:
-        """Return the array of a worker's message; raises InvalidArgumentError where its call differs from this one."""
+        """Return the array of a worker's message; raises InvalidArgumentError if its call differs from this one's."""
         try:
             other_description, array = receive(self._connections[rank])
         except (OSError, EOFError) as error:
@@ -170,6 +172,7 @@ class ProcessGroup:
         """Listen until all other workers are connected; return their connections by number."""
         host, _, port = self._addresses[0].rpartition(":")
         try:
+            # Another name may stand for an address that other machines cannot reach: listen at all addresses.
             server = socket.create_server((host if host in _LOCAL_HOSTS else "", int(port)))
         except OSError as error:
             raise UnavailableError(f"{self._worker_name(0)} cannot listen there: {error}") from None
@@ -195,7 +198,7 @@ class ProcessGroup:
         """Return the number of the worker that connected; None if another program did."""
         _configure(connection, 5.0)
         try:
-            name, rank = struct.unpack("<16sI", bytes(read(connection, 20)))
+            name, rank = struct.unpack(_GREETING, bytes(read(connection, struct.calcsize(_GREETING))))
             if name.decode("ascii", "replace") != self._group_name or not 0 < rank < self.size:
                 return None
             connection.sendall(b"welcome!")
@@ -212,7 +215,7 @@ class ProcessGroup:
             try:
                 connection = socket.create_connection((host or "localhost", int(port)), 5.0)
                 _configure(connection, max(deadline - time.monotonic(), 0.1))
-                connection.sendall(struct.pack("<16sI", self._group_name.encode(), self.rank))
+                connection.sendall(struct.pack(_GREETING, self._group_name.encode(), self.rank))
                 if read(connection, 8) == b"welcome!":
                     connection.settimeout(_CALL_TIMEOUT)
                     return connection
@@ -228,7 +231,7 @@ class ProcessGroup:
     def _sum_in_shared_memory(self, array: np.ndarray, description: Description) -> np.ndarray:
         """Add in shared memory, in two blocks that are used alternately.
 
-        When all workers have written to one block, all have read the other.
+        When all workers have written to one block, all have read the other, which the next call may overwrite.
         """
         vector = array.reshape(-1)
         size_exponent = max(array.nbytes - 1, 1).bit_length()
@@ -240,7 +243,7 @@ class ProcessGroup:
         bounds = [len(vector) * number // self.size for number in range(self.size + 1)]
         own_slice = slice(bounds[self.rank], bounds[self.rank + 1])
         total = add_in_order([worker_vector[own_slice] for worker_vector in vectors])
-        # In every block, a worker reads only the elements of its slice, which therefore no other worker may write.
+        # Until all have added, only this worker reads the elements of its slice, so it may overwrite them.
         vectors[0][own_slice] = total
         self._synchronize({**description, "part": "added"})
         return vectors[0].copy().reshape(array.shape)

@@ -24,7 +24,7 @@ class ReduceOp(enum.Enum):
 
     @staticmethod
     def from_variable_aggregation(aggregation: Any) -> ReduceOp:
-        """Return the reduction of a variable's aggregation; raises ValueError for one that has none."""
+        """Return the reduction of a variable's aggregation; raises ValueError for an aggregation without one."""
         result = {"SUM": ReduceOp.SUM, "MEAN": ReduceOp.MEAN}.get(getattr(aggregation, "name", ""))
         if result is None:
             raise ValueError(f"the aggregation {aggregation} of variables has no ReduceOp")
@@ -48,9 +48,9 @@ def combine(op: ReduceOp, values: Sequence[Any]) -> Any:
 
 
 def combine_along(op: ReduceOp, values: Sequence[Any], axis: int, reduce_across: Callable[[Any], Any]) -> Any:
-    """Return the sum or mean of tensors of the replicas, which may differ in size, along an axis and over replicas.
+    """Return the sum or mean along an axis and over replicas; `values` are the tensors of this process's replicas.
 
-    `reduce_across` adds the totals of the processes.
+    Sizes along the axis may differ. `reduce_across(total)` adds the totals of all processes.
     """
     total = reduce_across(combine(ReduceOp.SUM, [reduce_sum(value, axis) for value in values]))
     if op is ReduceOp.SUM:

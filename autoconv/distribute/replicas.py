@@ -50,7 +50,7 @@ class ReplicaFailure:
 
 
 class _ReplicaStopped(BaseException):
-    """Raised in a replica when another one has failed, so that this one cannot continue."""
+    """Raised in a replica that waits for a merge, when the merge has failed."""
 
 
 class Replica:
@@ -64,8 +64,8 @@ class Replica:
         self._answers: SimpleQueue[tuple[bool, Any]] = SimpleQueue()  # whether the replica continues, and the result
         self._call = call
         self.region = region = current_region()
-        # What records effects outside of the replicas: a journal and the pending output. Replicas that wait in a merge
-        # keep those of their own unfinished attempts.
+        # The journal and the pending output of the code around the replicas: a merge records its effects there, while
+        # the replicas that wait keep the effects of their own unfinished attempts.
         self._outer_effects = (None, None) if region is None else (region.journal, region.trace.pending_output)
         self._outer_creators = creators_in_scope()
         name = f"autoconv-replica-{number}"
@@ -158,7 +158,7 @@ def place_on(region: Region | None, device: str) -> Iterator[None]:
 
 
 def run_replicas(strategy: Any, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run the function in all replicas; return its result, each leaf the values of all replicas (see `regroup`).
+    """Run the function in all replicas; return its result with the values of all replicas in each leaf, see `regroup`.
 
     Raises the error of the first replica that fails.
     """

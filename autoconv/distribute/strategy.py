@@ -24,10 +24,11 @@ class Strategy:
     (1, 3)
     """
 
-    num_replicas_in_sync = 1
-    local_replicas = 1
+    num_replicas_in_sync = 1  # number of the replicas of all processes
+    local_replicas = 1  # number of the replicas of this process
 
     def __init__(self, extended: Any = None) -> None:
+        # The replica of code outside of `run`; None for several replicas.
         self.only_replica: ReplicaContext | None = ReplicaContext(self)
 
     @property
@@ -82,7 +83,7 @@ class Strategy:
         return dataset
 
     def distribute_datasets_from_function(self, dataset_fn: Callable[[Any], Any], options: Any = None) -> Any:
-        """Return the dataset that a function of an InputContext creates. Each of its elements is for one replica."""
+        """Return the dataset that a function of an InputContext creates. Each element of it is for one replica."""
         return dataset_fn(InputContext())
 
     def make_dataset_iterator(self, dataset: Any) -> Any:
@@ -90,7 +91,7 @@ class Strategy:
         return iter(self.experimental_distribute_dataset(dataset))
 
     def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
-        """Return the distributed value of a function of the replica, called for each replica."""
+        """Call a function of a ValueContext for each replica; return the distributed value of the results."""
         return value_fn(ValueContext(0, 1))
 
     def copy_to_all_replicas(self, value: Any) -> Any:
@@ -106,7 +107,7 @@ class Strategy:
         return fn(var, *args, **(kwargs or {}))
 
     def colocate_vars_with(self, colocate_with_variable: Any) -> Any:
-        """Return a context manager whose block creates variables on the device of another one."""
+        """Return a context manager without effect: the strategy places variables."""
         return contextlib.nullcontext()
 
     def variable_created_in_scope(self, v: Any) -> bool:
@@ -129,7 +130,7 @@ class Strategy:
     # ---- used by contexts and variables
 
     def device_of(self, replica: int) -> str:
-        """Return the device of a replica of this process, by its number among all."""
+        """Return the device of a replica of this process, given its number among the replicas of all processes."""
         return self.worker_devices[self.local_index(replica)]
 
     @property
@@ -138,13 +139,13 @@ class Strategy:
         return 0
 
     def local_index(self, replica: int) -> int:
-        """Return the position of a replica among those of this process."""
+        """Return the position, among the replicas of this process, of a replica with this number among all."""
         return replica - self.first_local_replica
 
     def call_merged(
         self, replica: int, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """Call a function once for the calls that all replicas make, and return the part of one replica."""
+        """Call a function once, when all replicas have made this call; return the part of the result for `replica`."""
         return function(self, *args, **kwargs)
 
     def reduce_in_replica(self, reduce: Callable[[Any, Any], Any], value: Any) -> Any:
@@ -164,15 +165,15 @@ class Strategy:
 
     @contextlib.contextmanager
     def updating(self, replica_index: int) -> Iterator[None]:
-        """Update the copies of one replica in the block."""
+        """Let the block update the copies of variables that one replica of this process has."""
         # Negative numbers keep traces of updates apart from those of replicas.
-        context = push_context(Context(self, None, replica_index))
+        context = push_context(Context(self, updated_replica=replica_index))
         with context, self.on_device(replica_index), run_as_replica(-1 - replica_index):
             yield
 
 
 class ValueContext:
-    """The context of a function of `experimental_distribute_values_from_function`: a replica and their number.
+    """The number of a replica and how many there are, for `experimental_distribute_values_from_function`.
 
     >>> autoconv.distribute.get_strategy().experimental_distribute_values_from_function(
     ...     lambda context: context.num_replicas_in_sync)

@@ -51,7 +51,7 @@ class PerReplicaTensors(PerReplica, CompositeTensor):
 
 
 def per_replica(values: Sequence[Any]) -> Any:
-    """Return the values of the replicas as one distributed value, or the value itself if it is the same object."""
+    """Return the values of the replicas as one distributed value, or the one object that all replicas have."""
     if all(value is values[0] for value in values):
         return values[0]
     are_tensors = all(isinstance(value, (Tensor, CompositeTensor)) for value in values)
@@ -59,7 +59,7 @@ def per_replica(values: Sequence[Any]) -> Any:
 
 
 class PerReplicaSpec(TypeSpec):
-    """The type of tensors of replicas: the specs of each."""
+    """The type of tensors of replicas: the spec of each replica's tensor."""
 
     __slots__ = ("_specs",)
 
@@ -95,7 +95,7 @@ def _is_leaf(value: object) -> bool:
 
 
 def of_replica(structure: Any, replica: int) -> Any:
-    """Return a structure with the value of one replica in place of each distributed value."""
+    """Return a structure with one replica's value in place of each PerReplica; distributed variables stay."""
     return map_leaves(lambda leaf: leaf.values[replica] if isinstance(leaf, PerReplica) else leaf, structure)
 
 

@@ -16,7 +16,7 @@ from autoconv.runtime.objects.variable_updates import VariableAggregation, Varia
 
 
 class DistributedVariable(DistributedValues, Variable):
-    """A variable with a copy on each device: code of a replica reads and writes its own copy, other code the first.
+    """A variable with a copy on each device: code of a replica reads its own copy, other code the first.
 
     Writes in a replica follow the aggregation: without one they change that copy alone; else every copy gets the
     aggregated value. Writes outside of replicas change all copies.
@@ -36,7 +36,7 @@ class DistributedVariable(DistributedValues, Variable):
     def values(self) -> tuple[Variable, ...]:
         return self._copies
 
-    _values = values  # the name by which libraries reach for it
+    _values = values  # the name that libraries read
 
     @property
     def primary(self) -> Variable:
@@ -45,7 +45,7 @@ class DistributedVariable(DistributedValues, Variable):
 
     @property
     def _current_copy(self) -> Variable:  # type: ignore[override]
-        """The copy for the code that runs."""
+        """The copy that the running code reads."""
         context = current_context()
         if context.updated_replica is not None:
             return self._copies[context.updated_replica]
@@ -136,7 +136,8 @@ class MirroredVariable(DistributedVariable):
 class SyncOnReadVariable(DistributedVariable):
     """A variable whose copies differ.
 
-    Code outside of replicas reads the aggregation of the copies, and what it writes is divided among them.
+    Code outside of replicas reads the aggregation of the copies. If the aggregation is the sum, a value that this code
+    assigns is divided by the number of replicas; other values and updates go to each copy as they are.
     """
 
     def _is_outside_replicas(self) -> bool:

@@ -60,7 +60,7 @@ def encode_wav(audio: TensorLike, sample_rate: TensorLike, name: str | None = No
 @attribute_class
 @dataclass(frozen=True)
 class ReadWav:
-    """Read a WAV file: as many samples and channels as desired, or, for -1, those of the file."""
+    """Read a WAV file: as many samples and channels as desired, where -1 stands for all of the file."""
 
     graphdef_name: ClassVar = "DecodeWav"
     desired_channels: int

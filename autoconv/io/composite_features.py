@@ -30,7 +30,7 @@ _COMPOSITE_FEATURES = (VarLenFeature, SparseFeature, RaggedFeature)
 
 
 def composite_features(records: Tensor, features: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the sparse and ragged tensors of a vector of records, or of one."""
+    """Return the sparse and ragged tensors of a vector of records, or of a scalar with one record."""
     if not features:
         return {}
     is_single = records.shape.rank == 0
@@ -125,7 +125,7 @@ def _lengths_of_partition(
 ) -> tuple[Any, Tensor]:
     """Return the lengths of the rows of all records, and the number of rows of each record.
 
-    `counts` has the number of values of each record. The lengths are None for rows of one length.
+    `counts` has the number of values of each record. The lengths are None for a UniformRowLength.
     """
     if isinstance(partition, RaggedFeature.UniformRowLength):
         return None, counts // partition.length

@@ -80,7 +80,7 @@ class DecodeCsv:
         return results
 
     def _parse_record(self, record: str, record_number: int) -> list[Any]:
-        """Return the values of the record with that number; raise InvalidArgumentError if it does not fit."""
+        """Return the values of the record `record_number`; raise InvalidArgumentError if the record does not fit."""
         quoting: Any = csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE
         try:
             lines = list(csv.reader([record], delimiter=self.delimiter, quoting=quoting, strict=True))
@@ -101,7 +101,7 @@ class DecodeCsv:
         return [self._parse_field(i, field, record_number) for i, field in enumerate(fields)]
 
     def _parse_field(self, position: int, field: str, record_number: int) -> Any:
-        """Return the value of a field, or the default of its column if it is empty."""
+        """Return the value of a field, or for an empty field the default of its column."""
         dtype, default = self.dtypes[position], self.defaults[position]
         if field in ("", self.missing):
             if default is None:

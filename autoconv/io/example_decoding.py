@@ -24,8 +24,8 @@ _KIND_OF_FIELD = {"float_list": "float", "int64_list": "int64", "bytes_list": "s
 class FeatureSpec:
     """A feature to read: its key, and the dtype and shape of its values.
 
-    If the feature `varies`, a dimension of any size precedes `shape`. `default` has what a missing feature gets: one
-    value for all elements, or one for each; a single one also pads. If it is empty, they are 0 or empty text.
+    If the feature `varies`, a dimension of any size precedes `shape`. `default` has the elements of a missing feature:
+    one value for all elements, which also pads, or one for each element; () stands for 0 or the empty text.
     """
 
     key: str
@@ -112,7 +112,7 @@ class DecodeSequences:
 
 
 def flat_default(key: str, value: Any, dtype: DType, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """Return a default as a tuple of Python's values; raises InvalidArgumentError if it does not fit the shape."""
+    """Return a default as a tuple of Python's values, () for None; raises InvalidArgumentError for another size."""
     if value is None:
         return ()
     array = np.asarray(getattr(value, "numpy", lambda: value)(), object if dtype.is_string else dtype.numpy)
@@ -155,7 +155,7 @@ def _parse(message_name: str, record: bytes, location: str) -> Any:
 def _join_feature(
     spec: FeatureSpec, feature_maps: list[Any], locations: list[str], shape: tuple[int, ...]
 ) -> np.ndarray:
-    """Return the values of one feature of all records."""
+    """Return the values of one feature of all records; `shape` is that of the array of records."""
     pairs = zip(feature_maps, locations, strict=True)
     rows = [_read_feature(spec, feature_map, location) for feature_map, location in pairs]
     if spec.varies:
@@ -178,7 +178,7 @@ def _pad_to_longest(spec: FeatureSpec, rows: list[np.ndarray], shape: tuple[int,
 
 
 def _read_feature(spec: FeatureSpec, features: Any, location: str) -> np.ndarray:
-    """Return the values of a feature of one record, in its shape; the default if the record lacks it."""
+    """Return the values of a feature of one record, in the feature's shape; the default if the record lacks it."""
     values = _feature_values(spec, features[spec.key], location) if spec.key in features else None
     if values is None:
         if not spec.optional:
@@ -234,7 +234,7 @@ def _read_steps(spec: FeatureSpec, feature_lists: Any, location: str) -> np.ndar
 
 
 def _feature_values(spec: FeatureSpec, feature: Any, location: str) -> np.ndarray | None:
-    """Return the values of a feature as a vector; None where it has none of any kind."""
+    """Return the values of a feature as a vector; None if the message holds no list of values."""
     field = feature.WhichOneof("kind")
     if field is None:
         return None

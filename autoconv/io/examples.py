@@ -74,7 +74,7 @@ def parse_single_example(
 
 
 def _merge_results(dense: dict[str, Any], composites: dict[str, Any], features: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all results in TensorFlow's order: sparse ones, dense ones, then those made of several features."""
+    """Return all results in TensorFlow's order: those of VarLenFeatures, dense tensors, then the other composites."""
     keys = sorted(composites)
     sparse_keys = [key for key in keys if isinstance(features[key], VarLenFeature)]
     return {

@@ -26,7 +26,9 @@ class FixedLenFeature(collections.namedtuple("FixedLenFeature", ["shape", "dtype
 class FixedLenSequenceFeature(
     collections.namedtuple("FixedLenSequenceFeature", ["shape", "dtype", "allow_missing", "default_value"])
 ):
-    """A feature whose first dimension varies; the others have the sizes of `shape`. A batch is padded to its longest.
+    """A feature whose first dimension varies; the others have the sizes of `shape`.
+
+    In a batch, the first dimension is padded to the longest.
 
     >>> autoconv.io.FixedLenSequenceFeature([], autoconv.int64, allow_missing=True).allow_missing
     True
@@ -53,7 +55,7 @@ class VarLenFeature(collections.namedtuple("VarLenFeature", ["dtype"])):
 class SparseFeature(
     collections.namedtuple("SparseFeature", ["index_key", "value_key", "dtype", "size", "already_sorted"])
 ):
-    """Values under one key, whose positions are under another one, or under several; they give a sparse tensor.
+    """Values under one key, whose positions are under one or several other keys; they give a sparse tensor.
 
     `size` is the size of the dimension that the positions index, or a list with one for each index key.
 

@@ -48,7 +48,7 @@ def isdir(path: Path) -> bool:
 
 
 def listdir(path: Path) -> list[str]:
-    """Return the names in a folder; raises NotFoundError without it.
+    """Return the names in a folder; raises NotFoundError if the folder does not exist.
 
     >>> import tempfile
     >>> autoconv.io.gfile.listdir(tempfile.mkdtemp())
@@ -91,7 +91,7 @@ def mkdir(path: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file; raises NotFoundError without it.
+    """Remove a file; raises NotFoundError if the file does not exist.
 
     >>> import tempfile
     >>> autoconv.io.gfile.remove(tempfile.mkstemp()[1])
@@ -101,7 +101,7 @@ def remove(path: Path) -> None:
 
 
 def rmtree(path: Path) -> None:
-    """Remove a folder with its contents; raises NotFoundError without it.
+    """Remove a folder with its contents; raises NotFoundError if the folder does not exist.
 
     >>> import tempfile
     >>> autoconv.io.gfile.rmtree(tempfile.mkdtemp())
@@ -113,7 +113,7 @@ def rmtree(path: Path) -> None:
 
 
 def copy(src: Path, dst: Path, overwrite: bool = False) -> None:
-    """Copy a file; raises AlreadyExistsError where there is one already, unless `overwrite`.
+    """Copy a file; raises AlreadyExistsError if `dst` exists, unless `overwrite`.
 
     >>> import tempfile
     >>> path = tempfile.mkstemp()[1]
@@ -126,7 +126,7 @@ def copy(src: Path, dst: Path, overwrite: bool = False) -> None:
 
 
 def rename(src: Path, dst: Path, overwrite: bool = False) -> None:
-    """Rename a file or folder; raises AlreadyExistsError where there is one already, unless `overwrite`.
+    """Rename a file or folder; raises AlreadyExistsError if `dst` exists, unless `overwrite`.
 
     >>> import tempfile
     >>> path = tempfile.mkstemp()[1]
@@ -148,7 +148,7 @@ class FileStatistics:
 
 
 def stat(path: Path) -> FileStatistics:
-    """Return the size and the time of a file.
+    """Return the size and the time of a file; raises NotFoundError if the file does not exist.
 
     >>> import tempfile
     >>> autoconv.io.gfile.stat(tempfile.mkstemp()[1]).length

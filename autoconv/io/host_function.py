@@ -2,6 +2,7 @@
 
 A host function is a frozen dataclass with `__call__`, registered by `attribute_class`. Its fields are Python's
 literals, dtypes and tuples of them. The text of a graph contains its fields, from which the parser restores it.
+`graphdef_name` is the name of TensorFlow's op for the function in GraphDefs.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
 
 _FORMATS = ("JPEG", "PNG", "GIF", "BMP", "WEBP")
-_MODE_OF_CHANNELS = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
+_PILLOW_MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}  # by the number of channels
 _GRAY_WEIGHTS = np.array([6968, 23434, 2366], np.int64)  # weights of PNG's reference library, in units of 2**-15
 
 
@@ -28,9 +28,10 @@ def decode_image(
 ) -> Tensor:  # fmt: skip
     """Return the image of a file's bytes, an array [height, width, channels].
 
-    `channels` is 1 for gray, 3 for colour, 4 for colour with transparency, 0 for those of the file. A GIF has its
-    frames as first dimension if `expand_animations`. `dtype` is uint8, uint16, or float32 from 0 to 1. Raises
-    InvalidArgumentError for bytes that are no image, and ImportError without the package Pillow.
+    `channels` is 1 for gray, 3 for colour, 4 for colour with transparency, 0 for the channels of the file. A GIF
+    has its frames as first dimension if `expand_animations`, else only the first frame is read. `dtype` is uint8,
+    uint16, or float32 from 0 to 1. Raises InvalidArgumentError for bytes that are no image, and ImportError without the
+    package Pillow.
 
     >>> picture = np.zeros([2, 3, 1], np.uint8)
     >>> autoconv.io.decode_image(autoconv.io.encode_png(picture)).shape
@@ -56,8 +57,8 @@ def decode_jpeg(
 ) -> Tensor:  # fmt: skip
     """Return the image of the bytes of a file, JPEG or another format: see `decode_image`.
 
-    Values may differ by a few units from those of another decoder. `ratio` 2, 4 or 8 takes each pixel of a smaller
-    image from the file; the other arguments have no effect.
+    Values may differ by a few units from those of another decoder. With `ratio` 2, 4 or 8, height and width are
+    divided by it; the other arguments have no effect.
 
     >>> autoconv.io.decode_jpeg(autoconv.io.encode_jpeg(np.zeros([2, 3, 3], np.uint8))).shape
     TensorShape([2, 3, 3])
@@ -103,7 +104,8 @@ def encode_jpeg(
 ) -> Tensor:  # fmt: skip
     """Return the bytes of a JPEG file of an image [height, width, channels], of uint8 with 1 or 3 channels.
 
-    `quality` is 0 to 100. The densities and metadata have no effect. Raises InvalidArgumentError for other shapes.
+    `quality` is 0 to 100. `optimize_size`, densities and metadata have no effect. Raises InvalidArgumentError for other
+    shapes.
 
     >>> autoconv.io.is_jpeg(autoconv.io.encode_jpeg(np.zeros([2, 3, 3], np.uint8))).numpy()
     np.True_
@@ -194,19 +196,23 @@ class DecodeImage:
         return self._convert_dtype(pixels)
 
     def _read_pixels(self, image: Any, channels: int) -> np.ndarray:
-        """Return the pixels of one frame, of uint8 or uint16; `channels` 0 stands for those of the file."""
+        """Return the pixels of one frame, of uint8 or uint16; `channels` 0 stands for the channels of the file."""
         if self.ratio > 1:
             image.draft(None, (-(-image.width // self.ratio), -(-image.height // self.ratio)))
         if image.mode.startswith("I;16") or image.mode == "I":
             pixels_16_bit = np.asarray(image).astype(np.uint16)[..., None]
-            return pixels_16_bit if channels in (0, 1) else np.repeat(pixels_16_bit, 3, axis=-1)
+            if channels in (0, 1):
+                return pixels_16_bit
+            colours_16_bit = np.repeat(pixels_16_bit, 3, axis=-1)
+            opaque = np.full_like(pixels_16_bit, np.iinfo(np.uint16).max)
+            return colours_16_bit if channels == 3 else np.concatenate([colours_16_bit, opaque], axis=-1)
         channel_count = channels or _channel_count(image)
         if channel_count == 1 and image.format == "JPEG":
             image.draft("L", image.size)  # decode only the brightness, which a JPEG file stores apart
         if channel_count == 1 and image.mode not in ("L", "1"):
             colours = np.asarray(image.convert("RGB")).astype(np.int64)
             return (colours @ _GRAY_WEIGHTS >> 15).astype(np.uint8)[..., None]
-        pixels = np.asarray(image.convert(_MODE_OF_CHANNELS[channel_count]))
+        pixels = np.asarray(image.convert(_PILLOW_MODES[channel_count]))
         return pixels if pixels.ndim == 3 else pixels[..., None]
 
     def _convert_dtype(self, pixels: np.ndarray) -> np.ndarray:
@@ -293,14 +299,14 @@ def _open_image(file_bytes: bytes) -> Any:
 
 
 def _iterate_frames(image: Any) -> Any:
-    """Yield the image once for each frame, as the frame that it shows."""
+    """Yield the image object once for each frame, moved to that frame."""
     for number in range(getattr(image, "n_frames", 1)):
         image.seek(number)  # the one object then has the pixels of this frame
         yield image
 
 
 def _channel_count(image: Any) -> int:
-    """Return the number of channels of an image; one with a palette, or CMYK, counts as colour."""
+    """Return the number of channels of an image: for a palette or CMYK 3, or 4 if colours may be transparent."""
     if image.mode == "P" or image.mode == "CMYK":
         return 4 if "transparency" in image.info else 3
     if image.mode == "LA":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,11 +18,13 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def decode_raw(
-    input_bytes: TensorLike, out_type: DTypeLike, little_endian: bool = True, name: str | None = None
-) -> Tensor:
+    input_bytes: TensorLike, out_type: DTypeLike, little_endian: bool = True, fixed_length: Any = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Decode the bytes of strings of one length as numbers, along a further dimension.
 
-    Raises InvalidArgumentError for strings of several lengths, or of a length that is no multiple of a number's size.
+    With `fixed_length`, strings are first cut, or filled up with zeros, to this number of bytes. Raises
+    InvalidArgumentError for strings of several lengths, or of a length that is no multiple of a number's size.
 
     >>> autoconv.io.decode_raw([b"\\x01\\x00\\x02\\x00"], autoconv.int16).numpy()
     array([[1, 2]], dtype=int16)
@@ -30,22 +32,26 @@ def decode_raw(
     dtype = as_dtype(out_type)
     texts = convert_to_tensor(input_bytes, string)
     shape = None if texts.shape.rank is None else (*texts.shape.as_list(), None)
-    return call_on_host(DecodeRaw(dtype, bool(little_endian)), [texts], [TensorSpec(shape, dtype)])[0]
+    byte_count = None if fixed_length is None else int(fixed_length)
+    return call_on_host(DecodeRaw(dtype, bool(little_endian), byte_count), [texts], [TensorSpec(shape, dtype)])[0]
 
 
 @attribute_class
 @dataclass(frozen=True)
 class DecodeRaw:
-    """Read numbers of the dtype from bytes."""
+    """Read numbers of the dtype from bytes, with a `fixed_length` from as many bytes of each string."""
 
     graphdef_name: ClassVar = "DecodeRaw"
     dtype: DType
     little_endian: bool
+    fixed_length: int | None = None
 
     def __call__(self, texts: np.ndarray) -> np.ndarray:
         stored_dtype = self.dtype.numpy.newbyteorder("<" if self.little_endian else ">")
         array = np.asarray(texts, object)
         byte_strings = [bytes(text) for text in array.ravel()]
+        if self.fixed_length is not None:
+            byte_strings = [text[: self.fixed_length].ljust(self.fixed_length, b"\0") for text in byte_strings]
         if len({len(text) for text in byte_strings}) > 1:
             raise InvalidArgumentError("DecodeRaw requires input strings to all be the same size: of one length")
         if byte_strings and len(byte_strings[0]) % stored_dtype.itemsize:

@@ -71,12 +71,12 @@ class TFRecordWriter:
         self._options = options if isinstance(options, TFRecordOptions) else TFRecordOptions(options)
         self._name = name = os.fsdecode(path)
         try:
-            self._file: Any = open(name, "wb")  # noqa: SIM115 close() closes it
+            self._disk_file = open(name, "wb")  # noqa: SIM115 close() closes it
         except FileNotFoundError:
             raise NotFoundError(f"{name}; No such file or directory") from None
         level = self._options.compression_level
         level = -1 if level is None else level
-        self._disk_file = self._file
+        self._file: Any = self._disk_file  # with GZIP, the file object that compresses
         self._zlib = zlib.compressobj(level) if self._options.compression_type == "ZLIB" else None
         if self._options.compression_type == "GZIP":
             gzip_level = 6 if level < 0 else level

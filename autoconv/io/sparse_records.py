@@ -51,7 +51,7 @@ def serialize_many_sparse(sp_input: Any, out_type: DTypeLike = string, name: str
 def deserialize_many_sparse(
     serialized_sparse: TensorLike, dtype: DTypeLike, rank: int | None = None, name: str | None = None
 ) -> SparseTensor:
-    """Return the sparse tensor whose parts are rows of three strings; its sizes are the largest of theirs.
+    """Return the sparse tensor whose parts are rows of three strings; each size is the largest of the parts.
 
     >>> rows = autoconv.io.serialize_many_sparse(autoconv.sparse.from_dense([[0, 1], [2, 0]]))
     >>> autoconv.sparse.to_dense(autoconv.io.deserialize_many_sparse(rows, autoconv.int32)).numpy()

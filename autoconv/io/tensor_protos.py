@@ -50,19 +50,19 @@ def make_tensor_proto(
     result.dtype = element_dtype.enum
     for size in sizes:
         result.tensor_shape.dim.add(size=size)
-    _fill(result, array, element_dtype, is_whole=array.size == count)
+    _fill(result, array, element_dtype, has_all_values=array.size == count)
     return result
 
 
-def _fill(message: Any, array: np.ndarray, dtype: DType, is_whole: bool) -> None:
+def _fill(message: Any, array: np.ndarray, dtype: DType, has_all_values: bool) -> None:
     """Write the values into the message, in the field of their dtype or as raw bytes.
 
-    Numbers are raw bytes if there are two or more and none is left out, or if their dtype has no field. `is_whole` is
-    true if no value is left out; a reader repeats the last value for those that are.
+    Numbers are raw bytes if there are two or more and `has_all_values`, or if their dtype has no field. Without
+    `has_all_values`, the shape has more elements than `array`, and a reader repeats the last value for the others.
     """
     if dtype.is_string:
         message.string_val.extend(bytes(text) for text in array.ravel())
-    elif (is_whole and array.size > 1) or dtype.name not in _VALUE_FIELDS:
+    elif (has_all_values and array.size > 1) or dtype.name not in _VALUE_FIELDS:
         message.tensor_content = _raw_bytes(array, dtype)
     else:
         values = array.ravel()
@@ -71,7 +71,7 @@ def _fill(message: Any, array: np.ndarray, dtype: DType, is_whole: bool) -> None
 
 
 def _raw_bytes(array: np.ndarray, dtype: DType) -> bytes:
-    """Return the values as a TensorProto holds them in its content."""
+    """Return the values as the bytes of the field `tensor_content`."""
     proto = _message_class().FromString(SerializeTensor(dtype)(array))
     return bytes(proto.tensor_content)
 

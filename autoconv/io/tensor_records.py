@@ -29,7 +29,7 @@ _VALUE_FIELDS = {  # dtype: (field, struct's format of one number, or "" for var
     dtypes.int64: (10, ""), dtypes.bool_: (11, ""), dtypes.uint32: (16, ""), dtypes.uint64: (17, ""),
 }  # fmt: skip
 _MAX_ELEMENTS = 2**40  # a larger shape is taken for damage
-_MAX_REPEATED = 2**28  # limit of elements that repeat one value
+_MAX_REPEATED = 2**28  # most elements that are filled by repeating one value
 
 
 def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
@@ -64,6 +64,7 @@ class SerializeTensor:
 
     def __call__(self, array: np.ndarray) -> bytes:
         array = np.asarray(array)
+        # In a TensorShapeProto, field 2 is a dimension, and field 1 of that its size; 0 is not written.
         shape = b"".join(make_field(2, make_field(1, size) if size else b"") for size in array.shape)
         head = make_field(_DTYPE_FIELD, self.dtype.enum) + make_field(_SHAPE_FIELD, shape)
         if self.dtype.is_string:
@@ -109,7 +110,7 @@ class ParseTensor:
         return _repeat_last(self._read_values(fields), size, 0).reshape(shape)
 
     def _read_values(self, fields: dict[int, list[Any]]) -> np.ndarray:
-        """Return the values of the field of the dtype, which are packed, or in one field each."""
+        """Return the values of the dtype's field; the field has packed values, or is repeated for each value."""
         if self.dtype not in _VALUE_FIELDS:  # 16-bit floats, as their bits
             bits = [field for part in fields.get(_HALVES_FIELD, []) for field in _varints(part)]
             return np.array(bits, np.uint16).view(self.dtype.numpy)
@@ -146,7 +147,7 @@ def _varints(part: int | bytes) -> Iterator[int]:
 
 
 def _repeat_last(values: np.ndarray, size: int, zero: Any) -> np.ndarray:
-    """Extend the values to `size` elements by repeating the last one."""
+    """Extend the values to `size` elements by repeating the last value, or `zero` if there is none."""
     if len(values) == size:
         return values
     if len(values) > size or size > _MAX_REPEATED:

@@ -7,9 +7,14 @@ import hashlib
 from autoconv.errors import DataLossError
 
 _KEY = b"autoconv.sha256"
-# metadata_props is field 14 of a ModelProto; key and value are fields 1 and 2 of its entries. All have the wire type 2.
-_ENTRY_HEAD = bytes([14 << 3 | 2, 4 + len(_KEY) + 64, 1 << 3 | 2, len(_KEY)]) + _KEY + bytes([2 << 3 | 2, 64])
-_ENTRY_SIZE = len(_ENTRY_HEAD) + 64
+_DIGEST_SIZE = 64  # characters of a SHA-256 in hexadecimal
+# metadata_props is field 14 of a ModelProto; key and value are fields 1 and 2 of its entries. All have the wire type 2:
+# a byte with the number and type of the field, a byte with the length, and the content.
+_ENTRY_HEAD = (
+    bytes([14 << 3 | 2, 2 + len(_KEY) + 2 + _DIGEST_SIZE, 1 << 3 | 2, len(_KEY)])
+    + _KEY + bytes([2 << 3 | 2, _DIGEST_SIZE])
+)  # fmt: skip
+_ENTRY_SIZE = len(_ENTRY_HEAD) + _DIGEST_SIZE
 
 
 def add_checksum(model: bytes) -> bytes:
@@ -18,7 +23,7 @@ def add_checksum(model: bytes) -> bytes:
 
 
 def check_checksum(model: bytes, name: str) -> None:
-    """Raise DataLossError if the model of the file `name` ends with such an entry, and its checksum differs."""
+    """Raise DataLossError if the model ends with the entry, and its checksum differs; `name` is that of the file."""
     matching_bytes = sum(byte == expected for byte, expected in zip(model[-_ENTRY_SIZE:], _ENTRY_HEAD, strict=False))
     has_entry = 2 * matching_bytes > len(_ENTRY_HEAD)  # the entry may be damaged, too
     if has_entry and add_checksum(model[:-_ENTRY_SIZE]) != model:

@@ -52,7 +52,7 @@ class Model:
     """An ONNX model as a function of arrays, by position or by the inputs' names.
 
     A call returns an array, or a tuple of arrays where the model has several outputs. The error output of models that
-    `export` made is checked, and not returned. Such models have complex numbers as pairs of parts along a further last
+    `export` made is checked, and not returned. These models have complex numbers as pairs of parts along a further last
     dimension; a call takes and returns complex arrays for them.
 
     >>> model = autoconv.onnx.load(autoconv.onnx.export(lambda x: x + 1.0, autoconv.TensorSpec([], autoconv.float32)))
@@ -94,9 +94,9 @@ class Model:
     def _as_input(self, name: str, value: object) -> np.ndarray | list[np.ndarray]:
         """Return a tensor, or another value, as the input `name`: an array, or a list of arrays."""
         type_ = self._types[name]
-        if type_.startswith("seq("):
+        if type_.startswith("seq("):  # such as "seq(tensor(float))"
             items = value if isinstance(value, (list, tuple)) else [value]
-            return [_as_model_array(item, type_[4:-1]) for item in items]
+            return [_as_model_array(item, type_.removeprefix("seq(")[:-1]) for item in items]
         array = _as_model_array(value, type_)
         return np.stack([array.real, array.imag], -1) if name in self._complex_names else array
 
@@ -132,7 +132,7 @@ def _as_model_array(value: object, type_: str) -> np.ndarray:
         return np.array([_as_text(item) for item in array.ravel()], object).reshape(array.shape)
     is_plain = isinstance(value, (bool, int, float, list, tuple)) and array.dtype.kind in "biuf"
     if is_plain and type_ not in (_TEXT, _BFLOAT16):
-        dtype = np.dtype(_NUMBER_TYPES.get(type_, type_[7:-1]))
+        dtype = np.dtype(_NUMBER_TYPES.get(type_, type_.removeprefix("tensor(").removesuffix(")")))
         with np.errstate(invalid="ignore"):
             converted = array.astype(dtype)
         return converted if dtype.kind == "f" or np.array_equal(converted, array) else array

@@ -34,6 +34,6 @@ class Asset:
 
 
 class AssetPath(EagerTensor):
-    """The path of an asset: functions that use it are saved with the asset only."""
+    """The path of an asset: a function that uses it can be saved only with an object that owns the asset."""
 
     __slots__ = ()

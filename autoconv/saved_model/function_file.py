@@ -1,7 +1,7 @@
 """One function in one file: its traces, the variables that it uses, and its large constants.
 
-The file is a safetensors file. Its metadata has the graphs as text, the signatures and the checksums of the
-arrays; it has a checksum itself.
+The file is a safetensors file. Its metadata has the graphs as text, the signatures, the checksums of the
+arrays, and a checksum of the metadata.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The folder of a saved object: which files it has, and how they are written and read.
 
-`saved_model.json` is the index, with a checksum and a version. It names the file with the graphs as text, and the one
-with the arrays; both have new names each time. The index is written last, so that after an interruption the folder
-holds the old object or the new one.
+`saved_model.json` is the index, with a checksum and a version. It names the files with the graphs,
+as text, and with the arrays; both files get new names at each save. The index is written last, so that after an
+interruption the folder holds the old object or the new one.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def contains_saved_model(export_dir: str | os.PathLike[str]) -> bool:
 def write_folder(
     folder: str, content: dict[str, Any], graphs: Sequence[str], arrays: Mapping[str, np.ndarray], assets: Sequence[str]
 ) -> None:
-    """Write a folder: `content` is that of the index, `assets` are paths of files to copy."""
+    """Write a folder: `content` is what the index has in addition to the files; `assets` are paths of files to copy."""
     is_new = not os.path.isdir(folder)
     os.makedirs(folder, exist_ok=True)
     try:
@@ -53,7 +53,7 @@ def write_folder(
                 _delete_unused(folder)
     except BaseException:
         if is_new:
-            with contextlib.suppress(OSError):  # another process writes there
+            with contextlib.suppress(OSError):  # not empty: another process writes to it
                 os.rmdir(folder)
         raise
 
@@ -130,7 +130,7 @@ def _copy_assets(folder: str, assets: Sequence[str], token: str) -> list[tuple[s
 
 
 def _asset_path(folder: str, name: str, digest: str) -> str:
-    """Return the path of a stored asset; raises DataLossError for another name, a missing file and damage."""
+    """Return the path of a stored asset; raises DataLossError for a malformed name, a missing file and damage."""
     parts = name.split("/")
     if len(parts) != 3 or parts[0] != ASSETS or any(_checked_name(folder, part) != part for part in parts):
         raise DataLossError(f"{folder}: {name!r} is not the name of an asset.")
@@ -151,26 +151,26 @@ def _file_digest(path: str) -> str:
 
 
 def _checked_name(folder: str, name: str) -> str:
-    """Return the name of a file in the folder; raises DataLossError for a path that leads elsewhere."""
+    """Return `name` if it is that of a file in the folder; raises DataLossError for a path that leads elsewhere."""
     if not isinstance(name, str) or name in ("", ".", "..") or any(character in name for character in "/\\\0"):
         raise DataLossError(f"{folder}: {name!r} is not the name of a file.")
     return name
 
 
 def _delete_unused(folder: str) -> None:
-    """Delete files of other saves than the one that the index names."""
+    """Delete the files that the index does not name: those of earlier or interrupted saves."""
     try:
         index = read_json(os.path.join(folder, INDEX), "index of a saved object")
-        used_files = {*index["files"].values(), *(name.split("/")[1] for name, _ in index["assets"])}
+        used_names = {*index["files"].values(), *(name.split("/")[1] for name, _ in index["assets"])}
     except Exception:  # no index, or a damaged one: leave what it may have referred to
         return
-    pattern = glob.escape(folder)
-    for path in [*glob.glob(f"{pattern}/graphs.????????.txt"), *glob.glob(f"{pattern}/arrays.????????.safetensors")]:
-        if os.path.basename(path) not in used_files:
+    escaped = glob.escape(folder)
+    for path in [*glob.glob(f"{escaped}/graphs.????????.txt"), *glob.glob(f"{escaped}/arrays.????????.safetensors")]:
+        if os.path.basename(path) not in used_names:
             os.unlink(path)
     for prefix in ("graphs", "arrays", INDEX):  # left by a killed writer
-        for path in glob.glob(f"{pattern}/.{prefix}*.partial"):
+        for path in glob.glob(f"{escaped}/.{prefix}*.partial"):
             os.unlink(path)
-    for path in glob.glob(f"{pattern}/{ASSETS}/????????.*"):
-        if os.path.basename(path) not in used_files:
+    for path in glob.glob(f"{escaped}/{ASSETS}/????????.*"):
+        if os.path.basename(path) not in used_names:
             shutil.rmtree(path, ignore_errors=True)

@@ -25,7 +25,7 @@ from autoconv.storage.files import folder_lock
 class LoadedObject(Module):
     """An object of a saved folder: its parts are attributes. It is callable if `__call__` was a saved function.
 
-    The first object has its signatures by name in `signatures`.
+    The object that was passed to `save` has its signatures by name in `signatures`.
 
     >>> import tempfile
     >>> module, folder = autoconv.Module(), tempfile.mkdtemp()
@@ -161,12 +161,12 @@ class Loading:
             value.extend(_sequence_items(parts, node))
 
     def _object_at(self, number: int, enclosing_tuples: frozenset[int] = frozenset()) -> Any:
-        """Return an object; a tuple is created from its parts, which are loaded before it."""
+        """Return the object of a number. A tuple is created when it is first needed, after its parts."""
         if number not in self._objects:
             if number in enclosing_tuples:
                 raise DataLossError("a saved tuple holds itself")
-            node, enclosing_and_this = self._nodes[number], enclosing_tuples | {number}
-            parts = {str(name): self._object_at(part, enclosing_and_this) for name, part in node["parts"].items()}
+            node, tuples_to_here = self._nodes[number], enclosing_tuples | {number}
+            parts = {str(name): self._object_at(part, tuples_to_here) for name, part in node["parts"].items()}
             self._objects[number] = tuple(_sequence_items(parts, node))
         return self._objects[number]
 

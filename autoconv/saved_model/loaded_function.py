@@ -25,11 +25,12 @@ _EMPTY = inspect.Parameter.empty
 
 
 class LoadedFunction:
-    """A function that was saved: a call runs the trace that takes its arguments.
+    """A function that was saved: a call runs the trace that accepts its arguments.
 
     A tensor has to have the dtype of the trace's tensor, and fit its shape. Python numbers and lists become tensors
-    where the trace takes one; other values have to equal those of the trace. Raises ValueError where no trace fits, and
-    TypeError where an `input_signature` has declared the types.
+    where the trace takes one; other values have to equal those of the trace. If no trace fits, a call raises TypeError
+    for a function with an `input_signature` (`has_declared_types`), and ValueError for another function.
+    `parameters` are the saved records of the parameters, None for a function that was saved as a concrete function.
     """
 
     __autoconv_do_not_convert__ = True
@@ -41,7 +42,7 @@ class LoadedFunction:
         self.parameters = parameters
         self.has_declared_types = has_declared_types
         self.traces: list[LoadedTrace] = []
-        self.variables: tuple[Variable, ...] = ()  # of a function from `load_function`
+        self.variables: tuple[Variable, ...] = ()  # set by `load_function` only
         self._signature = None if parameters is None else _restore_signature(parameters)
 
     @property
@@ -62,7 +63,7 @@ class LoadedFunction:
         return concrete_function_of(trace)
 
     def _choose_trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[LoadedTrace, list[Any]]:
-        """Return the first trace that accepts the arguments, with its tensors. Conversions are tried last."""
+        """Return the first trace that accepts the arguments, and their tensors; conversions are tried last."""
         for allows_conversion in (False, True):
             for trace in self.traces:
                 tensors = self._tensors_if_accepted(trace, args, kwargs, allows_conversion)
@@ -157,7 +158,7 @@ def _matching_leaves(arguments: Any, expected: Any) -> Iterator[Any]:
 
 
 def _is_equal(value: Any, expected: Any) -> bool:
-    """Return whether a plain value equals that of a trace: of the same class, and nan equal to nan."""
+    """Return whether a plain value equals the trace's value: of the same class, and nan equal to nan."""
     if is_tensor(value) or isinstance(value, np.ndarray):
         return False
     are_nan = value != value and expected != expected
@@ -174,7 +175,7 @@ def _composite_tensors(value: object, spec: TypeSpec) -> list[Any] | None:
 
 
 def _convert_to_spec(value: Any, spec: TensorSpec, allows_conversion: bool) -> Any:
-    """Return the value as a tensor of the spec's type; None where it does not fit."""
+    """Return the value as a tensor of the spec's type, or a fitting spec as it is; None if it does not fit."""
     if isinstance(value, TensorSpec):
         return value if spec.dtype is value.dtype and spec.shape.is_compatible_with(value.shape) else None
     if value is None or value is _MISMATCH or isinstance(value, dict):
@@ -210,7 +211,7 @@ def _restore_signature(parameters: Sequence[Mapping[str, Any]]) -> inspect.Signa
 
 
 def concrete_function_of(trace: LoadedTrace) -> ConcreteFunction:
-    """Return a trace as a function of its structured arguments; a signature takes tensors by keyword."""
+    """Return a trace as a concrete function that takes the arguments in the structure in which they were saved."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         leaves = flat_leaves((args, kwargs))

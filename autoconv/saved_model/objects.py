@@ -1,4 +1,4 @@
-"""The objects that belong to a saved one: variables, functions, assets, containers, and objects that own these."""
+"""The objects that belong to a saved object: variables, functions, assets, containers, and objects that own these."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _INTERNAL_PREFIX = "__autoconv"  # of the attributes in which this package keeps
 
 
 def collect_objects(root: object) -> tuple[list[Any], list[dict[str, int]]]:
-    """Return the objects below a root, each once and nearest first, and of each the indices of its parts, by name."""
-    objects, part_indices = [root], [dict[str, int]()]
-    indices_by_id = {id(root): 0}
+    """Return a root and the objects below it, each once, nearest first, and for each the numbers of its parts."""
+    objects, part_numbers = [root], [dict[str, int]()]
+    number_by_id = {id(root): 0}
     worklist = deque([0])
     while worklist:
-        index = worklist.popleft()
-        for name, part in parts_of(objects[index]).items():
-            if id(part) not in indices_by_id:
-                indices_by_id[id(part)] = len(objects)
+        number = worklist.popleft()
+        for name, part in parts_of(objects[number]).items():
+            if id(part) not in number_by_id:
+                number_by_id[id(part)] = len(objects)
                 worklist.append(len(objects))
                 objects.append(part)
-                part_indices.append({})
-            part_indices[index][name] = indices_by_id[id(part)]
-    return objects, part_indices
+                part_numbers.append({})
+            part_numbers[number][name] = number_by_id[id(part)]
+    return objects, part_numbers
 
 
 def parts_of(value: object) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def _unwrap_variable(part: object) -> Any:
 
 
 def functions_of(value: object) -> dict[str, Any]:
-    """Return the functions among the attributes of an object, those of its class bound to it."""
+    """Return the functions among an object's attributes (methods bound to it), or among a container's items."""
     if isinstance(value, (list, tuple, dict)):
         items = value.items() if isinstance(value, dict) else enumerate(value)
         return {str(name): item for name, item in items if isinstance(item, FUNCTIONS)}

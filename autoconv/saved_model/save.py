@@ -33,10 +33,11 @@ def save(
 ) -> None:
     """Write an object to a folder: its variables, the objects that it owns, and the traces of its functions.
 
-    Existing traces are saved, and those of an `input_signature`. `signatures` is a function or a dict of
-    functions, which take tensors by name and return a tensor or a dict of them. By default the only function with
-    an `input_signature`, or the only one of `get_concrete_function`, is the signature "serving_default". Classes and
-    Python code are not saved. A folder that holds an older save keeps it until the new one is complete.
+    Existing traces are saved; a function with an `input_signature` is traced if it has no trace. `signatures` is a
+    function or a dict of functions, which take tensors by name and return a tensor or a dict of them. Without it, the
+    object's only function that has one trace, and an `input_signature` or from `get_concrete_function`, is the
+    signature "serving_default". Classes and Python code are not saved. An older save stays in the folder until the
+    new one is complete.
 
     Raises ValueError for an object that owns nothing to save, or for a signature without a trace. Raises AssertionError
     for a function that uses a variable that the object does not own, and AutoconvError for a function that no file can
@@ -62,8 +63,8 @@ def save(
 
 
 def make_content(obj: object, signatures: Any, options: SaveOptions) -> tuple[dict[str, Any], TraceWriter, list[str]]:
-    """Return the index of an object as JSON values, its graphs and arrays, and the paths of its assets."""
-    objects, part_indices_of_objects = collect_objects(obj)
+    """Return the content of the index file as JSON values, the writer with the graphs and arrays, and asset paths."""
+    objects, part_numbers_of_objects = collect_objects(obj)
     number_by_id = {id(value): number for number, value in enumerate(objects)}
     for number, value in enumerate(objects):
         if isinstance(value, Variable):
@@ -78,8 +79,8 @@ def make_content(obj: object, signatures: Any, options: SaveOptions) -> tuple[di
     writer = TraceWriter(number_of)
     assets: list[str] = []
     nodes = []
-    for number, (value, part_indices) in enumerate(zip(objects, part_indices_of_objects, strict=True)):
-        nodes.append({**_object_record(value, number, writer, assets), "parts": part_indices})
+    for number, (value, part_numbers) in enumerate(zip(objects, part_numbers_of_objects, strict=True)):
+        nodes.append({**_object_record(value, number, writer, assets), "parts": part_numbers})
     records = {
         name: _signature_record(name, value, writer) for name, value in _signatures_by_name(obj, signatures).items()
     }
@@ -138,7 +139,7 @@ def _function_record(value: Function[..., Any], writer: TraceWriter) -> dict[str
             try:
                 record["default"] = encode(parameter.default)
             except NotStorable:
-                record["default"] = None  # a loaded function has no value for it
+                record["default"] = None  # no file can hold it: the loaded function has the default None
         parameters.append(record)
     traces = [writer.write(trace) for trace in value._list_all_concrete_functions_for_serialization()]
     has_signature = value.input_signature is not None
@@ -146,11 +147,11 @@ def _function_record(value: Function[..., Any], writer: TraceWriter) -> dict[str
 
 
 def _signatures_by_name(obj: object, signatures: Any) -> Mapping[str, Any]:
-    """Return the functions that are signatures: the given ones, or the only one that can be the default."""
+    """Return the signatures by name: `signatures`, or without them the only function that can be the default one."""
     if signatures is None:
         functions = functions_of(obj)
         keras_function = getattr(obj, "_default_save_signature", None)  # of Keras' models
-        # Concrete functions have no attribute `input_signature`.
+        # Concrete and loaded functions have no attribute `input_signature`; they are candidates too.
         candidates = [value for value in functions.values() if getattr(value, "input_signature", ()) is not None]
         defaults = [value for value in candidates if _only_trace(value) is not None and _has_named_results(value)]
         default = defaults[0] if len(defaults) == 1 else None
@@ -163,7 +164,7 @@ def _signatures_by_name(obj: object, signatures: Any) -> Mapping[str, Any]:
 
 
 def _has_one_trace(value: Any) -> bool:
-    """Return whether the value is a function of one trace, which is created now if possible."""
+    """Return whether the value is a function of one trace; a missing trace is made if there is an `input_signature`."""
     try:
         return isinstance(value, FUNCTIONS) and _only_trace(value) is not None
     except TypeError:  # the signature does not fit the function
@@ -183,7 +184,7 @@ def _only_trace(value: Any) -> ConcreteFunction | None:
 
 
 def _has_named_results(value: object) -> bool:
-    """Return whether a function of one trace returns what a signature may return."""
+    """Return whether a function of one trace returns tensors that have names or positions, as a signature must."""
     try:
         _named_results("", _only_trace(value).symbolic_outputs)  # type: ignore[union-attr]
     except ValueError:

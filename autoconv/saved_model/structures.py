@@ -25,10 +25,11 @@ class NotStorable(Exception):
 
 
 def encode(value: object, encode_leaf: Callable[[Any], Any] = lambda value: None) -> Any:
-    """Return the structure as JSON values; `encode_leaf` returns those of the caller's leaves, None for other values.
+    """Return the structure as JSON values; `encode_leaf` returns the JSON values of leaves that only the caller
+    can encode, and None for other values.
 
-    Containers are lists, tuples, named tuples, dicts, sparse and ragged tensors, and extension types that name
-    themselves; other leaves are specs, shapes and Python's literals. Raises NotStorable for anything else.
+    Containers are lists, tuples, named tuples, dicts, sparse and ragged tensors, and extension types that
+    define `__name__`; the leaves are specs, shapes and Python's literals. Raises NotStorable for anything else.
     """
     encoded_leaf = encode_leaf(value)
     if encoded_leaf is not None:
@@ -55,7 +56,7 @@ def encode(value: object, encode_leaf: Callable[[Any], Any] = lambda value: None
 
 
 def decode(stored: Any, decode_leaf: Callable[[dict[str, Any]], Any] = lambda stored: None) -> Any:
-    """Return the structure that `encode` stored; `decode_leaf` decodes the caller's leaves."""
+    """Return the structure that `encode` stored; `decode_leaf` reverses `encode_leaf`."""
     try:
         return _decode(stored, decode_leaf)
     except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:

@@ -66,10 +66,11 @@ class TraceWriter:
         _check_storable(concrete_function.recorded)
         captures = [self._capture_record(capture, name) for capture in concrete_function.captures]
         args, kwargs = concrete_function.structured_input_signature
-        outputs = {id(value): i for i, value in reversed(list(enumerate(concrete_function.recorded.outputs)))}
+        outputs = concrete_function.recorded.outputs
+        first_positions = {id(value): i for i, value in reversed(list(enumerate(outputs)))}
 
         def encode_output(value: Any) -> Any:
-            position = outputs.get(id(value.value_in_graph)) if isinstance(value, SymbolicTensor) else None
+            position = first_positions.get(id(value.value_in_graph)) if isinstance(value, SymbolicTensor) else None
             return None if position is None else {"output": position}
 
         try:
@@ -160,7 +161,7 @@ class LoadedTrace:
         return self._concrete_function(*tensors)
 
     def _record_call(self, *tensors: Any) -> Any:
-        """Record the graph as a call; the arguments are those of a function being traced."""
+        """Record the graph as a call; the arguments are tensors of the function that is traced."""
         region = current_region()
         assert region is not None
         ordered_tensors = (tensors[position] for position in self._parameter_order)
@@ -212,7 +213,7 @@ def mark_replaying(call: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 
 def read_graph(text: str, read: Callable[[str], np.ndarray]) -> Graph:
-    """Return the graph of a text, checked: raises DataLossError for one that is no valid graph."""
+    """Return the graph of a text; `read` returns the array of a name. Raises DataLossError for an invalid graph."""
     try:
         graph = from_text(text, OPS)
         restore_arrays(graph, read)

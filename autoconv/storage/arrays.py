@@ -66,8 +66,8 @@ def write_arrays(
 class ArrayFile:
     """The arrays of a file that `write_arrays` wrote; each is read and checked at its first access.
 
-    The file stays open from `open_if_present` or the first access on: a writer may delete it while its arrays are still
-    needed.
+    The file stays open from `open_if_present` or the first access on: so its arrays can be read after a writer has
+    deleted it.
     """
 
     def __init__(self, path: str, records: Mapping[str, ArrayRecord] | None = None) -> None:
@@ -94,7 +94,7 @@ class ArrayFile:
         """Return an array; raises NotFoundError for an unknown name, DataLossError for damage of any kind."""
         record = self.records.get(name)
         if record is None:
-            raise NotFoundError(f"Key {name} not found in {self.path}.")
+            raise NotFoundError(f"Key {name} not saved_version in {self.path}.")
         dtype = as_dtype(record["dtype"])
         stored_names = [name, name + _LENGTHS] if dtype.is_string else [name]
         stored_arrays = list(map(self._read_stored, stored_names))
@@ -123,7 +123,7 @@ class DocumentFormat(NamedTuple):
 
     name: str
     version: int
-    file_kind: str  # in messages
+    file_kind: str  # a noun phrase for messages, such as "file of a saved function"
 
     def write(self, path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], content: dict[str, Any]) -> None:
         """Write the arrays and the document, completely or not at all."""
@@ -154,10 +154,10 @@ class DocumentFormat(NamedTuple):
         return DataLossError(f"{os.fspath(path)} is no {self.file_kind}.")
 
 
-def check_version(path: str, found: object, version: int) -> None:
+def check_version(path: str, saved_version: object, version: int) -> None:
     """Raise ValueError if what was saved at `path` is of another version of the format."""
-    if found != version:
-        raise ValueError(f"{path} was saved in version {found} of the format; this is {version}.")
+    if saved_version != version:
+        raise ValueError(f"{path} was saved in version {saved_version} of the format; this is {version}.")
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """CRC-32C (Castagnoli), the checksum of TensorFlow's record and checkpoint files, in NumPy.
 
-Long data is cut into parts of one length whose checksums advance together; then neighbours are joined, as a checksum of
-joined data is a linear function of the parts' checksums.
+Long data is cut into parts of equal length whose checksums advance together; then neighbours are joined, as a checksum
+of joined data is a linear function of the parts' checksums.
 """
 
 from __future__ import annotations

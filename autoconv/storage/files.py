@@ -53,7 +53,7 @@ def _name_in_disk_error(error: OSError, path: str) -> None:
 
 @contextlib.contextmanager
 def naming_disk_errors(path: str) -> Iterator[None]:
-    """Set `path` in errors of the disk in the `with` block; those of writes to an open file have no name."""
+    """Set `path` in errors of the disk in the `with` block; errors of writes to an open file name no path."""
     try:
         yield
     except OSError as error:
@@ -65,8 +65,8 @@ def naming_disk_errors(path: str) -> Iterator[None]:
 def folder_lock(folder: str, shared: bool = False) -> Iterator[None]:
     """Wait until no other process or thread has the lock of a folder, and hold it in the `with` block.
 
-    With `shared`, several may hold the lock at once. Where the system or the file system has no locks, nothing is
-    locked.
+    With `shared`, several processes or threads may hold the lock at once. Where the system or the file system has no
+    locks, nothing is locked.
     """
     handle = None
     try:

@@ -9,7 +9,7 @@ from autoconv.runtime.recording.regions import current_region
 
 
 def call_on_run(call: Callable[[], object]) -> None:
-    """Call at once, or each time the graph that is traced runs."""
+    """Make the call at once; in a traced function, each time that its graph runs."""
     if current_region() is None:
         call()
     else:

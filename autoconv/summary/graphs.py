@@ -1,4 +1,4 @@
-"""Graphs for TensorBoard: an argument of `graph`, or those of the functions that run while a trace is on."""
+"""Graphs for TensorBoard: the argument of `graph`, or the graphs of the functions that run while a trace is on."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def trace_off() -> None:
 
 
 def serialize_graph(graph_data: Any) -> bytes:
-    """Return a GraphDef, or that of an object with `as_graph_def`, as bytes; raises ValueError for other objects."""
+    """Return the bytes of a GraphDef, or of an object's `as_graph_def()`; raises ValueError for other objects."""
     convert = getattr(graph_data, "as_graph_def", None)
     message = convert() if callable(convert) else graph_data
     if not hasattr(message, "SerializeToString") or not hasattr(message, "node"):

@@ -32,7 +32,7 @@ STATE = _State()
 
 @contextmanager
 def record_if(condition: TensorLike | Callable[[], Any]) -> Iterator[None]:
-    """Record summaries in the block only where `condition` is true: a bool, a tensor, or a function of either.
+    """Record summaries in the block only where `condition` is true: a bool, a tensor, or a function that returns one.
 
     A function is called for each summary, in a traced function when it is traced.
 
@@ -60,7 +60,7 @@ def read_state() -> _State:
 
 
 def should_record_summaries() -> Tensor:
-    """Return whether a summary would be written: there is a default writer, and `record_if` is true.
+    """Return whether a summary would be written: there is a default writer, and the condition of `record_if` is true.
 
     >>> autoconv.summary.should_record_summaries().numpy()
     np.False_
@@ -83,7 +83,7 @@ def get_step() -> Any:
 def set_step(step: Any) -> None:
     """Set the default step of the thread: an int, a tensor or variable of int64, or None.
 
-    An int that a traced function takes as default is a constant of its graph; a variable is read each time.
+    An int that a traced function uses as the default step is a constant of its graph; a variable is read each time.
 
     >>> autoconv.summary.experimental.set_step(3)
     >>> autoconv.summary.experimental.get_step()

@@ -21,7 +21,7 @@ _FILE_NUMBERS = itertools.count()  # of the event files of this process
 
 
 class SummaryWriter:
-    """A writer of summaries: `as_default` makes it the one that `scalar` and the others write to.
+    """A writer of summaries: `as_default` makes it the writer to which `scalar` and the other functions write.
 
     This class writes nothing; `create_file_writer` makes a writer of an event file.
 
@@ -30,7 +30,7 @@ class SummaryWriter:
     False
     """
 
-    writes = False
+    writes = False  # whether summaries reach a file
     __autoconv_identity__ = True  # guards of a trace compare the writer by identity, not its contents
 
     def set_as_default(self, step: Any = None) -> None:
@@ -58,14 +58,14 @@ class SummaryWriter:
         """Write all buffered summaries to the file; in a traced function, each time it runs."""
 
     def close(self) -> None:
-        """Complete the file; it cannot be the default writer afterwards."""
+        """Complete the file; the writer cannot be the default one afterwards."""
 
     def _check_open(self) -> None:
         """Raise RuntimeError for a closed writer."""
 
 
 class FileWriter(SummaryWriter):
-    """A writer of one event file in a folder, which is made with the first event."""
+    """A writer of one event file in a folder; the first event creates the file."""
 
     writes = True
 
@@ -77,7 +77,7 @@ class FileWriter(SummaryWriter):
         call_on_run(self._file.flush)
 
     def close(self) -> None:
-        """Complete the file; it cannot be the default writer afterwards."""
+        """Complete the file; the writer cannot be the default one afterwards."""
         call_on_run(self._file.close)
 
     def add(self, event: Any) -> None:

@@ -1,7 +1,7 @@
 """TensorFlow's namespace over autoconv, for packages that import TensorFlow under another name.
 
 Public names are autoconv's own. The modules beside this file are private paths of TensorFlow that libraries import. Any
-other name raises AttributeError, as a name of another version of TensorFlow does.
+other name raises AttributeError, as TensorFlow does for a name of another version.
 """
 
 from __future__ import annotations

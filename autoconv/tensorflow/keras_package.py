@@ -42,7 +42,8 @@ def load() -> ModuleType:
 def prepare() -> None:
     """Make the next `import keras` run over autoconv.
 
-    `import autoconv` calls this if KERAS_BACKEND is autoconv. Keras itself has to find tensorflow there.
+    `import autoconv` calls this if the variable KERAS_BACKEND is autoconv. Keras itself has to find tensorflow in the
+    variable.
     """
     os.environ[_BACKEND_VARIABLE] = "tensorflow"
     _HOOK.install()
@@ -65,15 +66,15 @@ def _check_keras(keras: ModuleType) -> ModuleType:
 
 @functools.cache
 def _with_tensorflow_names(keras: ModuleType) -> ModuleType:
-    """Return Keras itself, whose modules also find the names that Keras has for `tf.keras` alone."""
+    """Return Keras itself, in whose modules the names that Keras has only in `tf.keras` are found, too."""
     _add_names("autoconv.keras", keras, importlib.import_module("keras._tf_keras.keras"))
     return keras
 
 
 def _add_names(name: str, module: ModuleType, source: ModuleType) -> None:
-    """Let a module find the names that `source` has and it lacks, also in its submodules, and register it as `name`.
+    """Let a module and its submodules find the further names of `source`, and register the module as `name`.
 
-    The module's own names stay as they are: its function for missing attributes (PEP 562) finds the others.
+    Names of the module stay as they are: a function for missing attributes (PEP 562) finds those of `source`.
     """
     sys.modules[name] = module
     missing: dict[str, Any] = {}

@@ -30,7 +30,7 @@ class Missing:
         return Missing(f"{self.name}.{name}", self.remedy)
 
     def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[type, ...]:
-        """Return the base of a class that derives from the stand-in: objects cannot be made of it."""
+        """Return the base of a class that derives from the stand-in; to create an object of the class raises."""
         return (type(self.__name__, (), {"__init__": lambda _, *args, **kwargs: self(*args, **kwargs)}),)
 
     def __repr__(self) -> str:

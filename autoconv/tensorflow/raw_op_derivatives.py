@@ -39,8 +39,8 @@ def _igamma_slope(a: TensorLike, x: TensorLike) -> Tensor:
 def _random_gamma_slope(alpha: TensorLike, sample: TensorLike) -> Tensor:
     """Return the derivative of a number drawn from a gamma distribution by the distribution's shape `alpha`.
 
-    The number's quantile stays the same: the derivative is minus that of the distribution function by `alpha`, divided
-    by the density.
+    The number's quantile stays the same: the result is minus the derivative of the distribution function by `alpha`,
+    divided by the density.
     """
     shape, x = tf.convert_to_tensor(alpha), tf.convert_to_tensor(sample)
     log_density = tf.math.xlogy(shape - 1, x) - x - tf.math.lgamma(shape)

@@ -25,7 +25,7 @@ def _unique(x: TensorLike, axis: TensorLike, out_idx: DTypeLike = tf.int32) -> t
     sizes = tf.shape(values, tf.int64)
     slice_count, slice_size = sizes[slice_axis], tf.reduce_prod(tf.gather(sizes, other_axes))
     rows = tf.reshape(tf.transpose(values, [slice_axis, *other_axes]), [slice_count, slice_size])
-    # Equal slices are of one class; classes are numbered by their first occurrence.
+    # A class is a set of equal slices; classes are numbered in the order of their first slices.
     classes = tf.foldl(_refine_classes, tf.transpose(rows), tf.zeros([slice_count], tf.int64))
     class_count = tf.reduce_max(tf.concat([classes, [-1]], 0)) + 1
     first_positions = tf.math.unsorted_segment_min(tf.range(slice_count), classes, class_count)

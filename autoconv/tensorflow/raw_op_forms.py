@@ -62,7 +62,7 @@ SAME_PARAMETERS: dict[str, tuple[str, ...]] = {
 
 
 def _draw_seed(seed: int, seed2: int) -> int | None:
-    """Return the seed of a stateful draw, None if both seeds are 0."""
+    """Return the seed of a stateful draw: the second if it is not 0, else the first, None if both are 0."""
     return seed2 or seed or None
 
 
@@ -93,7 +93,9 @@ FORMS: dict[str, Callable[..., object]] = {
     # arithmetic and comparisons
     "ApproximateEqual": lambda x, y, tolerance=1e-5: tf.abs(tf.subtract(x, y)) < tolerance,
     # reductions
-    "Bincount": lambda arr, size, weights: _bincount(arr, size, weights, None, False),
+    "Bincount": lambda arr, size, weights: _bincount(
+        arr, size, weights, axis=None, binary=False
+    ),
     "DenseBincount": lambda input, size, weights, binary_output=False: _bincount(
         input, size, weights, -1 if _rank(input) > 1 else None, binary_output
     ),
@@ -141,7 +143,8 @@ FORMS: dict[str, Callable[..., object]] = {
     ),
     "DepthwiseConv2dNative": lambda input, filter, strides, padding, explicit_paddings=(), data_format="NHWC",
     dilations=(1, 1, 1, 1): tf.nn.depthwise_conv2d(
-        input, filter, strides, _padding(padding, explicit_paddings), data_format, dilations[1:3]
+        input, filter, strides, _padding(padding, explicit_paddings), data_format,
+        dilations[1:3] if data_format == "NHWC" else dilations[2:],
     ),
     "MaxPool": lambda input, ksize, strides, padding, explicit_paddings=(), data_format="NHWC": tf.nn.max_pool(
         input, ksize, strides, _padding(padding, explicit_paddings), data_format
@@ -182,7 +185,6 @@ FORMS: dict[str, Callable[..., object]] = {
         projective_transform(images, transforms, output_shape, 0.0, interpolation, fill_mode)
     ),
     **{f"Resize{name}": _make_resize(name) for name in _RESIZE_METHODS},
-    # Fourier transforms
     # random numbers
     "RandomUniform": lambda shape, dtype, seed=0, seed2=0: tf.random.uniform(
         shape, dtype=dtype, seed=_draw_seed(seed, seed2)
@@ -207,7 +209,7 @@ FORMS: dict[str, Callable[..., object]] = {
 
 
 def _bincount(arr: TensorLike, size: IntLike, weights: TensorLike, axis: int | None, binary: bool) -> object:
-    """Count the numbers below `size`, or sum their weights; `binary` only marks those that occur.
+    """Count the numbers below `size`, or sum their weights; `binary` marks numbers that occur by 1.
 
     Without elements in `weights`, each number has the weight 1.
     """

@@ -1,6 +1,6 @@
 """Raw ops as rows of a table: the public function that computes them, and its arguments.
 
-A row is `function: parameters`. The parameters are those of the raw op, in the order in which the function takes them:
+A row is `function: parameters`. The parameters are the raw op's, in the order in which the public function takes them:
 
 - `name=default` may be left out;
 - `name=default>keyword`, or `name>keyword`, is passed by keyword;
@@ -10,8 +10,9 @@ A row is `function: parameters`. The parameters are those of the raw op, in the 
 
 A result that is a sparse tensor becomes its indices, values and shape.
 
-Gradients are rows of a second table. A row has the raw op that is differentiated, and its parameter by which it is
-differentiated. Then it has two parameters of the gradient: that of the parameter's value or shape, and the cotangent.
+Gradients are rows of a second table, with four names: the raw op that is differentiated; its parameter by which it is
+differentiated; the gradient's parameter with the value or shape of that parameter; and the gradient's parameter with
+the cotangent.
 """
 
 from __future__ import annotations
@@ -237,14 +238,14 @@ class _Parameter:
 
 
 def _without_sparse_tensors(result: object) -> object:
-    """Return a result, for a sparse tensor its indices, values and shape."""
+    """Return the indices, values and shape of a sparse tensor, and any other result unchanged."""
     if isinstance(result, tf.sparse.SparseTensor):
         return result.indices, result.values, result.dense_shape
     return result
 
 
 def form_of_gradient(name: str) -> Callable[..., object]:
-    """Return the function that computes a raw op of the second table, the gradient of another one."""
+    """Return the function that computes a raw op of the second table, the gradient of another raw op."""
     op, parameter, point_parameter, cotangent_parameter = GRADIENTS[name]
 
     def gradient(**arguments: Any) -> object:

@@ -102,10 +102,10 @@ def _cudnn_rnn(
     lengths: Tensor | None = None,
     **_: object,
 ) -> tuple[Any, ...]:  # fmt: skip
-    """Return the outputs of the last layer, the states after the last step, and an empty reserve.
+    """Return the outputs of the last layer, the hidden states and cells of all passes at the end, and an empty reserve.
 
-    The parameters are the weights of all layers and directions, for the input and for the state, and then their biases
-    in the same order. With `lengths`, states stay as they are after the last step of their sequence.
+    A pass is one direction of one layer. `params` has the weights of all passes, for the input and for the state, and
+    then the biases in the same order. With `lengths`, states stay as they are after the last step of their sequence.
     """
     if dropout or input_mode not in ("linear_input", "auto_select"):
         raise tf.errors.UnimplementedError(
@@ -115,7 +115,6 @@ def _cudnn_rnn(
     values: Any = tf.convert_to_tensor(input)
     states: Any = tf.convert_to_tensor(input_h)
     cells: Any = tf.convert_to_tensor(input_c) if rnn_mode == "lstm" else tf.zeros_like(states)
-    # A pass is one direction of one layer.
     pass_count, units = states.shape[0], states.shape[2]
     direction_count = 2 if direction == "bidirectional" else 1
     count_after_first_layer = pass_count - direction_count
@@ -148,7 +147,7 @@ def _run_layer(
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Return a layer's outputs in one direction, and its hidden state and cell after the last step.
 
-    `weights` and `biases` are those of the input and of the hidden state.
+    `weights` and `biases` are pairs: for the input, and for the hidden state.
     """
 
     def reverse(steps: Tensor) -> Any:

@@ -1,4 +1,4 @@
-"""Raw ops of TensorFlow on strings, and those that print and assert."""
+"""Raw ops of TensorFlow on strings, and the one that prints."""
 
 from __future__ import annotations
 

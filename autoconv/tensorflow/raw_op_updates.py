@@ -23,7 +23,7 @@ def variable_of(resource: object) -> Any:
 def _make_update(form: Callable[..., None], *variables: str) -> Callable[..., None]:
     """Return the raw op of an update: `form` gets the handles named in `variables` as variables.
 
-    It gets all other arguments but bools as tensors of the dtype of `var`.
+    `form` gets all other arguments, except bools, as tensors of the dtype of `var`.
     """
 
     def update(use_locking: bool = False, **arguments: object) -> None:
@@ -115,7 +115,7 @@ _EXTREME_FUNCTIONS = {"Max": tf.tensor_scatter_nd_max, "Min": tf.tensor_scatter_
 
 
 def _make_scatter_nd_extreme(name: str) -> Callable[..., None]:
-    """Return the raw op that replaces elements by their "Max" or "Min" with updates."""
+    """Return the raw op that replaces elements by the larger ("Max") or smaller ("Min") of element and update."""
 
     def scatter(
         ref: object, indices: TensorLike, updates: TensorLike, use_locking: bool = True, bad_indices_policy: str = ""

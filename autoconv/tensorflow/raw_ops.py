@@ -1,4 +1,4 @@
-"""`tf.raw_ops`: those that public functions implement, and the few others that libraries call.
+"""`tf.raw_ops`: the raw ops that public functions implement, and the few others that libraries call.
 
 Raw ops take all arguments by name. Names without an implementation raise AttributeError.
 """
@@ -55,18 +55,19 @@ def FusedBatchNormV3(
     """Normalise by the moments of the batch, or if not `is_training` by `mean` and `variance`; return both moments.
 
     The returned variance is that of a sample, divided by the number of elements less one. With an
-    `exponential_avg_factor` below 1, the returned moments are means of these and of the arguments, by this weight.
+    `exponential_avg_factor` below 1, the returned moments are weighted means of the batch's moments, by this factor,
+    and of `mean` and `variance`.
     """
     tensor = convert_to_tensor(x)
-    rank = tensor.shape.rank
-    axis = 1 if data_format.startswith("NC") else (rank or 4) - 1
-    broadcast_shape = [1 if dimension != axis else -1 for dimension in range(rank or 4)]
+    rank = tensor.shape.rank or 4  # images, if the rank is unknown
+    axis = 1 if data_format.startswith("NC") else rank - 1
+    broadcast_shape = [1 if dimension != axis else -1 for dimension in range(rank)]
     float_tensor = cast(tensor, "float32")
     if not is_training:
         used_mean = new_mean = convert_to_tensor(mean)
         used_variance = new_variance = convert_to_tensor(variance)
     else:
-        other_axes = [dimension for dimension in range(rank or 4) if dimension != axis]
+        other_axes = [dimension for dimension in range(rank) if dimension != axis]
         used_mean, used_variance = moments(float_tensor, other_axes)
         count = cast(size(float_tensor) // shape(float_tensor)[axis], float_tensor.dtype)
         new_mean, new_variance = used_mean, used_variance * (count / maximum(count - 1.0, 1.0))
@@ -74,10 +75,12 @@ def FusedBatchNormV3(
             weight, old_weight = exponential_avg_factor, 1.0 - exponential_avg_factor
             new_mean = new_mean * weight + convert_to_tensor(mean) * old_weight
             new_variance = new_variance * weight + convert_to_tensor(variance) * old_weight
-    row_mean, row_variance, row_offset, row_scale = (
+    broadcast_mean, broadcast_variance, broadcast_offset, broadcast_scale = (
         reshape(convert_to_tensor(operand), broadcast_shape) for operand in (used_mean, used_variance, offset, scale)
     )
-    y = batch_normalization(float_tensor, row_mean, row_variance, row_offset, row_scale, epsilon)
+    y = batch_normalization(
+        float_tensor, broadcast_mean, broadcast_variance, broadcast_offset, broadcast_scale, epsilon
+    )
     return _FusedBatchNorm(cast(y, tensor.dtype), new_mean, new_variance, used_mean, used_variance, zeros([0]))
 
 
@@ -107,7 +110,7 @@ def __dir__() -> list[str]:
     return sorted([*namespace_by_op, *forms, *(name for name in globals() if name[0].isupper())])
 
 
-# Last parts of the names of the modules whose FORMS add to those of `raw_op_forms`.
+# The modules `raw_op_<part>` whose FORMS are added to those of `raw_op_forms`.
 _FURTHER_TABLES = ("resources", "strings", "sparse", "updates", "recurrent", "distinct", "derivatives")
 
 
@@ -141,7 +144,7 @@ def _find_form(name: str) -> Callable[..., object] | None:
 
 
 def _make_raw_op(op: str, form: Callable[..., object]) -> Callable[..., object]:
-    """Return the op as a function of named arguments, with the optional `name` of its node."""
+    """Return the op as a function of named arguments; its argument `name` has no effect."""
 
     def raw_op(*, name: str | None = None, **arguments: object) -> object:
         return form(**arguments)

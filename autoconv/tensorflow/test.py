@@ -70,7 +70,7 @@ class TestCase(_TestCaseBase):
     cached_session = session
 
     def test_session(self, *args: object, **kwargs: object) -> Any:
-        """Return `session()`; as a test, which its name makes it, it passes."""
+        """Return `session()`. Test runners also run it, because of its name; it then passes."""
         return self.session()
 
     def get_temp_dir(self) -> str:
@@ -151,13 +151,14 @@ class TestCase(_TestCaseBase):
     def assertAllEqual(self, a: object, b: object, msg: str | None = None) -> None:
         """Assert that two tensors have the same shape and elements; nan equals nan."""
         first, second = self._to_array(_as_list(a)), self._to_array(_as_list(b))
-        if second.ndim <= 3 and second.size < 500 and first.shape != second.shape:
+        is_small = second.ndim <= 3 and second.size < 500
+        if is_small and first.shape != second.shape:  # show the elements in the message
             self.assertEqual(first.shape, second.shape, f"Contents: {first!r} against {second!r}. {msg or ''}")
         self.assertEqual(first.shape, second.shape, msg)
-        is_equal = first == second
+        are_equal = first == second
         if first.dtype.kind in "fc" and second.dtype.kind in "fc":
-            is_equal = is_equal | (np.isnan(first) & np.isnan(second))
-        if not np.all(is_equal):
+            are_equal = are_equal | (np.isnan(first) & np.isnan(second))
+        if not np.all(are_equal):
             np.testing.assert_array_equal(first, second, err_msg=msg or "")
             raise AssertionError(f"{first!r} against {second!r}. {msg or ''}")
 
@@ -265,7 +266,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def compute_gradient(f: Callable[..., Any], x: Sequence[Any], delta: float | None = None) -> tuple[Any, Any]:
-    """Return the Jacobians of `f` by each of the tensors `x`: a tuple by the tape, and one by central differences."""
+    """Return two tuples of the Jacobians of `f` by each of `x`: from the tape, and from central differences."""
     points: list[Any] = [autoconv.convert_to_tensor(part) for part in x]
     step_size = delta if delta is not None else 1.0 / 1024
     tape_jacobians, numeric_jacobians = [], []
@@ -304,7 +305,7 @@ is_built_with_rocm = is_built_with_xla = is_built_with_gpu_support = is_built_wi
 
 
 def gpu_device_name() -> str:
-    """Return an empty name: there is no such device."""
+    """Return an empty name: there is no GPU."""
     return ""
 
 
@@ -345,7 +346,7 @@ def disable_with_predicate(pred: Callable[[], bool], skip_message: str) -> Calla
 
 
 def with_eager_op_as_function(cls: type | None = None, only_as_function: bool = False) -> Any:
-    """Return the class of tests; its methods run once."""
+    """Return the class of tests unchanged: ops run in one way only."""
     return (lambda decorated: decorated) if cls is None else cls
 
 
@@ -363,7 +364,7 @@ class experimental:
 
 
 class Benchmark:
-    """A base class of benchmarks, which are not run."""
+    """A base class of benchmarks; its methods raise UnimplementedError."""
 
     def run_op_benchmark(self, *args: object, **kwargs: object) -> Mapping[str, Any]:
         raise errors.UnimplementedError("autoconv measures by `autoconv bench`.")

@@ -22,7 +22,7 @@ from autoconv.train.object_graph import ObjectNode
 
 _MAGIC = 0xDB4775248B80FB57  # the last 8 bytes of a table
 _FOOTER_SIZE = 48  # bytes
-GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"  # key of the graph of objects
+GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"  # key of the graph of objects
 # Names of dtypes by TensorFlow's numbers.
 _DTYPES = {
     1: "float32", 2: "float64", 3: "int32", 4: "uint8", 5: "int16", 6: "int8", 7: "string", 8: "complex64", 9: "int64",
@@ -45,7 +45,7 @@ class Bundle:
                     self._add_entry(key.decode(), value)
         except (IndexError, struct.error, UnicodeDecodeError, ValueError, KeyError, TypeError) as error:
             raise DataLossError(f"{path} is damaged, or is no index of a checkpoint: {error}") from None
-        self.nodes = _object_nodes(bytes(self.read(GRAPH)[()])) if GRAPH in self.records else [ObjectNode()]
+        self.nodes = _object_nodes(bytes(self.read(GRAPH_KEY)[()])) if GRAPH_KEY in self.records else [ObjectNode()]
 
     def _add_entry(self, key: str, value: bytes) -> None:
         """Add an entry of the index, or read the header, whose key is empty; the value is a protocol buffer."""
@@ -89,7 +89,7 @@ class Bundle:
 
 
 def _read_texts(value_bytes: bytes, shape: tuple[int, ...], checksum: int) -> np.ndarray:
-    """Return an array of text, stored as the lengths, a checksum of these, and the bytes.
+    """Return an array of text, stored as the lengths, a checksum of the lengths, and the bytes.
 
     The checksum of the entry covers the lengths as numbers of 4 bytes (8 for long texts), and the bytes.
     """
@@ -115,6 +115,7 @@ def _iterate_table(table: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Yield the keys and values of a table."""
     if len(table) < _FOOTER_SIZE or struct.unpack("<Q", table[-8:])[0] != _MAGIC:
         raise ValueError("the magic number at its end is missing")
+    # The footer has the handles of the meta-index, which has nothing to read, and of the index.
     _, position = _read_handle(table, len(table) - _FOOTER_SIZE)
     index_location, _ = _read_handle(table, position)
     for _, handle in _iterate_block(_read_block(table, *index_location)):
@@ -123,7 +124,7 @@ def _iterate_table(table: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _read_handle(buffer: bytes, position: int) -> tuple[tuple[int, int], int]:
-    """Return the start and size of a block, and the position after them."""
+    """Return a handle, the start and size of a block, and the position after the handle."""
     start, position = read_varint(buffer, position)
     size, position = read_varint(buffer, position)
     return (start, size), position
@@ -142,6 +143,7 @@ def _read_block(table: bytes, start: int, size: int) -> bytes:
 
 def _iterate_block(block: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Yield keys and values; a key shares its first bytes with the key before."""
+    # At its end, a block has numbers of 4 bytes: the positions of keys that share nothing, and their count.
     (restart_count,) = struct.unpack_from("<I", block, len(block) - 4)
     end = len(block) - 4 * (restart_count + 1)
     position, key = 0, b""

@@ -19,7 +19,7 @@ from autoconv.storage.arrays import write_arrays
 from autoconv.storage.files import folder_lock, read_json, write_json
 from autoconv.train.deferred import restore_attribute
 from autoconv.train.object_graph import is_trackable, object_graph, stored_arrays
-from autoconv.train.reader import FORMAT, INDEX, VERSION, checkpoint_exists, open_checkpoint
+from autoconv.train.reader import FORMAT, INDEX_SUFFIX, VERSION, checkpoint_exists, open_checkpoint
 from autoconv.train.restoration import CheckpointLoadStatus, InitializationOnlyStatus, Restoration
 from autoconv.train.state import get_checkpoint_state, update_checkpoint_state
 
@@ -142,7 +142,7 @@ class Checkpoint:
     def restore(
         self, save_path: str | os.PathLike[str] | None, options: CheckpointOptions | None = None
     ) -> CheckpointLoadStatus:
-        """Restore the values of a checkpoint that `save` wrote, and its number; None restores nothing."""
+        """Restore the values of a checkpoint that `save` wrote, and the save counter; None restores nothing."""
         if save_path is None:
             return InitializationOnlyStatus(self._root)
         try:
@@ -158,7 +158,7 @@ class Checkpoint:
         return CheckpointLoadStatus(Restoration(reader, self._root, self._own_parts()))
 
     def _own_parts(self) -> Mapping[str, Any]:
-        """Return the attributes of the checkpoint itself if another object is the root."""
+        """Return the attributes of the checkpoint itself if another object is the root, else {}."""
         return {} if self._root is self else self._trackable_children()
 
 
@@ -175,14 +175,14 @@ def write_files(prefix: str, arrays: Mapping[str, np.ndarray], nodes: Sequence[M
                 "arrays": write_arrays(data_path, arrays),
                 "nodes": list(nodes),
             }
-            write_json(prefix + INDEX, content)
+            write_json(prefix + INDEX_SUFFIX, content)
         finally:  # also after an interruption, the index tells which file belongs to the checkpoint
             _delete_unused(prefix)
 
 
 def delete_checkpoint(prefix: str) -> None:
     """Remove the files of a checkpoint of this package, if there is one."""
-    index = prefix + INDEX
+    index = prefix + INDEX_SUFFIX
     if os.path.isfile(index):
         for path in (index, *data_files(prefix)):
             with contextlib.suppress(FileNotFoundError):  # another process may delete it, too
@@ -205,7 +205,7 @@ def data_files(prefix: str) -> list[str]:
 def _delete_unused(prefix: str) -> None:
     """Delete the files with arrays to which the index does not refer."""
     try:
-        used_name = read_json(prefix + INDEX, "index of a checkpoint")["data"]
+        used_name = read_json(prefix + INDEX_SUFFIX, "index of a checkpoint")["data"]
     except NotFoundError:
         used_name = ""
     except (DataLossError, KeyError):

@@ -32,15 +32,15 @@ class ClusterSpec:
         return list(self._jobs)
 
     def num_tasks(self, job_name: str) -> int:
-        """Return the number of tasks of a job; raises ValueError for an unknown one."""
+        """Return the number of tasks of a job; raises ValueError for an unknown job."""
         return len(self._tasks(job_name))
 
     def task_indices(self, job_name: str) -> list[int]:
-        """Return the numbers of a job's tasks; raises ValueError for an unknown one."""
+        """Return the numbers of a job's tasks; raises ValueError for an unknown job."""
         return sorted(self._tasks(job_name))
 
     def task_address(self, job_name: str, task_index: int) -> str:
-        """Return the address of a task; raises ValueError for an unknown one."""
+        """Return the address of a task; raises ValueError for an unknown job or number."""
         tasks = self._tasks(job_name)
         if task_index not in tasks:
             raise ValueError(f"No task with index {task_index!r} in job {job_name!r}")

@@ -1,4 +1,4 @@
-"""Restore values into objects that do not exist yet, when these are set as attributes.
+"""Restore values into objects that are created after the restoration, when they are set as attributes.
 
 Classes whose own `__setattr__` calls `restore_attribute` say so by `_restores_attributes`. An object of
 another class gets a subclass of its class while values are deferred for its attributes, so that setting attributes
@@ -40,7 +40,7 @@ def defer(owner: Any, name: str, restoration: ObjectMatcher, number: int) -> Non
         if not getattr(type(owner), "_restores_attributes", False) and not _is_waiting(type(owner)):
             owner.__class__ = _waiting_class(type(owner))  # type: ignore[arg-type]
     _, restorations_by_name = entry
-    # After a change of its place in a list, an object matches another object of the same checkpoint.
+    # A later number replaces that of the same restoration: an object that moves in a list is matched anew.
     numbered_restorations = restorations_by_name.get(name, ())
     others = [(other, other_number) for other, other_number in numbered_restorations if other is not restoration]
     restorations_by_name[name] = [*others, (restoration, number)]

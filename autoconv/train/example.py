@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-NAMES = (
+NAMES = (  # names of the classes of messages
     "BytesList", "FloatList", "Int64List", "Feature", "Features", "FeatureList", "FeatureLists", "Example",
     "SequenceExample",
 )  # fmt: skip

@@ -42,7 +42,7 @@ class ExponentialMovingAverage:
         return self._name
 
     def apply(self, var_list: Iterable[Variable]) -> None:
-        """Make averages for variables that have none, and move the averages of all the variables towards them."""
+        """Make averages for variables that have none, and move each average towards its variable."""
         self._move_averages(var_list)
 
     def _move_averages(self, var_list: Iterable[Variable]) -> list[Any]:

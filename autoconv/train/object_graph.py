@@ -16,7 +16,7 @@ from autoconv.runtime.recording.regions import recording
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
 
-VALUE = "VARIABLE_VALUE"  # name of a variable's value
+VALUE = "VARIABLE_VALUE"  # name of a variable's value in a checkpoint
 
 
 @dataclass
@@ -40,7 +40,7 @@ def object_graph(root: Any, attached_parts: Mapping[str, Any] | None = None) -> 
     """Collect the objects below a root, breadth first and each once; `attached_parts` are further parts of the root.
 
     A value's key consists of the path to its object, `/.ATTRIBUTES/`, and the value's name. Slashes and points in names
-    are escaped as in TensorFlow, so that keys are the same as there.
+    are escaped as in TensorFlow, so that keys are the same as in its checkpoints.
     """
     graph = ObjectGraph([ObjectNode()], [root], [()])
     number_by_id = {id(root): 0}
@@ -95,7 +95,7 @@ def is_trackable(value: object) -> bool:
 
 
 def children_of(value: Any) -> dict[str, Any]:
-    """Return the parts of an object by name: attributes, in the order of their creation, items of lists and dicts."""
+    """Return the parts of an object by name: attributes in the order of creation, or items of a list, tuple or dict."""
     method = getattr(type(value), "_trackable_children", None)
     if callable(method):
         children = {str(name): part for name, part in method(value).items()}

@@ -12,12 +12,12 @@ from autoconv.errors import DataLossError, NotFoundError
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.storage.arrays import ArrayFile, ArrayRecord
 from autoconv.storage.files import read_json
-from autoconv.train.bundle import GRAPH, Bundle, graph_message
+from autoconv.train.bundle import GRAPH_KEY, Bundle, graph_message
 from autoconv.train.object_graph import ObjectNode
 
 FORMAT = "autoconv checkpoint"
 VERSION = 1  # of the format
-INDEX = ".index.json"  # end of the index's name, after the checkpoint's prefix
+INDEX_SUFFIX = ".index.json"  # end of the index's name, after the checkpoint's prefix
 
 
 class Arrays(Protocol):
@@ -48,8 +48,8 @@ class CheckpointReader:
         self._arrays = arrays
         # The object graph, which this package's files store beside the arrays, is presented as a value, too.
         self._records = {**arrays.records}
-        if nodes and GRAPH not in self._records:
-            self._records[GRAPH] = {"dtype": "string", "shape": [], "checksum": 0}
+        if nodes and GRAPH_KEY not in self._records:
+            self._records[GRAPH_KEY] = {"dtype": "string", "shape": [], "checksum": 0}
 
     def has_tensor(self, key: str) -> bool:
         return key in self._records
@@ -64,7 +64,7 @@ class CheckpointReader:
 
     def get_array(self, key: str) -> np.ndarray:
         """Return the value as an array, also that of a scalar of text."""
-        if key == GRAPH and key in self._records and key not in self._arrays.records:
+        if key == GRAPH_KEY and key in self._records and key not in self._arrays.records:
             return np.array(graph_message(self.nodes), object)
         return self._arrays.read(key)
 
@@ -83,15 +83,15 @@ def checkpoint_exists(prefix: str) -> bool:
     >>> autoconv.compat.v1.train.checkpoint_exists("nowhere/model-1")
     False
     """
-    return os.path.isfile(prefix + INDEX) or os.path.isfile(prefix + ".index")
+    return os.path.isfile(prefix + INDEX_SUFFIX) or os.path.isfile(prefix + ".index")
 
 
 def open_checkpoint(prefix: str) -> CheckpointReader:
     """Return the reader of the checkpoint with this prefix.
 
-    Raises NotFoundError where there is none, and DataLossError for a damaged index or one of a later version.
+    Raises NotFoundError where there is none, and DataLossError for a damaged index or an index of another version.
     """
-    if not os.path.isfile(prefix + INDEX):
+    if not os.path.isfile(prefix + INDEX_SUFFIX):
         if os.path.isfile(prefix + ".index"):
             bundle = Bundle(prefix)
             return CheckpointReader(prefix, bundle.nodes, bundle)
@@ -101,7 +101,7 @@ def open_checkpoint(prefix: str) -> CheckpointReader:
     previous_path = None
     while True:
         nodes, arrays = _read_index(prefix)
-        # A writer may have replaced the index and deleted the file to which the earlier one refers.
+        # A writer may have replaced the index and deleted the file to which the earlier index refers.
         if arrays.open_if_present() or arrays.path == previous_path:
             return CheckpointReader(prefix, nodes, arrays)
         previous_path = arrays.path
@@ -109,15 +109,15 @@ def open_checkpoint(prefix: str) -> CheckpointReader:
 
 def _read_index(prefix: str) -> tuple[list[ObjectNode], ArrayFile]:
     """Return the object graph, and the file of the arrays, to which an index refers."""
-    content = read_json(prefix + INDEX, "index of a checkpoint")
+    content = read_json(prefix + INDEX_SUFFIX, "index of a checkpoint")
     if content.get("format") != FORMAT:
-        raise DataLossError(f"{prefix}{INDEX} is no index of a checkpoint.")
+        raise DataLossError(f"{prefix}{INDEX_SUFFIX} is no index of a checkpoint.")
     if content.get("version") != VERSION:
         raise DataLossError(
-            f"{prefix}{INDEX} has version {content.get('version')}; this release reads version {VERSION}."
+            f"{prefix}{INDEX_SUFFIX} has version {content.get('version')}; this release reads version {VERSION}."
         )
     nodes = [ObjectNode(node["children"], key_by_name=node["values"]) for node in content["nodes"]]
     data_name = content["data"]
     if os.path.basename(data_name) != data_name:  # a path with folders could leave the folder
-        raise DataLossError(f"{prefix}{INDEX} refers to {data_name!r}, which is no file beside it.")
+        raise DataLossError(f"{prefix}{INDEX_SUFFIX} refers to {data_name!r}, which is no file beside it.")
     return nodes, ArrayFile(os.path.join(os.path.dirname(prefix), data_name), content["arrays"])

@@ -31,7 +31,7 @@ class Restoration:
         self.root = root
         self.attached_parts = attached_parts
         self.object_by_number: dict[int, Any] = {}
-        self.restored_by_id: dict[int, Any] = {}  # a reference keeps the identity from being used again
+        self.restored_by_id: dict[int, Any] = {}  # keeps the objects alive, so that no id is used again
         if self.nodes:
             self.match(0, root)
         else:
@@ -42,11 +42,11 @@ class Restoration:
         return self.reader.nodes
 
     def match(self, number: int, value: Any) -> None:
-        """Match an object, and all that is reached from it, with an object of the checkpoint; set their values."""
+        """Match an object with the checkpoint's object `number`, and likewise all reached from it; set their values."""
         worklist = deque([(number, value)])
         while worklist:
             number, value = worklist.popleft()
-            if self.object_by_number.get(number) is value and number:
+            if self.object_by_number.get(number) is value:
                 continue
             self.object_by_number[number] = value
             node = self.nodes[number]
@@ -58,7 +58,7 @@ class Restoration:
             for name, child_number in node.children.items():
                 if name in parts:
                     worklist.append((child_number, parts[name]))
-                # A model of Keras puts a new list of layers, with one for its input, in place of its first one.
+                # When a Keras model is built, a new list of layers, with one for the input, replaces its first list.
                 is_replaced = isinstance(parts.get(name), list) and getattr(value, "built", True) is False
                 if name not in parts or is_replaced:
                     defer(value, name, self, child_number)
@@ -88,7 +88,7 @@ class Restoration:
 
 
 class CheckpointLoadStatus:
-    """The matches of a restoration so far; the methods assert them and return the status itself."""
+    """The matches of a restoration so far; the methods `assert_…` check them and return the status itself."""
 
     def __init__(self, restoration: Restoration) -> None:
         self._restoration = restoration
@@ -159,7 +159,7 @@ class InitializationOnlyStatus(CheckpointLoadStatus):
 
 
 def _path_from_root(nodes: list[ObjectNode], object_number: int) -> str:
-    """Return an object's name from the root, `(root).model.bias`."""
+    """Return an object's path from the root, such as `(root).model.bias`."""
     paths = {0: "(root)"}
     worklist = deque([0])
     while worklist:

@@ -1,6 +1,6 @@
 """The file `checkpoint` of a folder: the list of its checkpoints, and the latest one.
 
-Its format is TensorFlow's. A comment, which TensorFlow ignores, has the checksum of what is before it.
+Its format is TensorFlow's. A comment, which TensorFlow ignores, has the checksum of the lines before it.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def checkpoints_iterator(
 
 
 def load_checkpoint(ckpt_dir_or_file: str | os.PathLike[str]) -> CheckpointReader:
-    """Return the reader of a checkpoint, given its prefix, or a folder for the latest in it.
+    """Return the reader of a checkpoint, given its prefix, or the folder whose latest checkpoint is meant.
 
     Raises ValueError for a folder without checkpoints.
 
@@ -189,7 +189,7 @@ def load_checkpoint(ckpt_dir_or_file: str | os.PathLike[str]) -> CheckpointReade
 def list_variables(ckpt_dir_or_file: str | os.PathLike[str]) -> list[tuple[str, list[int]]]:
     """Return the keys and shapes of all values of a checkpoint, in the order of the keys.
 
-    One of them is the graph of the objects, a serialized TrackableObjectGraph.
+    One value is the graph of the objects, a serialized TrackableObjectGraph.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()

@@ -1,4 +1,4 @@
-"""Types of functions: a PolymorphicFunction has a trace for each signature, a ConcreteFunction one."""
+"""Types of functions: a PolymorphicFunction has a trace for each signature, a ConcreteFunction is one trace."""
 
 import importlib
 from types import SimpleNamespace

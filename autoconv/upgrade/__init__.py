@@ -59,9 +59,8 @@ def _keep_sessions(text: str, filename: str, error: CannotUpgrade) -> UpgradedFi
     notes = _replace_imports(source, aliases, "autoconv.compat.v1")
     line = getattr(error.node, "lineno", 1)
     start = sum(map(len, source.lines[: line - 1]))
-    line_text = source.lines[line - 1]
-    indent = line_text[: len(line_text) - len(line_text.lstrip())]
-    source.replace_range(start, start, f"{indent}# autoconv upgrade: sessions stay, because of {error.reason}\n")
+    comment = f"# autoconv upgrade: sessions stay, because of {error.reason}"
+    source.replace_range(start, start, f"{source.indent(line)}{comment}\n")
     notes.append(Note(line, f"sessions stay, because of {error.reason}", is_open=True))
     return UpgradedFile(source.text(), notes, "kept")
 
@@ -69,15 +68,17 @@ def _keep_sessions(text: str, filename: str, error: CannotUpgrade) -> UpgradedFi
 def _replace_imports(source: Source, aliases: Aliases, module: str) -> list[Note]:
     """Replace imports of TensorFlow by those of `module`; return notes. With `compat.v1`, version 2 is disabled."""
     notes = []
-    for name, node in aliases.items():
-        if isinstance(node, ast.Import) and len(node.names) > 1:
-            other_imports = [ast.unparse(alias) for alias in node.names if not alias.name.startswith("tensorflow")]
-            replacement = f"import {', '.join(other_imports)}\nimport {module} as {name}"
-        else:
-            replacement = f"import {module} as {name}"
+    for node in dict.fromkeys(aliases.values()):
+        names = [name for name, import_statement in aliases.items() if import_statement is node]
+        other_imports = [alias for alias in node.names if (alias.asname or alias.name.partition(".")[0]) not in names]
+        lines = [f"import {module} as {name}" for name in names]
+        if other_imports:
+            beginning = "import" if isinstance(node, ast.Import) else f"from {node.module} import"
+            lines.insert(0, f"{beginning} {', '.join(map(ast.unparse, other_imports))}")
         if module.endswith("v1"):
-            replacement += f"\n\n{name}.disable_v2_behavior()"
-        source.replace(node, replacement)
+            lines += ["", f"{names[0]}.disable_v2_behavior()"]
+        indent = source.indent(node.lineno)
+        source.replace(node, "\n".join([lines[0], *(line and indent + line for line in lines[1:])]))
         notes.append(Note(node.lineno, f"the import is that of {module}"))
     for part in ast.walk(source.tree):
         if not isinstance(part, ast.ImportFrom) or part in aliases.values():

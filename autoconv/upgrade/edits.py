@@ -48,7 +48,7 @@ class Source:
         return self.full_text[start:end]
 
     def text(self, start: int = 0, end: int | None = None) -> str:
-        """Return a range of the program with its replacements; those inside of others are dropped."""
+        """Return a range of the program with its replacements; a replacement inside of another one is dropped."""
         stop = len(self.full_text) if end is None else end
         pieces, position = [], start
         for edit_start, edit_end, replacement in sorted(self._edits, key=lambda edit: (edit[0], -edit[1])):
@@ -76,14 +76,18 @@ class Source:
         text_after = self.full_text[end : self._line_starts[node.end_lineno or node.lineno]].strip()
         return bool(text_before) or text_after.startswith(";")
 
+    def indent(self, line: int) -> str:
+        """Return the indentation of a line, counted from 1."""
+        text = self.lines[line - 1]
+        return text[: len(text) - len(text.lstrip())]
+
     def line_at(self, offset: int) -> int:
         """Return the number of the line of an offset, from 1."""
         return bisect.bisect_right(self._line_starts, offset)
 
     def _has_indent_of(self, line_index: int, node: ast.stmt) -> bool:
         """Return whether a line, counted from 0, has the indentation of a statement."""
-        text = self.lines[line_index]
-        return len(text) - len(text.lstrip()) == node.col_offset
+        return len(self.indent(line_index + 1)) == node.col_offset
 
     def _offset(self, line: int, column: int) -> int:
         """Return the offset of a column, which the syntax tree counts in bytes of UTF-8."""

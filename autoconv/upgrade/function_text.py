@@ -137,7 +137,7 @@ class FunctionWriter:
         return [*lines, f"return {values[0]}" if is_single else f"return [{', '.join(values)}]"]
 
     def is_returned_alone(self, run: Run) -> bool:
-        """Return whether the only value among the fetches is returned alone."""
+        """Return whether a single value among the fetches is returned itself, not in a list of one."""
         return run.form == "one" or len(run.fetches) > 1
 
     def _summaries(self) -> list[str]:

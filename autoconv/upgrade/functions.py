@@ -32,13 +32,13 @@ def rewrite_scope(
 ) -> list[Note]:
     """Replace the text of a scope with sessions by text with functions; return notes on the changes.
 
-    Raises CannotUpgrade, before any change, for a program that has no such form.
+    Raises CannotUpgrade for a program that has no such form; `source` then has a part of the replacements.
     """
     return _ScopeRewriter(source, body, aliases, builders).replace()
 
 
 class _ScopeRewriter:
-    """The state of rewriting one scope: its statements by kind, the functions made so far, and the names in use."""
+    """The state of rewriting one scope: its statements by kind, the functions made so far, and the used names."""
 
     def __init__(
         self, source: Source, body: Sequence[ast.stmt], aliases: Aliases, builders: dict[str, ast.FunctionDef]
@@ -49,10 +49,10 @@ class _ScopeRewriter:
         self.tf_alias = next(iter(aliases))
         self.body = body
         self.notes: list[Note] = []
-        self.function_names: dict[Any, str] = {}  # (fetches, feeds, statements needed) -> the name of the function
+        self.function_names: dict[Any, str] = {}  # (fetches, feeds, needed statements) -> its function's name
         self.added_names: set[str] = set()
         self.renamed_feeds: set[str] = set()  # dicts of feeds whose keys became names of parameters
-        self.store_name = ""  # of the variable that holds a VariableStore; "" without one
+        self.store_name = ""  # name of the variable that holds the VariableStore; "" without one
         self._check_names()
         self.program: Program = classify(body, aliases, set(builders))
         self.writer = FunctionWriter(source, self.program, aliases, builders)
@@ -102,7 +102,7 @@ class _ScopeRewriter:
         for position, statement in enumerate(self.program.statements):
             if statement.node.lineno < first_statement.lineno:
                 continue
-            if statement.kind not in (Kind.SESSION, Kind.STATE) and self._has_other_session_use(statement):
+            if statement.kind not in (Kind.SESSION, Kind.STATE) and self._drop_sessions_of_savers(statement):
                 raise CannotUpgrade(statement.node, "a session that is used for something other than run")
             match statement.kind:
                 case Kind.PLAIN:
@@ -115,7 +115,7 @@ class _ScopeRewriter:
                     lines = self._graph_statement(statement)
                 case _:
                     lines = []
-            blank_count = max(blank_count, self._blank_before(statement.node))
+            blank_count = max(blank_count, self._blank_lines_before(statement.node))
             if not lines:
                 continue
             is_state = statement.kind is Kind.STATE
@@ -140,7 +140,7 @@ class _ScopeRewriter:
             rf"\n{{{max_blank_count + 2},}}", "\n" * (max_blank_count + 1), "\n".join(written_lines).strip("\n")
         ).split("\n")
 
-    def _blank_before(self, node: ast.stmt) -> int:
+    def _blank_lines_before(self, node: ast.stmt) -> int:
         """Return the number of blank lines before a statement, at most two."""
         line = self.source.line_at(self.source.line_range(node)[0]) - 1
         return next((count for count in (0, 1) if line <= count or self.source.lines[line - 1 - count].strip()), 2)
@@ -219,8 +219,8 @@ class _ScopeRewriter:
         self.added_names.add(name)
         return name
 
-    def _has_other_session_use(self, statement: Statement) -> bool:
-        """Replace sessions given to savers by None; return whether a session has a use besides these and `run`."""
+    def _drop_sessions_of_savers(self, statement: Statement) -> bool:
+        """Replace sessions given to savers by None; return whether a session remains that is not only run."""
         allowed_nodes: set[ast.AST] = set()
         for node in ast.walk(statement.node):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -235,7 +235,7 @@ class _ScopeRewriter:
         return any(name.id in self.program.sessions and name not in allowed_nodes for name in names)
 
     def _run_statement(self, statement: Statement, position: int) -> list[str]:
-        """Return the lines of a statement with runs, after those of the functions that it calls."""
+        """Return the lines of the functions that a statement with runs will call, and of the statement."""
         function_lines: list[str] = []
         calls = self._run_calls(statement)
         runs_by_call = [(call, parse_run(call, self.program, self.aliases)) for call in calls]
@@ -272,7 +272,7 @@ class _ScopeRewriter:
         self.notes.append(Note(run.call.lineno, "the values of variables are read"))
 
     def _drop_initialisation(self, node: ast.stmt, calls: Sequence[ast.Call]) -> None:
-        """Replace statements inside of `node` that consist of one of the calls by `pass`."""
+        """Replace by `pass` the statements inside of `node` that consist of one of the calls."""
         for statement in ast.walk(node):
             if isinstance(statement, ast.Expr) and statement.value in calls:
                 self.source.replace(statement, "pass")

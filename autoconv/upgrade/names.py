@@ -73,7 +73,10 @@ def _replace_attribute(
     source: Source, node: ast.Attribute, aliases: dict[str, ast.Import | ast.ImportFrom], notes: list[Note],
     is_stored: bool,
 ) -> None:  # fmt: skip
-    """Replace a name of version 1 by its new name; note it, or the remedy where there is none."""
+    """Replace a name of version 1 by its new name; note it, or the remedy where there is none.
+
+    `is_stored` tells whether a `VariableStore` owns the variables that the name makes.
+    """
     name = dotted_name(node, aliases)
     assert name is not None
     remedy_text = vocabulary.remedy(name)

@@ -44,10 +44,10 @@ class Program:
     operations: set[str] = field(default_factory=set)  # nodes without a value, such as training steps
     initializers: set[str] = field(default_factory=set)  # operations that initialise variables
     graph_names: set[str] = field(default_factory=set)  # all names bound by statements of the graph
-    variables: set[str] = field(default_factory=set)
-    schedules: set[str] = field(default_factory=set)  # of learning rates
-    configurations: set[str] = field(default_factory=set)  # of sessions
-    summaries: list[str] = field(default_factory=list)
+    variables: set[str] = field(default_factory=set)  # names of TensorFlow's variables
+    schedules: set[str] = field(default_factory=set)  # names of schedules of learning rates
+    configurations: set[str] = field(default_factory=set)  # names of options of sessions
+    summaries: list[str] = field(default_factory=list)  # names of summaries, in the order of the program
 
 
 class CannotUpgrade(Exception):
@@ -104,7 +104,7 @@ def _free_names(function: ast.FunctionDef) -> set[str]:
 def _classify(
     body: Sequence[ast.stmt], enclosing: tuple[ast.With, ...], program: Program, aliases: Aliases, builders: set[str]
 ) -> None:  # fmt: skip
-    """Add the statements of a block to the program, with those in the `with` statements of sessions, graphs, scopes."""
+    """Add the statements of a block to the program, also those inside of `with` for sessions, graphs, scopes."""
     for node in body:
         if isinstance(node, ast.With):
             role = _role_of_with(node, aliases)
@@ -176,7 +176,10 @@ def _classify_statement(node: ast.stmt, program: Program, aliases: Aliases, buil
 def _record_graph_names(
     value: ast.expr | None, defines: set[str], uses: set[str], program: Program, aliases: Aliases
 ) -> tuple[set[str], set[str]]:
-    """Record the results of a statement of the graph; return the names that it binds and reads, with summaries."""
+    """Record the results of a statement of the graph; return the names that it binds and reads.
+
+    A summary without a name gets one, and `merge_all` reads the names of all summaries.
+    """
     name = dotted_name(value.func, aliases) or "" if isinstance(value, ast.Call) else ""
     if name == "summary.merge_all":
         uses = uses | set(program.summaries)
@@ -238,7 +241,7 @@ def _is_operation(value: ast.expr | None, program: Program, aliases: Aliases) ->
 
 
 def builds_graph(node: ast.AST, graph_names: set[str], aliases: Aliases, builders: set[str]) -> bool:
-    """Return whether a statement computes with tensors."""
+    """Return whether a statement computes with tensors: it reads one of the names, or calls TensorFlow or a builder."""
     for inner in ast.walk(node):
         used_name = inner.id if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load) else None
         if used_name in graph_names or used_name in builders:
@@ -305,16 +308,16 @@ def scopes_with_sessions(tree: ast.Module, aliases: Aliases) -> Iterator[Sequenc
     worklist: list[ast.Module | ast.FunctionDef] = [tree]
     while worklist:
         scope = worklist.pop()
-        own_nodes = list(_own_nodes(scope))
-        worklist += [node for node in own_nodes if isinstance(node, ast.FunctionDef)]
-        calls = (node for node in own_nodes if isinstance(node, ast.Call))
+        scope_nodes = list(_nodes_outside_functions(scope))
+        worklist += [node for node in scope_nodes if isinstance(node, ast.FunctionDef)]
+        calls = (node for node in scope_nodes if isinstance(node, ast.Call))
         if any(dotted_name(call.func, aliases) in _SESSION_CLASSES for call in calls):
             yield scope.body
 
 
-def _own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
+def _nodes_outside_functions(scope: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes of a scope without those of inner functions."""
     for child in ast.iter_child_nodes(scope):
         yield child
         if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            yield from _own_nodes(child)
+            yield from _nodes_outside_functions(child)

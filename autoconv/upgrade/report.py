@@ -26,7 +26,7 @@ class UpgradedFile:
     sessions: str = ""
 
     def report(self, filename: str) -> str:
-        """Return the notes as lines `file:line: text`, and a line with their numbers."""
+        """Return the notes as lines `file:line: text`, and a line that counts the changes and the open notes."""
         lines = [
             f"{filename}:{note.line}: {'left: ' if note.is_open else ''}{note.text}" for note in sorted(self.notes)
         ]

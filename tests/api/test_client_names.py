@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
+from autoconv.config import devices
 
 
 def test_initializers():
@@ -43,6 +44,16 @@ def test_devices_are_configured():
         ac.config.experimental.set_memory_growth(cpu, True)
     with pytest.raises(ValueError, match="Unrecognized device"):
         ac.config.set_visible_devices(ac.config.PhysicalDevice("/physical_device:GPU:0", "GPU"))
+
+
+def test_the_growth_of_an_accelerators_memory_is_stored(monkeypatch):
+    monkeypatch.setattr(devices, "ACCELERATOR_NAMES", lambda: ["GPU:0"])
+    (gpu,) = ac.config.list_physical_devices("GPU")
+    assert not ac.config.experimental.get_memory_growth(gpu)
+    ac.config.experimental.set_memory_growth(gpu, True)
+    assert ac.config.experimental.get_memory_growth(gpu)
+    ac.config.experimental.set_memory_growth(gpu, False)
+    assert not ac.config.experimental.get_memory_growth(gpu)
 
 
 def test_missing_names_raise_with_a_remedy():

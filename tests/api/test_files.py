@@ -17,6 +17,8 @@ def test_files_are_read_and_written_when_the_graph_runs(tmp_path, wrap):
     assert read(ac.constant(path)).numpy().tolist() == [3, 2, 1, 0]
     big = wrap(lambda t: ac.io.decode_raw(t, ac.int16, little_endian=False))
     assert big(ac.constant([b"\x00\x01", b"\x01\x00"])).numpy().tolist() == [[1], [256]]
+    padded = wrap(lambda t: ac.io.decode_raw(t, ac.int16, fixed_length=4))
+    assert padded(ac.constant([b"\x01\x00\x02\x00\x03\x00", b"\x04"])).numpy().tolist() == [[1, 2], [4, 0]]
     with pytest.raises(ac.errors.NotFoundError, match="No such file"):
         ac.io.read_file(path + "!")
     with pytest.raises(ac.errors.InvalidArgumentError, match="length 3 that is not a multiple of 2"):

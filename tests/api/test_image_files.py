@@ -21,6 +21,8 @@ def test_png_keeps_every_pixel():
         np.testing.assert_array_equal(ac.io.decode_png(ac.io.encode_png(pixels)), pixels)
     deep = np.full((1, 2, 1), 300, np.uint16)
     np.testing.assert_array_equal(ac.io.decode_png(ac.io.encode_png(deep), dtype=ac.uint16), deep)
+    opaque = ac.io.decode_png(ac.io.encode_png(deep), channels=4, dtype=ac.uint16)
+    assert opaque.numpy().tolist() == [[[300, 300, 300, 65535]] * 2]
 
 
 def test_channels_and_dtypes_are_tensorflows():

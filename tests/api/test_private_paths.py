@@ -10,6 +10,7 @@ import pytest
 import autoconv as ac
 from autoconv.tensorflow.python.framework import tensor_shape, tensor_spec, type_spec
 from autoconv.tensorflow.python.ops import array_ops, math_ops, resource_variable_ops
+from autoconv.tensorflow.python.ops.linalg.sparse import sparse_csr_matrix_ops
 from autoconv.tensorflow.python.util import deprecation, nest, tf_inspect
 
 Point = namedtuple("Point", ["x", "y"])
@@ -91,3 +92,23 @@ def test_a_prevented_gradient_raises() -> None:
     assert y.numpy() == 4
     with pytest.raises(LookupError, match="no second derivative"):
         tape.gradient(y, x)
+
+
+def test_deprecated_values_are_compared_by_equality(caplog: pytest.LogCaptureFixture) -> None:
+    @deprecation.deprecated_arg_values(None, "use another mode", mode="old mode")
+    def f(mode: str) -> str:
+        return mode
+
+    with caplog.at_level(logging.WARNING, logger="absl"):
+        logging.getLogger("absl").propagate = True
+        f(" ".join(["old", "mode"]))
+        f("new mode")
+    assert len(caplog.records) == 1
+
+
+def test_products_of_sparse_matrices_may_conjugate() -> None:
+    matrix = ac.sparse.from_dense(ac.constant([[1 + 1j, 2j]]))
+    product = sparse_csr_matrix_ops.sparse_matrix_sparse_mat_mul(matrix, matrix, ac.complex128, adjoint_b=True)
+    assert ac.sparse.to_dense(product).numpy().tolist() == [[6]]
+    product = sparse_csr_matrix_ops.sparse_matrix_sparse_mat_mul(matrix, matrix, ac.complex128, transpose_b=True)
+    assert ac.sparse.to_dense(product).numpy().tolist() == [[(1 + 1j) ** 2 - 4]]

@@ -155,3 +155,18 @@ def test_arrays_of_other_libraries():
     assert x.numpy().tolist() == [0.0, 1.0, 2.0]
     back = ac.experimental.dlpack.from_dlpack(ac.experimental.dlpack.to_dlpack(x))
     assert back.numpy().tolist() == [0.0, 1.0, 2.0]
+
+
+def test_orders_and_dimensions_of_numpys_functions():
+    matrix = ac.constant([[1, 2], [3, 4]])
+    assert tnp.flatten(matrix, "F").numpy().tolist() == [1, 3, 2, 4]
+    assert tnp.array(matrix, ndmin=3).shape == (1, 2, 2) and tnp.array([1], ndmin=2).shape == (1, 1)
+
+
+def test_a_convolution_by_channels_is_dilated_along_its_sides():
+    image = ac.reshape(ac.range(15.0), [1, 1, 3, 5])
+    found = ac.raw_ops.DepthwiseConv2dNative(
+        input=image, filter=ac.ones([2, 2, 1, 1]), strides=[1, 1, 1, 1], padding="VALID", data_format="NCHW",
+        dilations=[1, 1, 2, 4],
+    )  # fmt: skip
+    assert found.numpy().tolist() == [[[[0 + 4 + 10 + 14]]]]

@@ -101,3 +101,11 @@ def test_sizes_as_objects():
     assert ac.TensorShape([unknown, known]).as_list() == [None, 2]
     with pytest.raises(ValueError, match="not compatible"):
         known.merge_with(tf.Dimension(3))
+
+
+def test_whether_ops_outside_of_functions_run_eagerly():
+    found = []
+    ac.function(lambda: found.append(tf.executing_eagerly_outside_functions()))()
+    with tf.Graph().as_default():
+        found.append(tf.executing_eagerly_outside_functions())
+    assert found == [True, False] and tf.executing_eagerly_outside_functions()

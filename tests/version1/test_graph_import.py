@@ -75,6 +75,60 @@ def test_graphs_that_cannot_be_imported():
         tf.import_graph_def(b"\xff" * 20)
 
 
+def add_node(message, op, name, *inputs, **attributes):
+    node = message.node.add(op=op, name=name, input=inputs)
+    for key, value in attributes.items():
+        attribute = node.attr[key]
+        if isinstance(value, np.ndarray):
+            attribute.tensor.CopyFrom(ac.make_tensor_proto(value))
+            node.attr["dtype"].type = ac.as_dtype(value.dtype).enum
+        elif isinstance(value, list):
+            attribute.list.i.extend(value)
+        elif isinstance(value, str):
+            attribute.s = value.encode()
+        else:
+            setattr(attribute, "b" if isinstance(value, bool) else "i", value)
+
+
+def import_node(op, *inputs, **attributes):
+    """Return the first result of one node on constant inputs, from a graph that is imported."""
+    message = tf.GraphDef()
+    names = [f"input{i}" for i in range(len(inputs))]
+    for name, value in zip(names, inputs, strict=True):
+        add_node(message, "Const", name, value=np.asarray(value))
+    add_node(message, op, "node", *names, **attributes)
+    (result,) = tf.import_graph_def(message, return_elements=["node:0"])
+    with tf.Session() as session:
+        return session.run(result)
+
+
+def test_attributes_of_nodes_are_observed():
+    table = np.arange(6, dtype="f").reshape(2, 3)
+    gathered = import_node("GatherV2", table, np.array([[2], [0]], "i"), np.int32(1), batch_dims=1)
+    np.testing.assert_array_equal(gathered, [[2], [3]])
+    a = np.array([[[1 + 1j, 2]]], np.complex64)
+    product = import_node("BatchMatMulV2", a, a, adj_x=True, adj_y=False)
+    np.testing.assert_array_equal(product, a.conj().swapaxes(1, 2) @ a)
+    rows = import_node("Select", np.array([True, False]), np.ones((2, 2), "f"), np.zeros((2, 2), "f"))
+    np.testing.assert_array_equal(rows, [[1, 1], [0, 0]])  # a condition that is a vector selects rows
+    image = np.arange(9, dtype="f").reshape(1, 3, 3, 1)
+    dilated = import_node(
+        "DepthwiseConv2dNative", image, np.ones((2, 2, 1, 1), "f"), strides=[1, 1, 1, 1], padding="VALID",
+        dilations=[1, 2, 2, 1],
+    )  # fmt: skip
+    assert dilated.ravel().tolist() == [0 + 2 + 6 + 8]
+
+
+def test_batches_with_the_channels_first_are_normalised():
+    x = np.arange(8, dtype="f").reshape(1, 2, 2, 2)
+    scale, offset, mean, variance = np.array([[1, 2], [0, 1], [1, 5], [4, 9]], "f")
+    found = import_node(
+        "FusedBatchNormV3", x, scale, offset, mean, variance, data_format="NCHW", is_training=False
+    )
+    s, o, m, v = (part[:, None, None] for part in (scale, offset, mean, variance))
+    np.testing.assert_allclose(found, (x - m) / np.sqrt(v + 1e-4) * s + o, rtol=1e-5)
+
+
 def test_dtypes_by_their_numbers():
     assert ac.as_dtype(1) is ac.float32 and ac.as_dtype(9) is ac.int64 and tf.as_dtype(7) is ac.string
     with pytest.raises(TypeError):

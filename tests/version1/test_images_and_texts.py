@@ -46,6 +46,8 @@ def test_texts_and_sparse_values():
     parts = v1.string_split(["a b", "c"])
     assert parts.indices.numpy().tolist() == [[0, 0], [0, 1], [1, 0]] and parts.dense_shape.numpy().tolist() == [2, 2]
     assert v1.string_split(["a,b;c,,d"], ",;").values.numpy().tolist() == [b"a", b"b", b"c", b"d"]
+    assert v1.string_split(["1a2b3"], "ab").values.numpy().tolist() == [b"1", b"2", b"3"]
+    assert v1.string_split(["a;b\\c"], "\\;").values.numpy().tolist() == [b"a", b"b", b"c"]
     assert v1.string_split(["a  b"], skip_empty=False).values.numpy().tolist() == [b"a", b"", b"b"]
     assert v1.string_split(["abc"], "", result_type="RaggedTensor").to_list() == [[b"a", b"b", b"c"]]
     with pytest.raises(ValueError, match="result_type must be"):

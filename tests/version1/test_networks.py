@@ -231,3 +231,44 @@ def test_losses_by_samples():
     np.testing.assert_allclose(np.bincount(sampled, minlength=6) / 4000, p, atol=0.04)
     np.testing.assert_allclose(of_true[:, 0], 4000 * p[labels[:, 0]], rtol=1e-5)
     np.testing.assert_allclose(of_sampled, 4000 * p[sampled], rtol=1e-5)
+
+
+def test_dropout_of_states_leaves_the_cell_state():
+    cell = tf.nn.rnn_cell.LSTMCell(64)
+    wrapper = tf.nn.rnn_cell.DropoutWrapper(cell, state_keep_prob=0.5)
+    x = tf.constant(DRAW.randn(2, 3).astype("f"))
+    output, state = wrapper(x, cell.zero_state(2))
+    value, c, h = run(output, state.c, state.h)
+    assert c.all() and value.all() and 20 < (h == 0).sum() < 108
+
+
+def test_states_of_stacked_cells_in_one_tensor():
+    x, state = DRAW.randn(2, 3).astype("f"), DRAW.randn(2, 9).astype("f")
+    cells = [tf.nn.rnn_cell.BasicRNNCell(size) for size in (4, 5)]
+    stack = tf.nn.rnn_cell.MultiRNNCell(cells, state_is_tuple=False)
+    assert stack.state_size == 9
+    output, next_state = stack(tf.constant(x), tf.constant(state))
+    value, found, *parameters = run(output, next_state, *tf.trainable_variables())
+    first = np.tanh(np.hstack([x, state[:, :4]]) @ parameters[0] + parameters[1])
+    second = np.tanh(np.hstack([first, state[:, 4:]]) @ parameters[2] + parameters[3])
+    np.testing.assert_allclose(value, second, rtol=1e-5)
+    np.testing.assert_allclose(found, np.hstack([first, second]), rtol=1e-5)
+    with pytest.raises(ValueError, match="state_is_tuple is not set"):
+        tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.LSTMCell(4)], state_is_tuple=False)
+
+
+def test_rows_of_a_matrix_in_parts():
+    matrix = np.arange(10, dtype="f").reshape(5, 2)
+    in_turns = [tf.constant(matrix[::2]), tf.constant(matrix[1::2])]
+    in_sequence = [tf.constant(matrix[:3]), tf.constant(matrix[3:])]
+    ids = [4, 0, 3, 1, 2]
+    for parts, strategy in ((in_turns, "mod"), (in_sequence, "div")):
+        np.testing.assert_array_equal(run(tf.nn.embedding_lookup(parts, ids, strategy))[0], matrix[ids])
+    with pytest.raises(ValueError, match="Unrecognized partition strategy: odd"):
+        tf.nn.embedding_lookup(in_turns, ids, "odd")
+
+
+def test_a_weighted_loss_keeps_the_dtype():
+    losses = np.array([1.0, 3.0])
+    assert run(tf.losses.compute_weighted_loss(losses, loss_collection=None))[0] == np.float64(2.0)
+    assert tf.losses.compute_weighted_loss(losses).dtype is ac.float64

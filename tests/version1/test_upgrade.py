@@ -161,3 +161,20 @@ def test_the_command(tmp_path, monkeypatch):
     assert run.invoke(main, ["upgrade", "models/a.py"]).exit_code == 0
     second = run.invoke(main, ["upgrade", "models/a.py"])
     assert second.exit_code == 2 and "exists" in second.output
+
+
+def test_other_names_of_an_import_stay():
+    upgraded = upgrade("import numpy as np, tensorflow as tf, tensorflow_datasets as tfds\nx = tf.log(np.pi)\n")
+    assert upgraded.text.splitlines() == [
+        "import numpy as np, tensorflow_datasets as tfds", "import autoconv as tf", "x = tf.math.log(np.pi)"
+    ]  # fmt: skip
+    upgraded = upgrade("from tensorflow.compat import v1 as tf, v2 as tf2\nx = tf.log(2.0)\n")
+    assert upgraded.text.splitlines()[:2] == ["from tensorflow.compat import v2 as tf2", "import autoconv as tf"]
+
+
+def test_an_import_inside_of_a_block_stays_inside():
+    block = "try:\n    import os, tensorflow as tf\nexcept ImportError:\n    raise\n"
+    upgraded = upgrade(f"{block}x = tf.placeholder('f')\n")
+    lines = ["    import os", "    import autoconv.compat.v1 as tf", "", "    tf.disable_v2_behavior()"]
+    assert upgraded.sessions == "kept" and "\n".join(lines) in upgraded.text
+    compile(upgraded.text, "upgraded", "exec")

@@ -2,7 +2,7 @@
 
 `import autoconv.compat.v1 as tf` gives programs of version 1 their names. Names with the same meaning in version 2 are
 those of autoconv; others are in this folder. After `disable_v2_behavior()` all ops of a program are recorded in the
-default graph; a block `with Graph().as_default():` records the ops in it.
+default graph; a block `with Graph().as_default():` records its ops in a graph of its own.
 """
 
 from __future__ import annotations

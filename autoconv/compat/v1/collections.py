@@ -132,7 +132,7 @@ def model_variables(scope: str | None = None) -> list[Any]:
 
 
 def moving_average_variables(scope: str | None = None) -> list[Any]:
-    """Return the variables in the collection of those with moving averages.
+    """Return the variables that have moving averages: the collection MOVING_AVERAGE_VARIABLES.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.moving_average_variables()

@@ -25,10 +25,11 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 class Iterator:
-    """An iterator of a dataset in a graph: each session iterates over the elements by itself.
+    """An iterator of a dataset in a graph: each session has its own position in the dataset.
 
     `from_structure` returns an iterator for several datasets; the operations that `make_initializer` returns start it
-    on one of them. An iterator of `from_string_handle` gives the elements of the one whose `string_handle` it is fed.
+    on one of them. An iterator of `from_string_handle` gives the elements of another
+    iterator, whose `string_handle` is fed.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     element = autoconv.compat.v1.data.make_one_shot_iterator(autoconv.data.Dataset.range(3)).get_next()
@@ -98,7 +99,7 @@ class Iterator:
             self._states[session] = iter(data.DatasetSpec(self.element_spec)(dataset_value))
 
     def _next(self, handle: bytes | None = None) -> list[Any]:
-        """Return the arrays of the running session's next element, or that of the iterator that `handle` names."""
+        """Return the next element's arrays in the running session, of this iterator or the one named `handle`."""
         if handle is not None:
             if handle not in self._iterators_by_name:
                 raise InvalidArgumentError(f"the handle {handle!r} is that of no iterator of this graph")
@@ -186,5 +187,5 @@ GRAPH_ITERATOR_HOOK.set(Iterator)
 
 
 def __getattr__(name: str) -> Any:
-    """Return the names that have the same meaning in version 2."""
+    """Return a name of `autoconv.data`, whose meaning is the same in both versions."""
     return getattr(data, name)

@@ -75,7 +75,7 @@ def disable_v2_behavior() -> None:
 
 
 def enable_v2_behavior() -> None:
-    """Run ops eagerly, as at the start.
+    """Undo `disable_v2_behavior`: run ops eagerly, and represent the sizes of shapes by ints and None.
 
     >>> autoconv.compat.v1.enable_v2_behavior()
     """

@@ -30,14 +30,14 @@ def assign(
     return ref.assign(value)
 
 
-def _make_update(method_name: str, doing: str, example_result: str) -> Callable[..., Any]:
-    """Return a function that calls the method of its variable; its docstring begins with `doing`."""
+def _make_update(method_name: str, beginning: str, example_result: str) -> Callable[..., Any]:
+    """Return a function that calls the named method of the variable; its docstring starts with `beginning`."""
 
     def update(ref: Any, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Any:
         return getattr(ref, method_name)(value)
 
     return give_name(update, method_name, (
-        f"{doing} a variable; return a tensor of the new value.\n\n"
+        f"{beginning} a variable; return a tensor of the new value.\n\n"
         f">>> autoconv.compat.v1.{method_name}(autoconv.Variable(1.0), 2.0).numpy()\nnp.float32({example_result})\n"
     ))  # fmt: skip
 
@@ -47,7 +47,7 @@ assign_sub = _make_update("assign_sub", "Subtract from", "-1.0")
 
 
 def _make_scatter(method_name: str, example_result: str, takes_slices: bool = False) -> Callable[..., Any]:
-    """Return a function that calls the method of its variable, with IndexedSlices if the method `takes_slices`.
+    """Return a function that calls the named method of the variable, with IndexedSlices if it `takes_slices`.
 
     `example_result` has the elements in the docstring's example.
     """
@@ -114,7 +114,7 @@ def Print(
 
 
 def _make_assertion(name: str, function: Callable[..., Any], example: str) -> Callable[..., Any]:
-    """Return an assertion of version 1; `example` is the text of its arguments in the docstring."""
+    """Return an assertion of version 1; `example` has the arguments in the docstring's example."""
     def assert_operation(*args: Any, **kwargs: Any) -> Any:
         kwargs.pop("data", None)  # TensorFlow adds it to the message; here the message has the operands only
         return as_operation(lambda: function(*args, **kwargs))

@@ -9,6 +9,7 @@ from autoconv import math, nn
 from autoconv.api.matrices import linalg
 from autoconv.api.scopes import name_scope
 from autoconv.api.tensors import arithmetic, casts, constants, gather, indexing, reductions, shaping
+from autoconv.compat.v1 import maths
 from autoconv.compat.v1.default_graph import get_default_graph
 from autoconv.compat.v1.operations import group
 from autoconv.compat.v1.placeholders import placeholder, placeholder_with_default
@@ -19,6 +20,7 @@ from autoconv.runtime.recording.regions import recording
 from autoconv.runtime.tensors.conversion import constant
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.summary.protos import graph_messages
+from autoconv.tensorflow import raw_ops
 
 
 def import_graph_def(
@@ -27,9 +29,9 @@ def import_graph_def(
 ) -> list[Any] | None:  # fmt: skip
     """Record the nodes of a GraphDef (a message or its bytes) in the default graph.
 
-    Tensors are named under the scope `name` ("import"); an empty name keeps their names. `input_map` has tensors that
-    replace those of its names in the GraphDef. Return the tensors and operations named in `return_elements`. Raises
-    ValueError for an op that has no counterpart here, and for a name that the GraphDef lacks.
+    Tensors are named under the scope `name`, by default "import"; an empty name keeps their names. `input_map` has
+    tensors that replace tensors of the GraphDef, by the names of the latter. Return the tensors and operations named in
+    `return_elements`. Raises ValueError for an op that has no counterpart here, and for a name that the GraphDef lacks.
 
     >>> with autoconv.Graph().as_default() as first:
     ...     x = autoconv.compat.v1.placeholder(autoconv.float32, [2], name="x")
@@ -125,6 +127,10 @@ class _ImportedNode:
                 return tensor.numpy()
         return value
 
+    def values(self, *names: str) -> dict[str, Any]:
+        """Return by name the values of those attributes that the node has."""
+        return {name: self.value(name) for name in names if name in self.message.attr}
+
 
 def _constant(node: _ImportedNode) -> Any:
     """Record a `Const`."""
@@ -159,11 +165,9 @@ def _reduction_rule(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _batch_norm(node: _ImportedNode, x: Any, scale: Any, offset: Any, mean: Any, variance: Any) -> list[Any]:
-    """Record a batch normalisation; its last two outputs are read by the gradient in TensorFlow."""
-    if node.value("is_training", True):
-        mean, variance = nn.moments(x, [0, 1, 2])
-    normalised = nn.batch_normalization(x, mean, variance, offset, scale, node.value("epsilon", 1e-4))
-    return [normalised, mean, variance, mean, variance]
+    """Record a batch normalisation by the last version of the op."""
+    attributes = node.values("epsilon", "exponential_avg_factor", "data_format", "is_training")
+    return list(raw_ops.FusedBatchNormV3(x=x, scale=scale, offset=offset, mean=mean, variance=variance, **attributes))
 
 
 def _strided_slice(node: _ImportedNode, x: Any, begin: Any, end: Any, strides: Any) -> Any:
@@ -181,8 +185,8 @@ def _conv2d(node: _ImportedNode, x: Any, kernel: Any) -> Any:
 
 def _depthwise_conv2d(node: _ImportedNode, x: Any, kernel: Any) -> Any:
     """Record a `DepthwiseConv2dNative`."""
-    data_format = node.value("data_format", "NHWC")
-    return nn.depthwise_conv2d(x, kernel, node.value("strides"), node.value("padding"), data_format)
+    attributes = node.values("strides", "padding", "explicit_paddings", "data_format", "dilations")
+    return raw_ops.DepthwiseConv2dNative(input=x, filter=kernel, **attributes)
 
 
 def _pool_rule(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -196,10 +200,11 @@ def _pool_rule(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _matmul(node: _ImportedNode, a: Any, b: Any) -> Any:
-    """Record a product of matrices; `MatMul` and `BatchMatMul` have different names of flags."""
-    flag_names = ("transpose_a", "transpose_b") if "transpose_a" in node.message.attr else ("adj_x", "adj_y")
-    transpose_a, transpose_b = (bool(node.value(flag_name, False)) for flag_name in flag_names)
-    return linalg.matmul(a, b, transpose_a=transpose_a, transpose_b=transpose_b)
+    """Record a product of matrices: `MatMul` may transpose its inputs, `BatchMatMul` conjugates them, too."""
+    transpose_a, transpose_b, adjoint_a, adjoint_b = (
+        bool(node.value(name, False)) for name in ("transpose_a", "transpose_b", "adj_x", "adj_y")
+    )
+    return linalg.matmul(a, b, transpose_a, transpose_b, adjoint_a, adjoint_b)
 
 
 def _arg_extreme_rule(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -229,7 +234,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "Minimum": math.minimum, "Greater": math.greater, "GreaterEqual": math.greater_equal, "Less": math.less,
     "LessEqual": math.less_equal, "Equal": math.equal, "NotEqual": math.not_equal, "LogicalAnd": math.logical_and,
     "LogicalOr": math.logical_or, "LogicalNot": math.logical_not, "Softmax": nn.softmax, "LogSoftmax": nn.log_softmax,
-    "Identity": casts.identity, "StopGradient": casts.stop_gradient, "Select": gather.where, "SelectV2": gather.where,
+    "Identity": casts.identity, "StopGradient": casts.stop_gradient, "Select": maths.where, "SelectV2": gather.where,
     "Reshape": shaping.reshape, "Tile": shaping.tile, "Fill": constants.fill, "ZerosLike": constants.zeros_like,
     "OnesLike": constants.ones_like, "Reciprocal": math.reciprocal, "FloorMod": math.floormod,
 }  # fmt: skip
@@ -263,7 +268,9 @@ _RULES: dict[str, Callable[..., Any]] = {
     "StridedSlice": _strided_slice,
     "Slice": lambda node, x, begin, size: indexing.slice(x, begin, size, node.name),
     "Gather": lambda node, x, i: gather.gather(x, i, name=node.name),
-    "GatherV2": lambda node, x, i, axis: gather.gather(x, i, axis=_constant_axis(node, axis)),
+    "GatherV2": lambda node, x, i, axis: gather.gather(
+        x, i, axis=_constant_axis(node, axis), batch_dims=node.value("batch_dims", 0)
+    ),
     "Range": lambda node, start, limit, delta: constants.range(start, limit, delta, name=node.name),
     "ArgMax": _arg_extreme_rule(math.argmax), "ArgMin": _arg_extreme_rule(math.argmin),
     "Sum": _reduction_rule(reductions.reduce_sum), "Mean": _reduction_rule(reductions.reduce_mean),

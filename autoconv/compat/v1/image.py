@@ -190,7 +190,8 @@ def _cubic_weights(positions: Tensor, old_size: Any) -> Tensor:
 def _weights(floor: Tensor, old_size: Any, offset_weights: dict[int, Tensor]) -> Tensor:
     """Return the weights of old pixels in new ones, [new, old].
 
-    The old pixel at `floor` + offset has the weight `offset_weights[offset]`; beyond an edge it is the one at the edge.
+    The old pixel at `floor` + offset has the weight `offset_weights[offset]`; beyond an edge the pixel at the edge has
+    it.
     """
     total = None
     for offset, weight in offset_weights.items():

@@ -96,7 +96,7 @@ class _RandomInitializer(Initializer):
 
 
 class random_normal_initializer(_RandomInitializer):
-    """Draws from a normal distribution.
+    """An initializer that draws from a normal distribution.
 
     >>> autoconv.compat.v1.random_normal_initializer(stddev=0.1)([2, 3]).shape
     TensorShape([2, 3])
@@ -113,7 +113,7 @@ class random_normal_initializer(_RandomInitializer):
 
 
 class truncated_normal_initializer(random_normal_initializer):
-    """Draws from a normal distribution truncated at two standard deviations.
+    """An initializer that draws from a normal distribution truncated at two standard deviations.
 
     >>> autoconv.compat.v1.truncated_normal_initializer()([2]).shape
     TensorShape([2])
@@ -124,7 +124,7 @@ class truncated_normal_initializer(random_normal_initializer):
 
 
 class random_uniform_initializer(_RandomInitializer):
-    """Draws from a uniform distribution on [minval, maxval).
+    """An initializer that draws from a uniform distribution on [minval, maxval).
 
     >>> autoconv.compat.v1.random_uniform_initializer(-1.0, 1.0)([2]).shape
     TensorShape([2])
@@ -141,7 +141,9 @@ class random_uniform_initializer(_RandomInitializer):
 
 
 class variance_scaling_initializer(_RandomInitializer):
-    """Draws with the variance `scale` / n, where n is the number of inputs ("fan_in"), of outputs, or their mean.
+    """An initializer that draws with the variance `scale` / n.
+
+    n is the number of inputs (mode "fan_in"), of outputs ("fan_out"), or the mean of both ("fan_avg").
 
     `distribution` is "truncated_normal" ("normal"), "untruncated_normal" or "uniform". Raises ValueError for others.
 
@@ -176,7 +178,7 @@ class variance_scaling_initializer(_RandomInitializer):
 
 
 class glorot_uniform_initializer(variance_scaling_initializer):
-    """Draws from a uniform distribution with the variance 2 / (inputs + outputs) (Glorot and Bengio, 2010).
+    """An initializer that draws uniformly with the variance 2 / (inputs + outputs) (Glorot and Bengio, 2010).
 
     >>> autoconv.compat.v1.glorot_uniform_initializer()([3, 4]).shape
     TensorShape([3, 4])
@@ -187,7 +189,7 @@ class glorot_uniform_initializer(variance_scaling_initializer):
 
 
 class glorot_normal_initializer(variance_scaling_initializer):
-    """Draws from a truncated normal distribution with the variance 2 / (inputs + outputs) (Glorot and Bengio, 2010).
+    """An initializer like `glorot_uniform_initializer` that draws from a truncated normal distribution.
 
     >>> autoconv.compat.v1.glorot_normal_initializer()([3, 4]).shape
     TensorShape([3, 4])

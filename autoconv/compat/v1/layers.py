@@ -68,8 +68,9 @@ def _make_convolution(rank: int, summary: str, example: str, shape: list[int]) -
                 "kernel", [*_repeat(kernel_size, rank), channels, filters], tensor.dtype, kernel_initializer,
                 kernel_regularizer, trainable, constraint=kernel_constraint,
             )  # fmt: skip
-            sizes = _repeat(strides, rank), padding.upper(), nn_data_format, _repeat(dilation_rate, rank)
-            product = nn.convolution(tensor, kernel, *sizes)
+            product = nn.convolution(
+                tensor, kernel, _repeat(strides, rank), padding.upper(), nn_data_format, _repeat(dilation_rate, rank)
+            )
             if use_bias:
                 bias = get_variable(
                     "bias", [filters], tensor.dtype, bias_initializer, bias_regularizer, trainable,
@@ -92,7 +93,7 @@ conv2d = _make_convolution(
 
 
 def _make_pooling(function_name: str, pool: Callable[..., Any], summary: str) -> Callable[..., Any]:
-    """Return the layer that pools images by a function of `nn`."""
+    """Return the layer that pools images by `pool`, a function of `nn`."""
 
     def pooling(
         inputs: TensorLike, pool_size: Any, strides: Any, padding: str = "valid", data_format: str = "channels_last",
@@ -165,10 +166,13 @@ def batch_normalization(
     feature_axis = axis % rank
     features = _known_size(tensor, feature_axis)
     with variable_scope(name, default_name="batch_normalization", reuse=reuse):
-        gamma = get_variable("gamma", [features], tensor.dtype, gamma_initializer, None, trainable) if scale else None
-        beta = get_variable("beta", [features], tensor.dtype, beta_initializer, None, trainable) if center else None
-        mean = get_variable("moving_mean", [features], tensor.dtype, moving_mean_initializer, None, False)
-        variance = get_variable("moving_variance", [features], tensor.dtype, moving_variance_initializer, None, False)
+        def make_variable(variable_name: str, initializer: Any, trainable: bool) -> Any:
+            return get_variable(variable_name, [features], tensor.dtype, initializer, trainable=trainable)
+
+        gamma = make_variable("gamma", gamma_initializer, trainable) if scale else None
+        beta = make_variable("beta", beta_initializer, trainable) if center else None
+        mean = make_variable("moving_mean", moving_mean_initializer, trainable=False)
+        variance = make_variable("moving_variance", moving_variance_initializer, trainable=False)
         batch_moments = nn.moments(tensor, [axis for axis in range(rank) if axis != feature_axis])
         static_training = training if isinstance(training, (bool, int)) else None
         if static_training is None:
@@ -185,12 +189,12 @@ def batch_normalization(
         shape = [1] * rank
         shape[feature_axis] = features
         offset, scale_tensor = (None if parameter is None else reshape(parameter, shape) for parameter in (beta, gamma))
-        reshaped_mean, reshaped_variance = (reshape(moment, shape) for moment in moments)
-        return nn.batch_normalization(tensor, reshaped_mean, reshaped_variance, offset, scale_tensor, epsilon)  # type: ignore[arg-type]
+        mean_tensor, variance_tensor = (reshape(moment, shape) for moment in moments)
+        return nn.batch_normalization(tensor, mean_tensor, variance_tensor, offset, scale_tensor, epsilon)  # type: ignore[arg-type]
 
 
 def _activate(output: Any, activation: Callable[[Any], Any] | None, regularizer: Any) -> Any:
-    """Return activation(output); add its loss by the regularizer to the collection REGULARIZATION_LOSSES."""
+    """Return activation(output); add the regularizer's loss of that to the collection REGULARIZATION_LOSSES."""
     result = output if activation is None else activation(output)
     if regularizer is not None:
         add_to_collection(GraphKeys.REGULARIZATION_LOSSES, regularizer(result))
@@ -206,11 +210,11 @@ def _known_size(tensor: Tensor, axis: int) -> int:
 
 
 def _repeat(value: Any, count: int) -> list[int]:
-    """Return a list of `count` numbers, given a number for all of them or the list."""
+    """Return a list of `count` numbers, from one number for all positions or from such a list."""
     return [value] * count if isinstance(value, int) else list(value)
 
 
 def _data_format(data_format: str, rank: int) -> str:
-    """Return the data format of `nn`, such as "NHWC", for one of layers: "channels_last" or "channels_first"."""
+    """Return the data format of `nn`, such as "NHWC", for "channels_last" (or "NCHW" for "channels_first")."""
     axes = "W" if rank == 1 else "HW"
     return f"N{axes}C" if data_format == "channels_last" else f"NC{axes}"

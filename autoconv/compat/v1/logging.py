@@ -34,7 +34,7 @@ def get_verbosity() -> int:
 
 
 def log_first_n(level: int, msg: str, n: int, *args: object) -> None:
-    """Log a message; messages of one text are logged at most n times.
+    """Log a message; messages with the same text are logged at most n times.
 
     >>> autoconv.compat.v1.logging.log_first_n(autoconv.compat.v1.logging.DEBUG, "seen", 1)
     """
@@ -44,7 +44,7 @@ def log_first_n(level: int, msg: str, n: int, *args: object) -> None:
 
 
 def log_every_n(level: int, msg: str, n: int, *args: object) -> None:
-    """Log the first message of a text, and then each n-th.
+    """Of messages with the same text, log the first, and then each n-th.
 
     >>> autoconv.compat.v1.logging.log_every_n(autoconv.compat.v1.logging.DEBUG, "step", 100)
     """
@@ -63,7 +63,7 @@ def log_if(level: int, msg: str, condition: object, *args: object) -> None:
 
 
 def vlog(level: int, msg: str, *args: object) -> None:
-    """Log a message with a level.
+    """Log a message at a level.
 
     >>> autoconv.compat.v1.logging.vlog(autoconv.compat.v1.logging.DEBUG, "details")
     """
@@ -88,4 +88,4 @@ def flush() -> None:
 
 
 _EVERY_N_COUNTS: dict[str, int] = {}  # by the text of the message, how often `log_every_n` was called
-_FIRST_N_COUNTS: dict[str, int] = {}  # the same for `log_first_n`
+_FIRST_N_COUNTS: dict[str, int] = {}  # by the text, how often `log_first_n` was called

@@ -36,12 +36,14 @@ def compute_weighted_loss(
 ) -> Any:  # fmt: skip
     """Return losses, weighted and reduced, and add the result to `loss_collection` unless that is None.
 
-    Raises ValueError for another reduction than those of `Reduction`.
+    The sums are computed in float32; the result has the dtype of `losses`. Raises ValueError for another reduction than
+    those of `Reduction`.
 
     >>> autoconv.compat.v1.losses.compute_weighted_loss([1.0, 3.0], [1.0, 0.0], loss_collection=None).numpy()
     np.float32(1.0)
     """
-    element_losses = cast(convert_to_tensor(losses), float32)
+    losses = convert_to_tensor(losses)
+    element_losses = cast(losses, float32)
     weighted_losses = element_losses * cast(convert_to_tensor(weights), float32)
     broadcast_weights = cast(convert_to_tensor(weights), float32) * ones_like(element_losses)
     total_loss = math.reduce_sum(weighted_losses)
@@ -58,6 +60,7 @@ def compute_weighted_loss(
             result = math.divide_no_nan(total_loss, cast(math.count_nonzero(broadcast_weights), float32))
         case _:
             raise ValueError(f"Invalid Reduction Key {reduction}.")
+    result = cast(result, losses.dtype)
     if loss_collection is not None:
         add_to_collection(loss_collection, result)
     return result
@@ -163,7 +166,7 @@ def hinge_loss(
     labels: TensorLike, logits: TensorLike, weights: TensorLike = 1.0, scope: str | None = None,
     loss_collection: object = GraphKeys.LOSSES, reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Any:  # fmt: skip
-    """max(0, 1 - t * logits), where t is 1 for the label 1 and -1 for the label 0.
+    """The mean of max(0, 1 - t * logits), where t is 1 for the label 1 and -1 for the label 0.
 
     >>> autoconv.compat.v1.losses.hinge_loss([1.0], [0.5]).numpy()
     np.float32(0.5)
@@ -268,7 +271,7 @@ def get_regularization_loss(scope: str | None = None, name: str = "total_regular
 def get_total_loss(
     add_regularization_losses: bool = True, name: str = "total_loss", scope: str | None = None
 ) -> Any:
-    """Return the sum of the losses in the collection, and by default of those of the regularizers.
+    """Return the sum of the losses in the collection, and by default also of the regularizers' losses.
 
     Raises ValueError if there are none.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +21,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 
 
 def resolve_alias(name: str, value: object, old_name: str, old_value: object) -> Any:
-    """Return the argument of a parameter that has two names; raises ValueError if both are given."""
+    """Return the argument of a parameter with two names, None if it is not given; raises ValueError if both are."""
     if old_value is not None and value is not None:
         raise ValueError(f"Cannot specify both {name!r} and {old_name!r}")
     return value if old_value is None else old_value
@@ -29,7 +30,7 @@ def resolve_alias(name: str, value: object, old_name: str, old_value: object) ->
 def _with_old_arguments(function: Callable[..., Any], example: str = "1.0, 2.0") -> Callable[..., Any]:
     """Return a reduction with `reduction_indices` and `keep_dims` as further parameters.
 
-    `example` has the elements of the input in the example of its docstring.
+    `example` has the elements of the input in the docstring's example.
     """
 
     def reduction(
@@ -118,7 +119,7 @@ def expand_dims(
 def squeeze(
     input: TensorLike, axis: AxisLike | None = None, name: str | None = None, squeeze_dims: AxisLike | None = None
 ) -> Any:
-    """Remove dimensions of size 1: all, or those of the axes.
+    """Remove dimensions of size 1: all of them, or those at the axes.
 
     >>> autoconv.compat.v1.squeeze([[1, 2]], squeeze_dims=[0]).numpy()
     array([1, 2], dtype=int32)
@@ -129,7 +130,7 @@ def squeeze(
 def where(
     condition: TensorLike, x: Any = None, y: Any = None, name: str | None = None
 ) -> Any:
-    """Select elements of x where the condition is true, else of y; the three have one shape.
+    """Select elements of x where the condition is true, else of y; all three have the same shape.
 
     A condition that is a vector selects rows. Without x and y, return the coordinates of true elements.
 
@@ -179,7 +180,7 @@ def while_loop(
 
 
 def _make_cast(function_name: str, dtype: DType, example_result: str) -> Callable[..., Any]:
-    """Return the function that casts to a dtype; `example_result` is the number 3 in its docstring."""
+    """Return the function that casts to a dtype; `example_result` is the result for 3 in the docstring's example."""
     default_name = "".join(part[0].upper() + part[1:] for part in function_name.split("_")).replace("Bf", "BF")
 
     def cast_to(x: TensorLike, name: str = default_name) -> Any:
@@ -302,8 +303,9 @@ def string_split(
     if separator == "":
         parts = strings.bytes_split(texts)
     else:
+        rewrite = separator[0].replace("\\", r"\\")  # a backslash is special in a rewrite
         for character in separator[1:]:
-            texts = strings.regex_replace(texts, "\\" + character, separator[0])
+            texts = strings.regex_replace(texts, re.escape(character), rewrite)
         parts = strings.split(texts, separator[0])
     if skip_empty:
         parts = boolean_mask(parts, parts.with_values(parts.values != b""))
@@ -334,7 +336,7 @@ def sparse_to_dense(
 def verify_tensor_all_finite(
     t: Any = None, msg: str | None = None, name: str | None = None, x: Any = None, message: str | None = None
 ) -> Any:
-    """Return the tensor; raise InvalidArgumentError with the message if an element of it is not finite.
+    """Return the tensor; raise InvalidArgumentError with the message if one of its elements is not finite.
 
     >>> autoconv.compat.v1.verify_tensor_all_finite([1.0], "x is not finite").numpy()
     array([1.], dtype=float32)

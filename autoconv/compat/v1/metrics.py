@@ -19,7 +19,7 @@ def mean(
     values: TensorLike, weights: TensorLike | None = None, metrics_collections: object = None,
     updates_collections: object = None, name: str | None = None,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Return the mean of all values so far, and a tensor that adds `values` when it is run and has the new mean.
+    """Return the mean of all values so far, and a tensor that adds `values` when it is run; its value is the new mean.
 
     The sums are local variables: `local_variables_initializer()` sets them to zero.
 

@@ -63,7 +63,8 @@ class StartOperation(Operation):
 def group(*inputs: Any, name: str | None = None) -> Operation | None:
     """Return an operation that runs all inputs, which are operations, tensors and structures of them.
 
-    The result is None where ops run eagerly. A name that ends with "/" is that of a scope, which the operation takes.
+    The result is None where ops run eagerly. If `name` is a scope, which ends with "/", the operation has the name of
+    the scope.
 
     >>> with autoconv.Graph().as_default() as graph:
     ...     v = autoconv.Variable(1.0)

@@ -18,7 +18,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 def placeholder(dtype: DTypeLike, shape: Any = None, name: str | None = None) -> Any:
     """Return a symbolic tensor for a value that is fed when the graph runs.
 
-    Raises RuntimeError outside of `with graph.as_default():` and of a traced function.
+    Raises RuntimeError where no graph is recorded: outside of `with graph.as_default():` and of traced functions.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.placeholder(autoconv.float32, [None, 2]).shape
@@ -36,7 +36,7 @@ def placeholder(dtype: DTypeLike, shape: Any = None, name: str | None = None) ->
 
 
 class SparseTensorValue(NamedTuple):
-    """The arrays of a sparse tensor: what a session returns for one, or is fed.
+    """The arrays of a sparse tensor, which a session returns, or which are fed to it.
 
     >>> autoconv.compat.v1.SparseTensorValue([[0, 0]], [1], [1, 1]).values
     [1]

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from autoconv.api import scopes
+from autoconv.api.control.graphs import graph_being_built
 from autoconv.compat.v1.variables import AUTO_REUSE, variable_scope
 from autoconv.runtime.recording.name_scopes import name_scope as _name_scope
 
@@ -90,12 +91,12 @@ def make_template(
 
 
 def executing_eagerly_outside_functions() -> bool:
-    """Return whether ops run eagerly now: False in functions that are traced and in graphs.
+    """Return whether ops outside of functions run eagerly: False while a graph is built, True in functions elsewhere.
 
     >>> autoconv.compat.v1.executing_eagerly_outside_functions()
     True
     """
-    return scopes.executing_eagerly()
+    return graph_being_built() is None
 
 
 def enable_resource_variables() -> None:

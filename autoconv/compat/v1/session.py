@@ -1,4 +1,4 @@
-"""Sessions, which compute tensors and run operations of a graph, and have values of its variables."""
+"""Sessions, which compute tensors and run operations of a graph, and hold the values of its variables."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ class Session:
     """A session computes tensors and runs operations of a graph, by default of the default graph.
 
     Each session has its own values of the graph's variables. `with Session() as session:` makes it, and its graph,
-    the default ones, and closes it at the end. `target` and `config` have no effect: there is one device.
+    the default ones in the block, and then closes the session. `target` and `config` have no effect: there is one
+    device.
 
     >>> v1 = autoconv.compat.v1
     >>> with autoconv.Graph().as_default():
@@ -64,7 +65,7 @@ class Session:
         return self._run_with_feeds(fetches, tuple(feeds), list(feeds.values()))
 
     def make_callable(self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False) -> Any:
-        """Return a function of the values of `feed_list` that runs the fetches."""
+        """Return a function that takes the values of `feed_list` and returns the values of the fetches."""
         feed_targets = [self._value_in_graph(item) for item in feed_list or ()]
 
         def run(*values: Any) -> Any:
@@ -96,7 +97,7 @@ class Session:
 
     @contextmanager
     def as_default(self) -> Iterator[Session]:
-        """Make this the default session in the block, and do not close it at the end."""
+        """Make this the default session in the block; the session stays open after the block."""
         stack = _SESSIONS.stack
         stack.append(self)
         try:

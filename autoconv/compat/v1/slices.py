@@ -25,8 +25,8 @@ class Slice:
     run: the function from the arrays of fed values and captured objects to the fetched values
     fed_values: the values that a run gets from the caller
     captured_objects: the objects that the graph captured, in the order of the parameters after the fed ones
-    required_storages: the storages of variables that have to be initialised before a run
-    assigned_storages: the storages that a run initialises
+    required_storages: the storages of variables that need a value before a run
+    assigned_storages: the storages whose first value a run assigns
     outputs: the fetched values
     """
 
@@ -38,7 +38,7 @@ class Slice:
     outputs: tuple[Value, ...]
 
     def __call__(self, fed_arrays: Sequence[Any], storages: dict[Storage, Storage]) -> list[Any]:
-        """Return the fetched values as arrays; `storages` maps storages of the graph to those of the session.
+        """Return the fetched values as arrays; `storages` maps storages of the graph to the session's.
 
         Raises FailedPreconditionError for a variable without a value.
         """
@@ -80,7 +80,7 @@ def slice_of(graph: Graph, outputs: Sequence[Value], node_names: Iterable[str], 
 
 
 class GraphPart(NamedTuple):
-    """A part of a graph as a graph of its own.
+    """A part of a graph as a separate graph.
 
     graph: its parameters are the fed values, then the captured objects in the order in which nodes use them
     captured_objects: the objects that the part captures
@@ -146,7 +146,7 @@ def _needed_nodes(
 def _required_and_assigned_storages(
     nodes: Sequence[Node], captured: Mapping[Value, Any], outputs: Sequence[Value]
 ) -> tuple[tuple[Storage, ...], tuple[Storage, ...]]:
-    """Return the storages that the nodes read before an assignment, and the other ones that they assign to."""
+    """Return the storages that are read before an assignment, and the other storages that are assigned."""
     required_storages: dict[Storage, None] = {}
     assigned_storages: dict[Storage, None] = {}
     for node in nodes:

@@ -193,7 +193,7 @@ class FileWriter:
 
 
 def summary_iterator(path: str) -> Iterator[Any]:
-    """Return an iterator over the messages of an event file.
+    """Return an iterator over the Event messages of an event file.
 
     >>> import glob, tempfile
     >>> folder = tempfile.mkdtemp()

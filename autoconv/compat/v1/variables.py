@@ -1,4 +1,4 @@
-"""Variables of version 1, and the variable scopes by which they get names and are shared."""
+"""Variables of version 1, and variable scopes, which name variables and share them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from autoconv.runtime.tensors.conversion import as_tensor
 
 
 class _VariableType(type):
-    """The metaclass of `Variable`, by which variables of version 2 are instances of it as well."""
+    """The metaclass of `Variable`: variables of version 2 are instances of that class, too."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, EagerVariable)
@@ -35,8 +35,8 @@ class _VariableType(type):
 class Variable(metaclass=_VariableType):
     """A variable of the enclosing block's graph; outside of blocks, a variable that is initialised immediately.
 
-    The parameters are those of version 1: `collections` are names of collections to which it is added. Raises
-    ValueError without an initial value.
+    The parameters are those of version 1: `collections` are the names of the collections to which the variable is
+    added. Raises ValueError without an initial value.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     v = autoconv.compat.v1.Variable([1.0, 2.0], name="v")
@@ -106,7 +106,8 @@ class _CurrentStore(threading.local):
     """The attachments of the store whose block a thread is in; None outside of such blocks.
 
     Their keys: "by_name", the variables; "scope", the open variable scope; "scopes", the used names of scopes;
-    "counts", how often each name of a variable was requested; "store", the store. A graph has the first three.
+    "counts", how often each name of a variable was requested; "store", the store. A graph has the keys "by_name",
+    "scope" and "scopes" only.
     """
 
     attachments: dict[Any, Any] | None = None
@@ -228,7 +229,7 @@ def variable_scope(
     try:
         if auxiliary_name_scope and local_name:
             with name_scope(local_name) as scope:
-                if base_scope is not name_or_scope:  # a scope that is entered again keeps its own
+                if base_scope is not name_or_scope:  # a scope that is entered again keeps its name scope
                     inner_scope.original_name_scope = scope
                 yield inner_scope
         else:
@@ -245,9 +246,9 @@ def get_variable(
 ) -> Any:  # fmt: skip
     """Return a new variable of this name in the enclosing variable scope, or the existing one if the scope shares.
 
-    `initializer` is a tensor or array with the initial value, or a function of a shape and dtype; by default that of
-    the scope, or else glorot_uniform for floats and zeros for others. Raises ValueError for an existing variable if
-    the scope does not share, for a missing one if its `reuse` is True, and for another shape or dtype.
+    `initializer` is a tensor or array with the initial value, or a function of a shape and dtype; by default the
+    scope's, or else glorot_uniform for floats and zeros for other dtypes. Raises ValueError for an existing variable if
+    the scope does not share, for a missing one if `reuse` of the scope is True, and for another shape or dtype.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.get_variable("w", [2, 3])
@@ -274,11 +275,11 @@ def _get_or_create_variable(
     scope = get_variable_scope()
     variable_dtype = scope.dtype if dtype is None else as_dtype(dtype)
     variables: dict[str, Any] = _current_attachments().setdefault("by_name", {})
+    is_in_graph = graph_being_built() is not None
     has_store = "store" in _current_attachments()
-    is_eager = graph_being_built() is None and not has_store
-    result = None if is_eager else variables.get(name)
+    result = variables.get(name) if is_in_graph or has_store else None  # eager code shares variables by a store only
     if result is not None:
-        if not scope.reuse and not has_store:
+        if is_in_graph and not scope.reuse:
             raise ValueError(
                 f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in "
                 "VarScope?"
@@ -294,13 +295,13 @@ def _get_or_create_variable(
                 f"{result.dtype.name}."
             )
         return result
-    if scope.reuse is True and not is_eager and not has_store:
+    if is_in_graph and scope.reuse is True:
         raise ValueError(
             f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you mean to set "
             "reuse=tf.AUTO_REUSE in VarScope?"
         )
-    scope_or_own_initializer = scope.initializer if initializer is None else initializer
-    initial_value = _initial_value(name, shape, variable_dtype, scope_or_own_initializer)
+    chosen_initializer = scope.initializer if initializer is None else initializer
+    initial_value = _initial_value(name, shape, variable_dtype, chosen_initializer)
     with name_scope(""), _outside_of_store():
         variable = Variable(
             initial_value, trainable, collections, validate_shape, name=name, constraint=constraint or scope.constraint,
@@ -350,7 +351,7 @@ def _initial_value_function(initializer: Callable[..., Any], shape: list[int], d
 
 @contextmanager
 def _outside_of_store() -> Iterator[None]:
-    """Create variables in the block without a store, which would number them."""
+    """Leave the current store in the block: `_numbered_variable` would add numbers to the names of variables."""
     previous_store, _CURRENT_STORE.attachments = _CURRENT_STORE.attachments, None
     try:
         yield
@@ -359,7 +360,7 @@ def _outside_of_store() -> Iterator[None]:
 
 
 def _numbered_variable(attachments: dict[Any, Any], make_variable: Callable[..., Any], name: str | None) -> Any:
-    """Return the n-th variable of a name for its n-th request in the block; create it if it does not exist."""
+    """Return the n-th variable of a name for the n-th request of the name in the block; create a missing one."""
     counts: dict[str, int] = attachments.setdefault("counts", {})
     full_name = current_scope() + (name or "Variable")
     number = counts[full_name] = counts.get(full_name, -1) + 1
@@ -371,7 +372,7 @@ def _numbered_variable(attachments: dict[Any, Any], make_variable: Callable[...,
 
 
 def _unique_name(counts: dict[str, int], prefix: str, name: str) -> str:
-    """Return the name, with the lowest free number if it is in use below the prefix."""
+    """Return the name, with the lowest free number if prefix + name is in use."""
     if prefix + name not in counts:
         return name
     number = 1

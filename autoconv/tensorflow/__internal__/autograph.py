@@ -1,4 +1,4 @@
-"""Conversion of functions that a library calls for its users."""
+"""Conversion of the functions that users give to a library."""
 
 from __future__ import annotations
 

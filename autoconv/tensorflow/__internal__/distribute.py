@@ -10,7 +10,7 @@ from autoconv.distribute import get_replica_context, get_strategy
 
 
 def strategy_supports_no_merge_call() -> bool:
-    """Return whether each replica may update variables by itself: where there is only one."""
+    """Return whether there is only one replica, which may update variables without a merge call."""
     return get_strategy().num_replicas_in_sync == 1
 
 

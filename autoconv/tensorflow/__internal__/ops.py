@@ -11,7 +11,8 @@ from autoconv.tensorflow.python.ops.resource_variable_ops import is_resource_var
 def broadcast_weights(weights: TensorLike, values: TensorLike) -> Tensor:
     """Return the weights in the shape of the values.
 
-    Raises ValueError for weights that are neither a scalar nor of the rank of the values, with sizes 1 or equal ones.
+    Weights are a scalar, or have the rank of the values and on each axis the size 1 or the values' size. Raises
+    ValueError for other weights.
     """
     values = autoconv.convert_to_tensor(values)
     weights = autoconv.convert_to_tensor(weights, dtype_hint=values.dtype)

@@ -1,4 +1,4 @@
-"""Functions by which libraries register parts of theirs that this package never asks for."""
+"""Functions with which libraries register objects; autoconv ignores what is registered."""
 
 from __future__ import annotations
 

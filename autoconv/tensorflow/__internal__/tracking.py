@@ -52,7 +52,7 @@ class NoDependency:
 
 
 class TrackableDataStructure(Trackable):
-    """Base of lists, tuples and dicts in attributes of layers, which have the weights of the layers in them."""
+    """Base of the lists, tuples and dicts in attributes of layers, which have the weights of the layers they hold."""
 
     trainable = True
 
@@ -77,15 +77,18 @@ class TrackableDataStructure(Trackable):
     @property
     def trainable_weights(self) -> list[object]:
         """The trainable variables of the items; none if the container is not trainable."""
-        own = [part for part in self._parts if isinstance(part, Variable) and part.trainable]
-        return own + self._collect("trainable_weights") if self.trainable else []
+        if not self.trainable:
+            return []
+        variables = [part for part in self._parts if isinstance(part, Variable) and part.trainable]
+        return variables + self._collect("trainable_weights")
 
     @property
     def non_trainable_weights(self) -> list[object]:
         """The other variables of the items."""
-        own = [part for part in self._parts if isinstance(part, Variable) and not (part.trainable and self.trainable)]
-        inner = [] if self.trainable else self._collect("trainable_weights")
-        return own + inner + self._collect("non_trainable_weights")
+        variables = [part for part in self._parts if isinstance(part, Variable)]
+        frozen_variables = [variable for variable in variables if not (variable.trainable and self.trainable)]
+        frozen_weights = [] if self.trainable else self._collect("trainable_weights")
+        return frozen_variables + frozen_weights + self._collect("non_trainable_weights")
 
     @property
     def weights(self) -> list[object]:
@@ -132,7 +135,7 @@ _WRAPPERS: dict[type, Any] = {list: ListWrapper, dict: _DictWrapper, tuple: _Tup
 
 
 def wrap(value: object) -> object:
-    """Return a list, tuple or dict with the same items that has weights; any other value as it is."""
+    """Return a list, tuple or dict as a TrackableDataStructure of the same items; any other value as it is."""
     if isinstance(value, NoDependency):
         return value.value
     wrapper = _WRAPPERS.get(type(value))
@@ -156,7 +159,7 @@ def sticky_attribute_assignment(trackable: Trackable, name: str, value: object) 
 
 
 class DelegatingTrackableMixin:
-    """An object whose parts in checkpoints are those of another one, beside the parts of its own."""
+    """An object whose parts in checkpoints are those of another object, `trackable_obj`."""
 
     def __init__(self, trackable_obj: Trackable) -> None:
         self._trackable = trackable_obj
@@ -172,8 +175,8 @@ class DelegatingTrackableMixin:
 
 
 class CheckpointInitialValue:
-    """A value of a checkpoint that a variable is made with; values are assigned after the making here."""
+    """A value of a checkpoint that initialises a variable. None is made here: values are assigned to variables."""
 
 
 class CheckpointInitialValueCallable(CheckpointInitialValue):
-    """A function that returns such a value."""
+    """A function that returns a CheckpointInitialValue."""

@@ -19,7 +19,7 @@ class _CapsuleAdapter:
         return self._capsule
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return 1, 0  # the CPU
+        return 1, 0  # DLPack's device type of the CPU, and the number of the device
 
 
 def to_dlpack(tf_tensor: object) -> Any:

@@ -1,4 +1,4 @@
-"""`tf.experimental.numpy`: NumPy's functions over tensors, by the table that converted code uses.
+"""`tf.experimental.numpy`: NumPy's functions over tensors, by the table of NumPy's functions in graphs.
 
 Arguments that are no tensors become tensors of NumPy's dtypes; results are tensors. A function for which the table has
 no ops runs on NumPy's arrays, and cannot be part of a graph.
@@ -32,7 +32,7 @@ int_, float_, complex_ = np.int64, np.float64, np.complex128
 _SYNONYMS = {"absolute": "abs", "amax": "max", "amin": "min", "fix": "trunc", "cumproduct": "cumprod"}
 _SYNONYMS |= {"product": "prod", "alltrue": "all", "sometrue": "any", "round_": "round"}
 _prefers_float32 = False
-# Functions of dtypes and of Python's numbers.
+# Names that are NumPy's own here: functions of dtypes and of Python's numbers.
 _NOT_OVER_TENSORS = ("iinfo", "issubdtype", "promote_types", "result_type", "isscalar", "inexact")
 
 
@@ -54,7 +54,7 @@ def _lift_to_tensors(name: str, function: Callable[..., Any]) -> Callable[..., A
     ops_function = implementation(function) or implementation(getattr(np, _SYNONYMS.get(name, name)))
 
     def call_function(*args: object, **kwargs: object) -> Any:
-        # Without a dtype, tensor or array, the result is made of Python's numbers, whose dtypes may be preferred ones.
+        # Otherwise the arguments are Python's numbers, and the dtype of the result may be changed to a preferred one.
         has_dtypes = kwargs.get("dtype") is not None or _contains_tensor((args, kwargs)) or _has_array((args, kwargs))
         kwargs = {key: _numpy_dtype(value) if key == "dtype" else value for key, value in kwargs.items()}
         if ops_function is not None and _contains_tensor((args, kwargs)):
@@ -86,9 +86,9 @@ def experimental_enable_numpy_behavior(
 
 
 def _as_preferred(value: object) -> object:
-    """Return the value as float32 or complex64 if it has the dtype of Python's floats or complex numbers.
+    """If float32 is preferred, return float64 values as float32 and complex128 values as complex64.
 
-    Only if float32 is preferred; otherwise, and for other dtypes, the value is returned unchanged.
+    All other values are returned unchanged.
     """
     if _prefers_float32 and isinstance(value, (np.ndarray, np.generic)):
         return value.astype({"d": np.float32, "D": np.complex64}.get(value.dtype.char, value.dtype))
@@ -110,13 +110,15 @@ def asarray(a: object, dtype: object = None) -> Any:
 
 
 def array(val: object, dtype: object = None, copy: bool = True, ndmin: int = 0) -> Any:
-    """Return a tensor of the dtype, by default of NumPy's for the value."""
+    """Return a tensor of the dtype, by default of NumPy's for the value, with at least `ndmin` dimensions."""
     import autoconv
 
     if not _contains_tensor(val):
         result = np.array(val, None if dtype is None else _numpy_dtype(dtype), ndmin=ndmin)
         return constant(result if dtype is not None or _has_array(val) else _as_preferred(result))
-    tensor = autoconv.convert_to_tensor(val)
+    tensor: Any = autoconv.convert_to_tensor(val)
+    while len(tensor.shape) < ndmin:
+        tensor = tensor[None]
     return tensor if dtype is None else autoconv.cast(tensor, as_dtype(dtype))
 
 
@@ -124,8 +126,8 @@ asanyarray = ascontiguousarray = asarray
 
 
 def flatten(a: object, order: str = "C") -> Any:
-    """Return the elements in one dimension."""
-    return __getattr__("ravel")(a)
+    """Return the elements in one dimension, in the order "C" or "F"."""
+    return __getattr__("ravel")(a, order)
 
 
 def ndim(a: Any) -> int:
@@ -152,7 +154,7 @@ def _contains_tensor(value: object, tensor_class: type = Tensor) -> bool:
 
 
 def _to_array(value: object) -> Any:
-    """Return the value, a list or tuple included, with arrays in the place of tensors."""
+    """Return an array for a tensor, a list or tuple with arrays in place of tensors, other values unchanged."""
     if isinstance(value, (list, tuple)) and _contains_tensor(value):
         return type(value)(map(_to_array, value))
     return value.numpy() if is_tensor(value) and hasattr(value, "numpy") else value

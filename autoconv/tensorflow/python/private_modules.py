@@ -1,6 +1,6 @@
 """Private modules of TensorFlow whose names are public ones: `tensorflow.python.ops.array_ops.concat` is `concat`.
 
-A module that is neither in the tables nor a file of this folder does not exist. A name that none of a module's public
+A module that is neither in the rows nor a file of this folder does not exist. A name that none of a module's public
 namespaces has raises AttributeError.
 """
 
@@ -20,8 +20,8 @@ from autoconv.tensorflow.missing import Missing
 _PACKAGE = __package__ + "."
 _ROOT = __package__.removesuffix(".python")
 _VERSION_1 = "autoconv.compat.v1"
-# Folders, modules in them, and the namespaces that have their names beside `compat.v1`.
-_TABLE = (
+# Rows of a folder, its modules, and the namespaces in which their names are looked up before `compat.v1`.
+_MODULE_ROWS = (
     ("client", "session", ""),
     ("data.ops", "dataset_ops iterator_ops readers", f"autoconv.data {_PACKAGE}data.sources"),
     ("data.ops", "from_generator_op from_sparse_tensor_slices_op from_tensor_slices_op from_tensors_op range_op",
@@ -78,18 +78,18 @@ _TABLE = (
 )
 # Folders whose modules exist so that libraries can be imported: what is in them raises when it is used.
 _FOLDERS_WITHOUT_CONTENT = {"autograph": "Use autoconv.autograph."}
-_NAMESPACES = {f"{folder}.{module}": space for folder, modules, space in _TABLE for module in modules.split()}
+_NAMESPACES = {f"{folder}.{module}": space for folder, modules, space in _MODULE_ROWS for module in modules.split()}
 
 
 def _remedy(path: str) -> str | None:
-    """Return what to use in place of what a module has; None if the module has its content."""
+    """Return what to use in place of a module without content; None for a module that has its content."""
     return _FOLDERS_WITHOUT_CONTENT.get(path.partition(".")[0])
 
 
 def lookup_in(module: str, *namespaces: str) -> Callable[[str], object]:
     """Return a module's `__getattr__`, which finds a name in the first namespace that has it.
 
-    A name in `_v2` is the public one of version 2; in `_v1`, that of version 1.
+    A name that ends in `_v2` is the public name of version 2; one that ends in `_v1`, that of version 1.
     """
 
     def find(name: str) -> object:
@@ -108,7 +108,7 @@ def lookup_in(module: str, *namespaces: str) -> Callable[[str], object]:
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finder of the modules in the table, and of the folders above them that hold no files."""
+    """Finder of the modules in the rows, and of the packages above these that have no folder here."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -135,6 +135,6 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def install() -> None:
-    """Add the finder, behind that of files."""
+    """Add the finder behind Python's own, so that files of this folder come first."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.append(_Finder())

@@ -7,9 +7,11 @@ from typing import Any
 
 from autoconv import nn
 from autoconv.api.matrices.linalg import matmul
+from autoconv.api.tensors.shaping import concat, reshape, stack
 from autoconv.compat.v1.maths import resolve_alias
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.support.made_functions import give_name
+from autoconv.runtime.tensors.conversion import convert_to_tensor
 
 
 def conv2d(
@@ -83,13 +85,30 @@ def embedding_lookup(
 ) -> Any:  # fmt: skip
     """Return the rows of a matrix at the positions `ids`.
 
+    The matrix may be a list of parts: with the strategy "mod" its rows are in the parts in turns, with "div" one part
+    after the other. Raises ValueError for another strategy.
+
     >>> autoconv.compat.v1.nn.embedding_lookup([[1.0], [2.0]], [1]).numpy()
     array([[2.]], dtype=float32)
     """
-    # Version 1 also takes the matrix in a list of parts, here of one part.
-    if isinstance(params, Sequence) and len(params) == 1 and hasattr(params[0], "shape"):
-        return nn.embedding_lookup(params[0], ids, max_norm, name)  # type: ignore[arg-type]
+    if partition_strategy not in ("mod", "div"):
+        raise ValueError(f"Unrecognized partition strategy: {partition_strategy}. It is either 'mod' or 'div'.")
+    if isinstance(params, Sequence) and all(hasattr(part, "shape") for part in params):
+        params = _join_parts([convert_to_tensor(part) for part in params], in_turns=partition_strategy == "mod")
     return nn.embedding_lookup(params, ids, max_norm, name)
+
+
+def _join_parts(parts: list[Any], in_turns: bool) -> Any:
+    """Return the matrix whose rows are in the parts: one row of each part in turns, or one part after the other.
+
+    In turns, the first parts may have one row more than the others.
+    """
+    if not in_turns:
+        return concat(parts, 0)
+    row_count = min(int(part.shape[0]) for part in parts)
+    row_shape = parts[0].shape.as_list()[1:]
+    rows_in_turns = reshape(stack([part[:row_count] for part in parts], 1), [row_count * len(parts), *row_shape])
+    return concat([rows_in_turns, *(part[row_count:] for part in parts)], 0)
 
 
 def xw_plus_b(x: TensorLike, weights: Any, biases: TensorLike, name: str | None = None) -> Any:

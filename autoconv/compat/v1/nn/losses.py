@@ -90,7 +90,7 @@ def weighted_cross_entropy_with_logits(
     labels: Any = None, logits: Any = None, pos_weight: Any = None,
     name: str | None = None, targets: Any = None,
 ) -> Any:  # fmt: skip
-    """The cross entropy of labels and the sigmoid of logits, where the term of true labels is times `pos_weight`.
+    """The cross entropy of labels and the sigmoid of logits, with the factor `pos_weight` of the term of true labels.
 
     >>> autoconv.compat.v1.nn.weighted_cross_entropy_with_logits([1.0], [0.0], 2.0).numpy().round(4)
     array([1.3863], dtype=float32)

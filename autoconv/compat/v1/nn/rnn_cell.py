@@ -171,7 +171,7 @@ class LSTMCell(RNNCell):
         return next_output, concat([next_state, next_output], 1)
 
     def _with_peephole(self, gate: Any, cell_state: Any, letter: str) -> Any:
-        """Return gate + weights * cell_state if the cell uses peepholes, else the gate; `letter` is part of a name."""
+        """Return gate + weights * cell_state if the cell uses peepholes, else the gate; `letter` names the gate."""
         if not self._use_peepholes:
             return gate
         shape = [self._unit_count]
@@ -179,7 +179,7 @@ class LSTMCell(RNNCell):
 
 
 class BasicLSTMCell(LSTMCell):
-    """A long short-term memory, with a bias of its forget gate.
+    """An LSTMCell without projection, peepholes and clipping.
 
     >>> autoconv.compat.v1.nn.rnn_cell.BasicLSTMCell(4).output_size
     4
@@ -198,6 +198,8 @@ class BasicLSTMCell(LSTMCell):
 class MultiRNNCell(RNNCell):
     """A stack of cells: the output of each is the input of the next.
 
+    The state is the tuple of the cells' states, or without `state_is_tuple` one tensor with these side by side.
+
     >>> cells = [autoconv.compat.v1.nn.rnn_cell.GRUCell(4) for _ in range(2)]
     >>> autoconv.compat.v1.nn.rnn_cell.MultiRNNCell(cells).state_size
     (4, 4)
@@ -208,20 +210,25 @@ class MultiRNNCell(RNNCell):
         if not cells:
             raise ValueError("Must specify at least one cell for MultiRNNCell.")
         self._cells = list(cells)
-        self.state_size = tuple(cell.state_size for cell in cells)
+        self._state_sizes = tuple(cell.state_size for cell in cells)
+        self._state_is_tuple = state_is_tuple
+        if not state_is_tuple and not all(isinstance(size, int) for size in self._state_sizes):
+            raise ValueError("Some cells return tuples of states, but the flag state_is_tuple is not set.")
+        self.state_size = self._state_sizes if state_is_tuple else sum(self._state_sizes)
         self.output_size = cells[-1].output_size
 
     def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
         states = []
-        for number, (cell, cell_state) in enumerate(zip(self._cells, state, strict=True)):
+        cell_states = state if self._state_is_tuple else split(state, list(self._state_sizes), 1)
+        for number, (cell, cell_state) in enumerate(zip(self._cells, cell_states, strict=True)):
             with variables.variable_scope(f"cell_{number}"):
                 inputs, next_state = cell(inputs, cell_state)
             states.append(next_state)
-        return inputs, tuple(states)
+        return inputs, tuple(states) if self._state_is_tuple else concat(states, 1)
 
 
 class DropoutWrapper(RNNCell):
-    """A cell with dropout of its inputs, outputs and states.
+    """A cell with dropout of its inputs, outputs and states, but not of the state c of a long short-term memory.
 
     >>> cell = autoconv.compat.v1.nn.rnn_cell.GRUCell(4)
     >>> autoconv.compat.v1.nn.rnn_cell.DropoutWrapper(cell, output_keep_prob=0.5).output_size
@@ -240,7 +247,7 @@ class DropoutWrapper(RNNCell):
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:
         input_keep, output_keep, state_keep = self._keep_probabilities
         output, next_state = self._cell(_drop_out(inputs, input_keep), state, scope)
-        return _drop_out(output, output_keep), _map_state(lambda tensor: _drop_out(tensor, state_keep), next_state)
+        return _drop_out(output, output_keep), _drop_out_state(next_state, state_keep)
 
 
 class ResidualWrapper(RNNCell):
@@ -273,11 +280,13 @@ def _drop_out(value: Any, keep_probability: Any) -> Any:
     return value if keeps_all else dropout(value, keep_probability)
 
 
-def _map_state(function: Any, state: Any) -> Any:
-    """Apply a function to each tensor of a state."""
+def _drop_out_state(state: Any, keep_probability: Any) -> Any:
+    """Return a state with dropout of each tensor, except for the cell state c of a long short-term memory."""
     if isinstance(state, LSTMStateTuple):
-        return LSTMStateTuple(*map(function, state))
-    return tuple(_map_state(function, item) for item in state) if isinstance(state, tuple) else function(state)
+        return LSTMStateTuple(state.c, _drop_out(state.h, keep_probability))
+    if isinstance(state, tuple):
+        return tuple(_drop_out_state(item, keep_probability) for item in state)
+    return _drop_out(state, keep_probability)
 
 
 def _zero_state(size: Any, batch_size: Any, dtype: Any) -> Any:

@@ -103,7 +103,7 @@ class QueueBase:
         return numpy_function(count, [], [TensorSpec((), int32)], name=name or f"{self.name}_Size")[0]
 
     def buffer(self) -> Buffer:
-        """Return the buffer of the running session, or that of eager execution."""
+        """Return the buffer of the running session, or without one the buffer of eager execution."""
         session = running_session() if is_session_running() else None
         owner = self if session is None else session
         with self._lock:
@@ -162,11 +162,11 @@ class QueueBase:
         return self._dequeue([convert_to_tensor(n, int32)], specs, batch, name or f"{self.name}_DequeueMany")
 
     def _stack(self, values: list[Any]) -> Any:
-        """Return the values of one component of several elements as one array, with a new first axis."""
+        """Return the values that several elements have at one position as one array, with a new first axis."""
         return np.stack([np.asarray(value, object if isinstance(value, bytes) else None) for value in values])
 
     def _dequeue(self, inputs: list[Any], specs: list[TensorSpec], take: abc.Callable[..., Any], name: str) -> Any:
-        """Return tensors of the values that take(*inputs) removes from the queue, in a dict if the queue has names."""
+        """Return tensors of the values that take(*inputs) removes: a dict for a queue with names, one, or a list."""
 
         def take_values(*arguments: Any) -> list[Any]:
             return list(take(*arguments))
@@ -354,7 +354,7 @@ class _ShuffledBuffer(Buffer):
 class _PriorityBuffer(Buffer):
     """A buffer that removes the lowest priority first, and elements of one priority in the order of addition."""
 
-    _count = 0  # of all elements so far
+    _count = 0  # number of elements that were added so far
 
     def _add(self, element: Any) -> None:
         self._count += 1
@@ -365,7 +365,7 @@ class _PriorityBuffer(Buffer):
 
 
 def _shape_list(shapes: Any, count: int) -> list[TensorShape]:
-    """Return the shape of each value of an element, from a list of them or a single one."""
+    """Return the shape of each value of an element, from a list of shapes or a single shape; None is any shape."""
     if shapes is None:
         return [TensorShape(None)] * count
     if isinstance(shapes, TensorShape) or all(size is None or isinstance(size, int) for size in shapes):

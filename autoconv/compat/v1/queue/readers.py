@@ -79,7 +79,7 @@ class ReaderBase:
         return self._states.setdefault(running_session(), _ReaderState())
 
     def _next(self, queue: Any) -> list[bytes]:
-        """Return the next [key, value]; without a queue, raise OutOfRangeError at the end of the open file."""
+        """Return the next [key, value]; if `queue` is None, raise OutOfRangeError at the end of the open file."""
         state = self._state()
         with state.lock:
             while True:

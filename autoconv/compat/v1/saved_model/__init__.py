@@ -35,7 +35,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Return the names that have the same meaning in version 2."""
+    """Return a name of `autoconv.saved_model`, whose meaning is the same in both versions."""
     if not hasattr(saved_model, name):
         raise AttributeError(f"module 'autoconv.compat.v1.saved_model' has no attribute {name!r}")
     return getattr(saved_model, name)

@@ -75,8 +75,7 @@ class Builder:
                 for name, signature in signatures.items()
             }
             self._content, self._writer, _ = make_content(root, functions, SaveOptions())
-        names = {variable.storage.name: number for number, variable in enumerate(variables)}
-        self._content["variable_names"] = sorted(names, key=names.__getitem__)
+        self._content["variable_names"] = [variable.storage.name for variable in variables]
         self._content["meta_graphs"] = []
         self._add_graph(graph, tags, signatures)
 
@@ -85,7 +84,7 @@ class Builder:
         assets_list: Sequence[Any] | None = None, clear_devices: bool = False, init_op: Any = None,
         train_op: Any = None, saver: Any = None, strip_default_attrs: bool = False, main_op: Any = None,
     ) -> None:  # fmt: skip
-        """Add the default graph under other tags; it gets the values of the first graph's variables, by name.
+        """Add the default graph under other tags; its variables get the values of the first graph's, by name.
 
         Raises AssertionError before the first `add_meta_graph_and_variables`.
         """

@@ -21,11 +21,11 @@ def load(
     sess: Session, tags: Sequence[str], export_dir: str | os.PathLike[str], import_scope: str | None = None,
     **saver_kwargs: Any,
 ) -> MetaGraphDef:  # fmt: skip
-    """Add the graph of a saved model to that of the session, with the values of its variables; return its MetaGraphDef.
+    """Add the graph of a saved model, with the values of its variables, to the session's; return its MetaGraphDef.
 
-    Of a folder that `autoconv.saved_model.save` wrote, the graph gets a call of each signature, and placeholders for
-    it. Nothing of a graph is run. Raises OSError without a saved model, RuntimeError for tags that the folder lacks,
-    and DataLossError for damage.
+    From a folder that `autoconv.saved_model.save` wrote, the graph gets a call of each signature with new
+    placeholders. Nothing of a graph is run. Raises OSError without a saved model, RuntimeError for tags that the folder
+    lacks, and DataLossError for damage.
 
     >>> import tempfile
     >>> module, folder = autoconv.Module(), tempfile.mkdtemp()
@@ -76,7 +76,7 @@ def _load_signatures(sess: Session, folder: str, tags: Sequence[str]) -> MetaGra
 
 
 def _call_signature(name: str, function: Any) -> SignatureDef:
-    """Record a call of a signature with new placeholders; return their names and those of the results."""
+    """Record a call of a signature with new placeholders; return the names of the placeholders and of the results."""
     specs: Mapping[str, Any] = function.structured_input_signature[1]
     inputs = {key: placeholder(spec.dtype, spec.shape, f"{name}_{key}") for key, spec in specs.items()}
     return predict_signature_def(inputs, function(**inputs))

@@ -1,7 +1,7 @@
 """Meta graphs: graphs of version 1 with their variables, collections and signatures, as data.
 
-A meta graph has the graph as text, JSON values that refer to its values and nodes by name, and arrays. To import one,
-its text is parsed and verified, and its nodes are added to the default graph; nothing is run.
+A meta graph has the graph as text, JSON values that refer to its values and nodes by name, and arrays. To import a
+meta graph, its text is parsed and verified, and its nodes are added to the default graph; nothing is run.
 """
 
 from __future__ import annotations
@@ -62,14 +62,15 @@ def make_meta_graph(
 ) -> MetaGraphDef:  # fmt: skip
     """Return a graph as data; its arrays are added to `arrays`.
 
-    `collections` are the names of the collections to keep, by default all. `saved_variables` are those of a saver, by
-    their names in checkpoints. Nodes that refer to Python functions or objects are left out, with all that needs them.
+    `collections` are the names of the collections to keep, by default all. `saved_variables` are the variables of a
+    saver by their names in checkpoints. Nodes that refer to Python functions or objects are left out, with the
+    nodes that depend on them.
     """
     captured = graph.captured
     part = _storable_part(graph)
     names = {*(value.name for value in part.parameters), *(node.name for node in part.nodes)}
     variables = [item for item in graph.attachments.get("variables", []) if item.assignment.op.name in names]
-    numbers = {variable: number for number, variable in enumerate(variables)}
+    variable_numbers = {variable: number for number, variable in enumerate(variables)}
     operations = {
         name: list(item.control_names) for name, item in graph.attachments.get("operations", {}).items()
         if not isinstance(item, StartOperation) and names.issuperset(item.control_names)
@@ -77,7 +78,7 @@ def make_meta_graph(
     imported = graph.attachments.get("imported", {})
     kept_collections = graph.collections if collections is None else collections
     members = {
-        name: [_element_record(item, numbers, names, operations) for item in graph.get_collection(name)]
+        name: [_element_record(item, variable_numbers, names, operations) for item in graph.get_collection(name)]
         for name in kept_collections if isinstance(name, str)
     }  # fmt: skip
     record = {
@@ -94,7 +95,10 @@ def make_meta_graph(
         "collections": [[name, [item for item in items if item is not None]] for name, items in members.items()],
         "signatures": {name: signature.record() for name, signature in (signatures or {}).items()},
         "tags": list(tags),
-        "saver": {name: numbers[variable] for name, variable in (saved_variables or {}).items() if variable in numbers},
+        "saver": {
+            name: variable_numbers[variable] for name, variable in (saved_variables or {}).items()
+            if variable in variable_numbers
+        },
     }  # fmt: skip
     return MetaGraphDef(record, to_text(part, spans=True, attributes=array_extractor(arrays)), arrays.__getitem__)
 
@@ -102,15 +106,15 @@ def make_meta_graph(
 def _storable_part(graph: Graph) -> graphs.Graph:
     """Return the graph without the nodes that refer to Python functions or objects, and all that needs them."""
     recorded = graph.recorded
-    lost = {value for value, object_ in graph.captured.items() if not isinstance(object_, _STORABLE_CAPTURES)}
-    part = graphs.Graph(recorded.name, [value for value in recorded.parameters if value not in lost])
-    lost_names: set[str] = set()
+    missing_values = {value for value, object_ in graph.captured.items() if not isinstance(object_, _STORABLE_CAPTURES)}
+    part = graphs.Graph(recorded.name, [value for value in recorded.parameters if value not in missing_values])
+    missing_names: set[str] = set()
     for node in recorded.nodes:
         inner_nodes = [inner for region in node.regions for inner in region.walk()]
-        is_lost = not lost.isdisjoint(node.inputs) or any(map(refers_to_python, [node, *inner_nodes]))
-        if is_lost or not lost_names.isdisjoint(recorded.controls.get(node.name, ())):
-            lost.update(node.results)
-            lost_names.add(node.name)
+        is_missing = not missing_values.isdisjoint(node.inputs) or any(map(refers_to_python, [node, *inner_nodes]))
+        if is_missing or not missing_names.isdisjoint(recorded.controls.get(node.name, ())):
+            missing_values.update(node.results)
+            missing_names.add(node.name)
         else:
             part.nodes.append(node)
     return part
@@ -139,11 +143,11 @@ def _variable_record(variable: GraphVariable) -> dict[str, Any]:
 
 
 def _element_record(
-    item: Any, numbers: Mapping[GraphVariable, int], names: set[str], operations: Mapping[str, Any]
+    item: Any, variable_numbers: Mapping[GraphVariable, int], names: set[str], operations: Mapping[str, Any]
 ) -> Any:
     """Return a member of a collection as JSON values; None for an object that no file can hold."""
     if isinstance(item, GraphVariable):
-        return {"variable": numbers[item]} if item in numbers else None
+        return {"variable": variable_numbers[item]} if item in variable_numbers else None
     if isinstance(item, SymbolicTensor):
         value = item.value_in_graph
         return {"tensor": _reference(value)} if value.name in names else None
@@ -171,7 +175,7 @@ def add_to_graph(
 
 
 class _Importing:
-    """The addition of one meta graph to a graph."""
+    """The state of adding one meta graph to a graph."""
 
     def __init__(
         self, meta_graph: MetaGraphDef, recorded: Any, graph: Graph, scope: str, input_map: Mapping[str, Any]
@@ -181,7 +185,7 @@ class _Importing:
         self._prefix = current_scope() + (f"{scope.rstrip('/')}/" if scope else "")
         self._values: dict[Value, Value] = {}
         self._storages: dict[str, Storage] = {}
-        self._names: dict[str, str] = {}  # of nodes and operations in the graph, by those in the meta graph
+        self._names: dict[str, str] = {}  # of nodes and operations: in the meta graph -> in the graph
 
     def run(self) -> list[GraphVariable]:
         """Add all parts; return the variables."""
@@ -197,9 +201,9 @@ class _Importing:
             target.controls[self._names[name]] = tuple(self._names[other] for other in earlier)
         tensors = {_reference(value): SymbolicTensor(copy) for value, copy in self._values.items()}
         variables = [self._variable(record, tensors) for record in self._record["variables"]]
-        operations = {name: self._operation(name, inner) for name, inner in self._record["operations"].items()}
+        operations = {name: self._operation(name, nodes) for name, nodes in self._record["operations"].items()}
         imported = self._graph.attachments.setdefault("imported", {})
-        imported.update({self._prefix + name: tensors[old] for name, old in self._record["imported"].items()})
+        imported.update({self._prefix + name: tensors[value] for name, value in self._record["imported"].items()})
         elements: dict[str, Any] = {"variable": variables, "tensor": tensors, "operation": operations}
         for collection, members in self._record["collections"]:
             for member in members:
@@ -226,8 +230,9 @@ class _Importing:
     def _variable(self, record: Mapping[str, Any], tensors: Mapping[str, Any]) -> GraphVariable:
         initial_value, assignment, snapshot = (tensors[reference] for reference in record["tensors"])
         storage = self._storages[record["storage"]]
-        parts = initial_value, assignment, snapshot
-        return GraphVariable.from_graph(self._graph, storage, bool(record["trainable"]), parts)
+        return GraphVariable.from_graph(
+            self._graph, storage, bool(record["trainable"]), (initial_value, assignment, snapshot)
+        )
 
     def _operation(self, name: str, control_names: Sequence[str]) -> Operation:
         return Operation(self._prefix + name, self._graph, [self._names[other] for other in control_names])

@@ -52,7 +52,7 @@ class SignatureDef:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> SignatureDef:
-        """Return the signature that `record` described."""
+        """Return the signature that the method `record` returned as JSON values."""
         inputs, outputs = (
             {
                 key: TensorInfo(name, as_dtype(dtype), TensorShape(shape))

@@ -48,7 +48,7 @@ def wrap_function(fn: Callable[..., Any], signature: Any, name: str | None = Non
 class WrappedFunction:
     """A graph of version 1 as a function of its placeholders.
 
-    A call runs the ops with effects as well, except the initializers of variables.
+    A call also runs all ops with effects, except the initializers of variables.
 
     >>> f = autoconv.compat.v1.wrap_function(lambda x: x + 1.0, [autoconv.TensorSpec([])])
     >>> f.graph.get_operations()[0].type
@@ -99,6 +99,7 @@ class WrappedFunction:
     def _make_function(
         self, feeds: Sequence[Any], fetches: Any, name: str, input_signature: Any, node_names: Sequence[str]
     ) -> ConcreteFunction:
+        """Return a function of the feeds, whose parameters have the names of the signature's specs or of the feeds."""
         specs = None if input_signature is None else nest.flatten(input_signature)
         values = [Session(graph=self.graph).resolve(feed) for feed in feeds]
         names = [value.name for value in values] if specs is None else [spec.name for spec in specs]  # type: ignore[union-attr]
@@ -116,7 +117,7 @@ def initialized_variables(graph: Graph) -> dict[GraphVariable, Variable]:
 
 
 def session_variables(session: Session) -> dict[GraphVariable, Variable]:
-    """Return a variable with the session's value for each variable of its graph that has one."""
+    """Return a variable for each variable of the session's graph that has a value there, with this value."""
     variables = session.graph.attachments.get("variables", [])
     initialized = [variable for variable in variables if session.has_value(variable)]
     with recording(region=None):
@@ -130,7 +131,10 @@ def function_of_graph(
     graph: Graph, feeds: Mapping[str, Any], fetches: Any, variables: Mapping[GraphVariable, Variable], name: str,
     node_names: Sequence[str] = (),
 ) -> ConcreteFunction:  # fmt: skip
-    """Return a function of the feeds, by the names of its parameters, that computes the fetches and runs the nodes."""
+    """Return a function that computes the fetches and runs the nodes `node_names`, on the given variables.
+
+    `feeds` has the fed tensors by the names of the function's parameters.
+    """
     session = Session(graph=graph)
 
     def resolve(item: Any) -> Any:
@@ -138,10 +142,10 @@ def function_of_graph(
 
     flat_fetches = [None if item is None else resolve(item) for item in nest.flatten(fetches)]
     outputs = [item for item in flat_fetches if isinstance(item, Value)]
-    operations = [inner for item in flat_fetches if isinstance(item, tuple) for inner in item]
+    fetched_nodes = [node_name for item in flat_fetches if isinstance(item, tuple) for node_name in item]
     fed_values: list[Any] = [resolve(feed) for feed in feeds.values()]
-    part = graph_part(graph, outputs, [*node_names, *operations], fed_values)
-    storages = {variable.storage: own.storage for variable, own in variables.items()}
+    part = graph_part(graph, outputs, [*node_names, *fetched_nodes], fed_values)
+    storages = {graph_variable.storage: variable.storage for graph_variable, variable in variables.items()}
     captures = [
         storages.get(captured, captured) if isinstance(captured, Storage) else captured
         for captured in part.captured_objects

@@ -99,7 +99,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Return the names that have the same meaning in version 2."""
+    """Return a name of `autoconv.train`, whose meaning is the same in both versions."""
     if not hasattr(train, name):
         remedy = REMEDIES.get(f"train.{name}")
         message = f"module 'autoconv.compat.v1.train' has no attribute {name!r}"

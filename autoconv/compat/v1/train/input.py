@@ -112,11 +112,11 @@ def batch(
     shapes: Any = None, dynamic_pad: bool = False, allow_smaller_final_batch: bool = False,
     shared_name: str | None = None, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Return batches of tensors, in their structure: `num_threads` threads run the tensors and fill a queue.
+    """Return batches of tensors, in their structure: `num_threads` threads compute the tensors and fill a queue.
 
     With `enqueue_many` the tensors have several elements, along the first axis. With `dynamic_pad` axes of unknown size
     are padded with zeros. A run raises OutOfRangeError if the queue is closed and has fewer elements than a batch, or
-    none with `allow_smaller_final_batch`.
+    with `allow_smaller_final_batch` has none.
 
     >>> v1 = autoconv.compat.v1
     >>> with autoconv.Graph().as_default(), v1.Session() as session:

@@ -22,7 +22,7 @@ def export_meta_graph(
 
     The file has a format of its own, with and without `as_text`. `collection_list` has the names of the collections to
     keep, by default all. Nodes and members that no file can hold, which refer to Python functions or objects, are left
-    out, with all that needs them. Raises NotImplementedError for a part of a graph.
+    out, with the nodes that depend on them. Raises NotImplementedError for a part of a graph.
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "model.meta")

@@ -50,16 +50,16 @@ class Scaffold:
         ready_op: Any = None, ready_for_local_init_op: Any = None, local_init_op: Any = None, summary_op: Any = None,
         saver: Any = None, copy_from_scaffold: Any = None, local_init_feed_dict: Any = None,
     ) -> None:  # fmt: skip
-        other = copy_from_scaffold
-        self.init_op = init_op if other is None or init_op is not None else other.init_op
-        self.init_feed_dict = init_feed_dict if other is None else init_feed_dict or other.init_feed_dict
-        self.init_fn = init_fn if other is None else init_fn or other.init_fn
+        source = copy_from_scaffold
+        self.init_op = init_op if source is None or init_op is not None else source.init_op
+        self.init_feed_dict = init_feed_dict if source is None else init_feed_dict or source.init_feed_dict
+        self.init_fn = init_fn if source is None else init_fn or source.init_fn
         self.ready_op, self.ready_for_local_init_op = ready_op, ready_for_local_init_op
         self.local_init_op, self.local_init_feed_dict = local_init_op, local_init_feed_dict
         self.summary_op, self.saver = summary_op, saver
 
     def finalize(self) -> Scaffold:
-        """Create the operations that were not given in the default graph, finalize it, and return the scaffold."""
+        """Create the missing operations in the default graph, finalize the graph, and return the scaffold."""
         if self.init_op is None:
             self.init_op = global_variables_initializer()
         if self.local_init_op is None:
@@ -124,8 +124,8 @@ class ChiefSessionCreator(SessionCreator):
 class MonitoredSession:
     """A session that calls hooks before and after each run.
 
-    An OutOfRangeError in the block, the end of the input, is not propagated. `should_stop()` is true once a hook has
-    requested a stop; from then on `run` raises RuntimeError.
+    An OutOfRangeError in the block means the end of the input, and is not propagated. `should_stop()` is true once a
+    hook has requested a stop; from then on `run` raises RuntimeError.
 
     >>> with autoconv.Graph().as_default():
     ...     step = autoconv.compat.v1.train.get_or_create_global_step()
@@ -152,7 +152,7 @@ class MonitoredSession:
             hook.after_create_session(self._session, self._coordinator)
 
     def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
-        """Run fetches as a session does, with those of the hooks; raises RuntimeError once a stop was requested."""
+        """Run the fetches, together with those of the hooks; raises RuntimeError once a stop was requested."""
         if self._session is None or self._coordinator.should_stop():
             raise RuntimeError("Run called even after should_stop requested.")
         context = SessionRunContext(SessionRunArgs(fetches, feed_dict, options), self._session)
@@ -214,7 +214,7 @@ class MonitoredSession:
 
 
 class _StepContext:
-    """The argument of a step function: the session without hooks, a run with them, and a request to stop."""
+    """The argument of a step function: the session without hooks, a `run` with hooks, and a request to stop."""
 
     def __init__(self, owner: MonitoredSession) -> None:
         self.session = owner.raw_session()
@@ -253,7 +253,7 @@ def MonitoredTrainingSession(
     max_wait_secs: float = 7200, save_checkpoint_steps: Any = _NOT_GIVEN, summary_dir: str | None = None,
     save_graph_def: bool = True,
 ) -> MonitoredSession:  # fmt: skip
-    """Return a MonitoredSession that saves checkpoints and summaries in a folder, and restores the latest from there.
+    """Return a MonitoredSession that saves checkpoints and summaries in a folder, and begins with the last checkpoint.
 
     By default checkpoints are saved every 600 seconds and summaries every 100 steps.
 
@@ -290,7 +290,7 @@ def MonitoredTrainingSession(
 
 
 def _resolve_intervals(arguments: tuple[Any, Any], defaults: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Return (seconds, steps): the defaults if neither argument is given, else None for the one that is not."""
+    """Return (seconds, steps): the defaults if neither argument is given; else None for a missing one."""
     if all(value is _NOT_GIVEN for value in arguments):
         return defaults
     seconds, steps = (None if value is _NOT_GIVEN else value for value in arguments)

@@ -44,12 +44,12 @@ class ExponentialMovingAverage(train.ExponentialMovingAverage):
         return group(*self._move_averages(variables), name=self.name)
 
     def variables_to_restore(self, moving_avg_variables: Iterable[Any] | None = None) -> dict[str, Any]:
-        """Return variables by the names under which a Saver restores them.
+        """Return variables by the names under which a Saver finds their values.
 
         An averaged variable is listed under the name of its average.
         """
-        averaged_variables = [*trainable_variables(), *moving_average_variables()]
-        averaged_variables = averaged_variables if moving_avg_variables is None else list(moving_avg_variables)
+        default_variables = [*trainable_variables(), *moving_average_variables()]
+        averaged_variables = default_variables if moving_avg_variables is None else list(moving_avg_variables)
         averaged_names = {variable.op.name for variable in averaged_variables}
         result = {self.average_name(variable): variable for variable in averaged_variables}
         for variable in global_variables():

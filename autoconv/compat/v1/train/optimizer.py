@@ -127,7 +127,7 @@ class Optimizer:
         """Compute values that all updates of a step share; called once in each step, before `_update`."""
 
     def _update(self, gradient: Any, variable: Any) -> list[Any]:
-        """Return the assignments of a step that change one variable."""
+        """Return the assignments of a step for one variable and the optimizer's variables that belong to it."""
         raise NotImplementedError("an optimizer has a method _update(gradient, variable)")
 
     def _finish(self) -> list[Any]:
@@ -154,7 +154,7 @@ class Optimizer:
         return slots[variable.ref()]
 
     def _shared_variable(self, name: str, initial: float, variable: Any) -> Any:
-        """Return the optimizer's variable `name`, common to all variables, created at the first request."""
+        """Return the optimizer's variable `name`, shared by all trained variables, created at the first request."""
         if name not in self._shared_variables:
             with name_scope(""):
                 self._shared_variables[name] = Variable(initial, trainable=False, name=name, dtype=variable.dtype)
@@ -249,7 +249,7 @@ class AdagradOptimizer(Optimizer):
 
 
 class AdadeltaOptimizer(Optimizer):
-    """Adadelta (Zeiler, 2012): gradients times the root of mean squared updates over that of mean squared gradients.
+    """Adadelta (Zeiler, 2012): gradient * sqrt(mean squared updates) / sqrt(mean squared gradients).
 
     >>> v = autoconv.Variable(1.0)
     >>> autoconv.compat.v1.train.AdadeltaOptimizer(1.0).minimize(lambda: v * v)
@@ -269,13 +269,13 @@ class AdadeltaOptimizer(Optimizer):
             self._hyperparameter(value, variable) for value in (self._learning_rate, self._rho, self._epsilon)
         )
         squares, updates = self._slot(variable, "accum"), self._slot(variable, "accum_update", label=f"{self._name}_1")
-        mean = squares.assign(rho * squares + (1 - rho) * gradient * gradient)
-        step = sqrt(updates + epsilon) / sqrt(mean + epsilon) * gradient
-        return [mean, updates.assign(rho * updates + (1 - rho) * step * step), variable.assign_sub(rate * step)]
+        mean_square = squares.assign(rho * squares + (1 - rho) * gradient * gradient)
+        step = sqrt(updates + epsilon) / sqrt(mean_square + epsilon) * gradient
+        return [mean_square, updates.assign(rho * updates + (1 - rho) * step * step), variable.assign_sub(rate * step)]
 
 
 class RMSPropOptimizer(Optimizer):
-    """RMSProp (Tieleman and Hinton, 2012): the gradient over the root of a moving average of its square.
+    """RMSProp (Tieleman and Hinton, 2012): the gradient divided by the root of a moving average of its square.
 
     The average starts at 1. With `centered`, the square of the gradient's moving average is subtracted under the root.
 
@@ -297,18 +297,18 @@ class RMSPropOptimizer(Optimizer):
         rate, decay, momentum, epsilon = (self._hyperparameter(value, variable) for value in self._hyperparameters)
         squares = self._slot(variable, "rms", initial=1.0)
         velocity = self._slot(variable, "momentum", label=f"{self._name}_1")
-        mean = squares.assign(decay * squares + (1 - decay) * gradient * gradient)
-        assignments, variance = [mean], mean
+        mean_square = squares.assign(decay * squares + (1 - decay) * gradient * gradient)
+        assignments, variance = [mean_square], mean_square
         if self._centered:
             gradients = self._slot(variable, "mg", label=f"{self._name}_2")
             mean_gradient = gradients.assign(decay * gradients + (1 - decay) * gradient)
-            assignments, variance = [mean, mean_gradient], mean - mean_gradient * mean_gradient
+            assignments, variance = [mean_square, mean_gradient], mean_square - mean_gradient * mean_gradient
         step = velocity.assign(momentum * velocity + rate * gradient / sqrt(variance + epsilon))
         return [*assignments, step, variable.assign_sub(step)]
 
 
 class AdamOptimizer(Optimizer):
-    """Adam (Kingma and Ba, 2015), with epsilon outside of the bias correction, as at the end of its section 2.
+    """Adam (Kingma and Ba, 2015), with epsilon outside of the bias correction, as at the end of the paper's section 2.
 
     >>> v = autoconv.Variable(1.0)
     >>> autoconv.compat.v1.train.AdamOptimizer(0.5).minimize(lambda: v * v)
@@ -333,9 +333,9 @@ class AdamOptimizer(Optimizer):
         rate, beta1, beta2, epsilon = (self._hyperparameter(value, variable) for value in hyperparameters)
         means, squares = self._slot(variable, "m"), self._slot(variable, "v", label=f"{self._name}_1")
         mean = means.assign(beta1 * means + (1 - beta1) * gradient)
-        square = squares.assign(beta2 * squares + (1 - beta2) * gradient * gradient)
-        step = rate * cast(self._correction, variable.dtype) * mean / (sqrt(square) + epsilon)
-        return [mean, square, variable.assign_sub(step)]
+        mean_square = squares.assign(beta2 * squares + (1 - beta2) * gradient * gradient)
+        step = rate * cast(self._correction, variable.dtype) * mean / (sqrt(mean_square) + epsilon)
+        return [mean, mean_square, variable.assign_sub(step)]
 
     def _finish(self) -> list[Any]:
         powers = (self._beta1_power, self._beta1), (self._beta2_power, self._beta2)
@@ -382,5 +382,5 @@ def _variables_used_in(trace: Any) -> list[Any]:
 
 
 def _initial_tensor(variable: Any) -> Any:
-    """Return a tensor of the variable's shape that can be read before the variable is initialised."""
+    """Return a tensor of the variable's shape. In a graph, a session can run it before the variable's initializer."""
     return variable.initialized_value() if variable.initializer is not None else variable.value()

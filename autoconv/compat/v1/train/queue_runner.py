@@ -56,7 +56,7 @@ class QueueRunner:
     def create_threads(
         self, sess: Any, coord: Any = None, daemon: bool = False, start: bool = False
     ) -> list[threading.Thread]:
-        """Return new threads, which stop when `coord` requests it; none if the runner's threads run already."""
+        """Return new threads, which stop when `coord` requests it; [] if the runner's threads run already."""
         with self._lock:
             if self._running_counts[sess]:
                 return []

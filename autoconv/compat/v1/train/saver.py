@@ -26,8 +26,8 @@ class Saver:
     """A saver writes the variables of a session to files and restores them, also from files of TensorFlow's savers.
 
     `var_list` is a list of variables, or a dict of them by their names in the file; by default all that the graph has
-    when the saver is created. The last `max_to_keep` checkpoints are kept, and one in each period of
-    `keep_checkpoint_every_n_hours`.
+    when the saver is created. The last `max_to_keep` checkpoints are kept, with 0 all, and in
+    addition one of each `keep_checkpoint_every_n_hours`.
 
     >>> import tempfile
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
@@ -90,7 +90,7 @@ class Saver:
         """Write a checkpoint; return its path prefix, which ends with `global_step` if that is given.
 
         With eager execution, the session is None. Raises FailedPreconditionError for a variable that is not
-        initialised. The graph is written beside it, to `path.meta`; see `train.export_meta_graph`.
+        initialised. The graph is written beside the checkpoint, to `path.meta`; see `train.export_meta_graph`.
         """
         path = os.fspath(save_path)
         if global_step is not None:
@@ -153,7 +153,7 @@ class Saver:
         return self._variables or {}
 
     def _record_checkpoint(self, path: str, latest_filename: str | None) -> None:
-        """Add a checkpoint to the kept ones, and delete the oldest ones beyond `max_to_keep`."""
+        """Add a checkpoint to the list, and delete the oldest ones beyond `max_to_keep`."""
         others = [(other, save_time) for other, save_time in self._checkpoints if other != path]
         self._checkpoints = [*others, (path, time.time())]
         while self._max_to_keep and len(self._checkpoints) > self._max_to_keep:

@@ -107,7 +107,7 @@ class CheckpointSaverHook(SessionRunHook):
 
 
 class SummarySaverHook(SessionRunHook):
-    """Write `summary_op`, or that of the scaffold, every `save_steps` steps or `save_secs` seconds.
+    """Write `summary_op`, or the summary op of the scaffold, every `save_steps` steps or `save_secs` seconds.
 
     Raises ValueError unless one of `save_steps` and `save_secs` is given.
 

@@ -94,7 +94,7 @@ def polynomial_decay(
 def cosine_decay(
     learning_rate: Any, global_step: Any, decay_steps: Any, alpha: float = 0.0, name: str | None = None
 ) -> Any:
-    """Decay from `learning_rate` to `alpha` times it over `decay_steps`, along half a cosine (Loshchilov and Hutter).
+    """Decay from `learning_rate` to alpha * learning_rate over `decay_steps`, by half a cosine (Loshchilov and Hutter).
 
     >>> autoconv.compat.v1.train.cosine_decay(1.0, 5, 10)().numpy().round(4)
     np.float32(0.5)
@@ -112,7 +112,7 @@ def cosine_decay_restarts(
     learning_rate: Any, global_step: Any, first_decay_steps: Any, t_mul: float = 2.0, m_mul: float = 1.0,
     alpha: float = 0.0, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """`cosine_decay` with restarts: each cycle is `t_mul` times as long as the last, with `m_mul` times its rate.
+    """`cosine_decay` with restarts: each cycle has `t_mul` times the length and `m_mul` times the rate of the last.
 
     >>> autoconv.compat.v1.train.cosine_decay_restarts(1.0, 10, 10)().numpy().round(4)
     np.float32(1.0)
@@ -178,7 +178,7 @@ piecewise_constant_decay = piecewise_constant
 def _schedule(
     rate_at_step: Callable[[Any, Any], Any], learning_rate: Any, step: Any, name: str, keeps_step_dtype: bool = False
 ) -> Any:
-    """Return `rate_at_step(learning_rate, step)`, both tensors: a tensor of the graph, or a function if eager.
+    """Return the tensor `rate_at_step(learning_rate, step)` in a graph, a function that computes it if eager.
 
     The step is cast to the dtype of the rate unless `keeps_step_dtype`.
     """

@@ -73,10 +73,10 @@ class SessionRunHook:
     """
 
     def begin(self) -> None:
-        """Add nodes to the graph, which is complete when the method returns."""
+        """Add nodes to the graph; later methods of the hook must not add any."""
 
     def after_create_session(self, session: Any, coord: Any) -> None:
-        """Use the session, whose variables have their values."""
+        """Use the session, in which all variables are initialised or restored."""
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs | None:
         """Return further fetches and fed values of this call of `run`, None for nothing."""
@@ -131,7 +131,7 @@ class SecondOrStepTimer:
         return self._steps is not None and step >= self._last_step + self._steps
 
     def update_last_triggered_step(self, step: int) -> tuple[float | None, int | None]:
-        """Record a trigger at the step; return the seconds and steps since the one before, None at first."""
+        """Record a trigger at the step; return the seconds and steps since the previous trigger, or two None."""
         now, last = time.monotonic(), self._last_step
         elapsed = (None, None) if last is None else (now - self._last_time, step - last)
         self._last_step, self._last_time = step, now
@@ -186,9 +186,10 @@ class StopAtStepHook(_StepHook):
 
 
 class LoggingTensorHook(SessionRunHook):
-    """Log tensors, a dict by tags or a list, every n calls of `run` or seconds, or at the end.
+    """Log tensors, a dict by tags or a list.
 
-    Raises ValueError unless one of `every_n_iter` and `every_n_secs` is given, or `at_end`.
+    They are logged every `every_n_iter` calls of `run` or every `every_n_secs` seconds, and at the end with `at_end`.
+    Raises ValueError unless one of the three is given, and for both intervals.
 
     >>> hook = autoconv.compat.v1.train.LoggingTensorHook({"loss": "loss:0"}, every_n_iter=10)
     """

@@ -1,4 +1,4 @@
-"""The classes of datasets by their sources, for `isinstance`: a Dataset has a node of that name here."""
+"""The classes of datasets by their sources, for `isinstance`: a Dataset is an instance if its node is a `node_name`."""
 
 from __future__ import annotations
 

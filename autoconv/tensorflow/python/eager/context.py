@@ -45,7 +45,7 @@ def in_eager_mode() -> bool:
 
 
 def get_device_name() -> None:
-    """Return None: no `with` block of a device is in force for libraries that choose kernels by it."""
+    """Return None, as outside of all `device` blocks: libraries that choose kernels by the device have no choice."""
 
 
 get_config = Missing("python.eager.context.get_config", "There are no options of sessions here.")

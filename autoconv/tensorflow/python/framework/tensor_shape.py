@@ -14,10 +14,10 @@ def as_shape(shape: ShapeLike) -> TensorShape:
 
 
 def unknown_shape(rank: int | None = None) -> TensorShape:
-    """Return a shape of unknown sizes, or also of an unknown rank."""
+    """Return a shape of unknown sizes; without `rank`, the rank is unknown, too."""
     return TensorShape(None if rank is None else [None] * rank)
 
 
 def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
-    """Return a size of a shape as a Dimension, one of None where the rank is unknown."""
+    """Return a size of a shape as a Dimension, whose value is None if the size or the rank is unknown."""
     return Dimension(None if shape.rank is None else shape.as_list()[index])

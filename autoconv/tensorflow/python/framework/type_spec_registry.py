@@ -11,7 +11,7 @@ _TYPE_SPEC_TO_NAME: dict[type, str] = {}
 
 
 def register(name: str) -> Any:
-    """Return a decorator that registers a class of specs; ValueError for a name that is taken."""
+    """Return a decorator that registers a class of specs; it raises ValueError for a name that is taken."""
 
     def decorate(cls: type) -> type:
         if _NAME_TO_TYPE_SPEC.get(name, cls) is not cls:

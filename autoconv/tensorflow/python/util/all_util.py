@@ -9,7 +9,7 @@ from types import ModuleType
 
 
 def make_all(module_name: str, doc_string_modules: Sequence[ModuleType] | None = None) -> list[str]:
-    """Return the names of a module that its docstring lists, or the docstrings of other modules."""
+    """Return the names of a module that its docstring lists, or instead the docstrings of `doc_string_modules`."""
     module = sys.modules[module_name]
     texts = [documented.__doc__ or "" for documented in doc_string_modules or [module]]
     listed_names = {name for text in texts for name in re.findall(r"^@@(\w+)$", text, re.MULTILINE)}

@@ -57,7 +57,8 @@ def deprecated_arg_values(
 
     def message(target: Any, arguments: dict[str, object]) -> str:
         text = ", ".join(
-            f"{name}={value!r}" for name, value in deprecated_kwargs.items() if arguments.get(name, ...) is value
+            f"{name}={value!r}"
+            for name, value in deprecated_kwargs.items() if name in arguments and arguments[name] == value
         )
         return f"{text} of {target.__qualname__} is deprecated" if text else ""
 

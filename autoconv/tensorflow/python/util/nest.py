@@ -59,14 +59,14 @@ def map_structure_with_tuple_paths_up_to(
 
 
 def map_structure_with_tuple_paths(func: Callable[..., Any], *structure: object, **kwargs: Any) -> object:
-    """Return func(path, leaf, …) for the leaves of structures of one form."""
+    """Return func(path, leaf, …) for the leaves of structures of the same form."""
     for other in structure[1:]:
         assert_same_structure(structure[0], other, kwargs.get("check_types", True))
     return map_structure_with_tuple_paths_up_to(structure[0], func, *structure, **kwargs)
 
 
 def map_structure_with_paths(func: Callable[..., Any], *structure: object, **kwargs: Any) -> object:
-    """Return func(path, leaf, …) for the leaves of structures of one form, with paths as text such as "key/0"."""
+    """Return func(path, leaf, …) for the leaves of structures of the same form, with paths as text such as "key/0"."""
 
     def call_with_text(path: Path, *leaves: object) -> object:
         return func("/".join(map(str, path)), *leaves)
@@ -94,7 +94,7 @@ def yield_flat_paths(nest: object, expand_composites: bool = False) -> Iterator[
 
 
 def flatten_dict_items(dictionary: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Return a dict in which keys that are structures are replaced by their leaves, and values likewise.
+    """Return a dict from the leaves of each key to the leaves of its value.
 
     The key (a, b) with the value (1, 2) gives a: 1 and b: 2. Raises ValueError for a value of another size, and for
     equal keys.
@@ -116,9 +116,9 @@ def flatten_dict_items(dictionary: Mapping[Any, Any]) -> dict[Any, Any]:
 def get_traverse_shallow_structure(
     traverse_fn: Callable[[Any], Any], structure: object, expand_composites: bool = False
 ) -> object:
-    """Return a shallow structure of bools, whose leaves are the parts for which `traverse_fn(part)` returns False.
+    """Return a structure of bools: False in place of each part that is not traversed, and at each leaf its own bool.
 
-    `traverse_fn` returns a bool, or a structure of bools for the parts of its argument.
+    `traverse_fn(part)` returns whether to traverse the part, or a structure of such bools for the part's own parts.
     """
     to_traverse = traverse_fn(structure)
     if not _is_nested(structure, expand_composites):
@@ -229,7 +229,7 @@ def _yield_value(iterable: object) -> Iterator[Any]:
 
 
 def sequence_like(instance: Any, args: Iterable[Any]) -> Any:
-    """Return a structure like `instance` with other parts, which are in the order of `_yield_sorted_items`."""
+    """Return a structure like `instance` with the parts `args`, in the order of `_yield_sorted_items`."""
     parts = list(args)
     if is_mapping(instance):
         parts_by_key = dict(zip(sorted_keys(instance), parts, strict=True))

@@ -1,4 +1,4 @@
-"""`tensorflow.python.util.tf_export`: the public names of functions and classes, those of libraries and our own."""
+"""`tensorflow.python.util.tf_export`: the public names of functions and classes, of libraries and of autoconv."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 _SYMBOLS: dict[str, object] = {}
-_NAMES: dict[tuple[str, object], str] = {}  # by the library and the symbol; the first of several names
+_NAMES: dict[tuple[str, object], str] = {}  # (library, function or class) -> the first of its names
 
 
 class tf_export:
@@ -26,7 +26,7 @@ class tf_export:
         return item
 
     def export_constant(self, module_name: str, name: str) -> None:
-        """Do nothing, as constants have no names that could be asked for."""
+        """Do nothing: only names of functions and classes can be looked up."""
 
 
 keras_export: Callable[..., tf_export] = functools.partial(tf_export, api_name="keras")
@@ -36,7 +36,7 @@ estimator_export: Callable[..., tf_export] = functools.partial(tf_export, api_na
 def get_canonical_name_for_symbol(
     symbol: Any, api_name: str = "tensorflow", add_prefix_to_v1_names: bool = False
 ) -> str | None:
-    """Return the public name of a function or class; None without one."""
+    """Return the public name of a function or class; None if it has none."""
     name = _NAMES.get((api_name, symbol)) if callable(symbol) else None
     if name is None and api_name == "tensorflow":
         public_name = f"{symbol.__module__}.{symbol.__qualname__}".removeprefix("autoconv.").removeprefix("tensorflow.")
@@ -45,7 +45,7 @@ def get_canonical_name_for_symbol(
 
 
 def get_symbol_from_name(name: str) -> object:
-    """Return the function or class with a public name; None without one."""
+    """Return the function or class with this public name; None if there is none."""
     if name in _SYMBOLS:
         return _SYMBOLS[name]
     try:

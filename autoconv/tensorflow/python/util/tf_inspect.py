@@ -8,7 +8,7 @@ from inspect import *  # noqa: F403
 
 
 def getfullargspec(obj: Callable[..., object]) -> _inspect.FullArgSpec:  # type: ignore[no-redef]
-    """Return the parameters of a function; those of this package have no annotations, as TensorFlow's have none."""
+    """Return the parameters of a function, without annotations if autoconv defines it: TensorFlow's have none."""
     spec = _inspect.getfullargspec(obj)
     is_own = (getattr(obj, "__module__", None) or "").partition(".")[0] == "autoconv"
     return spec._replace(annotations={}) if is_own else spec

@@ -18,7 +18,8 @@ def add_operators(
 ) -> list[LinearOperator]:  # fmt: skip
     """Return a list of one operator, the sum: diagonal or triangular if all operators are, or else dense.
 
-    Raises TypeError for operators of other classes than the dense, the triangular and the diagonal ones.
+    Fewer than two operators are returned as they are. Raises TypeError for operators of other classes than the dense,
+    the triangular and the diagonal ones.
     """
     if len(operators) < 2:
         return list(operators)

@@ -11,7 +11,7 @@ from autoconv.runtime.annotations import TensorLike
 def assert_splits_match(nested_splits_lists: Sequence[Sequence[TensorLike]]) -> list[object]:
     """Assert that ragged tensors have rows of the same lengths; raises ValueError for other depths.
 
-    The result, for `control_dependencies`, is empty: assertions keep their order without it.
+    The result, for `control_dependencies`, is empty: assertions keep their order without control dependencies.
     """
     first, *others = nested_splits_lists
     if any(len(splits) != len(first) for splits in others):

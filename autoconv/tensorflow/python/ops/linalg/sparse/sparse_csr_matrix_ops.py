@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from autoconv.api.matrices.linalg import matmul
 from autoconv.api.sparse.computing import sparse_dense_matmul
 from autoconv.api.sparse.conversion import from_dense, to_dense
@@ -19,12 +17,13 @@ def sparse_tensor_to_csr_sparse_matrix(
 
 def sparse_matrix_sparse_mat_mul(
     a: SparseTensor, b: SparseTensor, type: DTypeLike, transpose_a: bool = False, transpose_b: bool = False,
-    **options: Any,
-) -> SparseTensor:
-    """Return the product, computed as a dense matrix."""
-    if a.shape.rank == 2:
-        return from_dense(sparse_dense_matmul(a, to_dense(b), adjoint_a=transpose_a, adjoint_b=transpose_b))
-    return from_dense(matmul(to_dense(a), to_dense(b), transpose_a=transpose_a, transpose_b=transpose_b))
+    adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None,
+) -> SparseTensor:  # fmt: skip
+    """Return the product, computed as a dense matrix; matrices are transposed, or conjugated and transposed, first."""
+    if a.shape.rank == 2 and not a.dtype.is_complex:
+        right = to_dense(b)
+        return from_dense(sparse_dense_matmul(a, right, transpose_a or adjoint_a, transpose_b or adjoint_b))
+    return from_dense(matmul(to_dense(a), to_dense(b), transpose_a, transpose_b, adjoint_a, adjoint_b))
 
 
 def csr_sparse_matrix_to_sparse_tensor(
