@@ -94,7 +94,7 @@ class ArrayFile:
         """Return an array; raises NotFoundError for an unknown name, DataLossError for damage of any kind."""
         record = self.records.get(name)
         if record is None:
-            raise NotFoundError(f"Key {name} not saved_version in {self.path}.")
+            raise NotFoundError(f"Key {name} not found in {self.path}.")
         dtype = as_dtype(record["dtype"])
         stored_names = [name, name + _LENGTHS] if dtype.is_string else [name]
         stored_arrays = list(map(self._read_stored, stored_names))
