@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-_BACKENDS = {
+_BACKEND_BY_PEER = {
     "autoconv": "autoconv",
     "tensorflow": "tensorflow",
     "tensorflow-xla": "tensorflow",
@@ -29,12 +29,12 @@ class Training:
     """One workload over one backend; a call is an epoch."""
 
     def __init__(self, workload: Any, peer: str, tiny: bool) -> None:
-        if peer not in _BACKENDS:
+        if peer not in _BACKEND_BY_PEER:
             raise NotImplementedError
         self.workload = workload
         self.tiny = tiny
         begin = time.perf_counter()
-        self.library: Any = _load_keras(_BACKENDS[peer])
+        self.library: Any = _load_keras(_BACKEND_BY_PEER[peer])
         self.import_seconds = time.perf_counter() - begin
         random = np.random.default_rng(0)
         self._data = workload.data(random, tiny)

@@ -44,7 +44,7 @@ class Bench:
         self.workload = _load_module("workload", file)
         self.tiny = tiny
         begin = time.perf_counter()
-        self.library: Any = importlib.import_module(_LIBRARIES[peer])
+        self.library: Any = importlib.import_module(_LIBRARY_BY_PEER[peer])
         self.import_seconds = time.perf_counter() - begin
         self.wait_for_result: Callable[[Any], Any] | None = None  # None if a result is ready at once
         self.convert_argument: Callable[[Any], Any] = lambda array: array
@@ -245,7 +245,7 @@ def _compile_with_numba(numba: Any, workload: Any) -> Any:
     return numba.njit(workload.program)
 
 
-_LIBRARIES = {
+_LIBRARY_BY_PEER = {
     "numpy": "numpy",
     "autoconv": "autoconv",
     "tensorflow": "tensorflow",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from autoconv.backends.library_form import Argument, Fields, LibraryForm, Output, ResultTree
-from autoconv.clibrary.interface import C_TYPES, Interface
+from autoconv.clibrary.interface import C_TYPE_BY_NAME, Interface
 from autoconv.graph.dtypes import DType
 
 _MAX_LISTED_ELEMENTS = 64  # of a variable: the header does not list the elements of a larger one
@@ -67,7 +67,7 @@ def _complex_type(name: str) -> str:
 
 def _tensor_struct(dtype: DType, rank: int) -> str:
     """Return the struct of tensors of a dtype and rank, and the function that makes one of contiguous elements."""
-    name, c_type = tensor_type(dtype, rank), C_TYPES[dtype.name]
+    name, c_type = tensor_type(dtype, rank), C_TYPE_BY_NAME[dtype.name]
     guard = name.upper()
     sizes = [f"n{axis}" for axis in range(rank)]
     strides = ", ".join(
@@ -83,7 +83,8 @@ def _tensor_struct(dtype: DType, rank: int) -> str:
         f"    int64_t strides[{rank}]; /* in bytes */", f"}} {name};", "",
         "/* A tensor whose elements lie side by side, the last index running fastest. */",
         f"static inline {name} {name}_of({c_type} *data, {', '.join(f'int64_t {size}' for size in sizes)}) {{",
-        f"    {name} made = {{data, {{{', '.join(sizes)}}}, {{{strides}}}}};", "    return made;", "}", "#endif", "",
+        f"    {name} tensor = {{data, {{{', '.join(sizes)}}}, {{{strides}}}}};", "    return tensor;", "}",
+        "#endif", "",
     ])  # fmt: skip
 
 
@@ -93,7 +94,7 @@ def _initial_elements(form: LibraryForm, argument: Argument, array: np.ndarray) 
     if array.size > _MAX_LISTED_ELEMENTS or argument.dtype.name not in _LISTED_DTYPES:
         return f"/* {argument.name} is a variable, which the caller holds. */\n"
     numbers = ", ".join(_c_literal(number) for number in array.reshape(-1).tolist())
-    element_type = C_TYPES[argument.dtype.name]
+    element_type = C_TYPE_BY_NAME[argument.dtype.name]
     return (
         f"/* {argument.name} is a variable, which the caller holds: it begins with these elements. */\n"
         f"static const {element_type} {name}[{max(array.size, 1)}] = {{{numbers or 0}}};\n"
@@ -121,7 +122,7 @@ def _struct_fields(tree: Fields, depth: int) -> list[str]:
         if isinstance(field, Fields):
             lines += [f"{indent}struct {{", *_struct_fields(field, depth + 1), f"{indent}}} {name};"]
         else:
-            c_type = tensor_type(field.dtype, field.rank) if field.rank else C_TYPES[field.dtype.name]
+            c_type = tensor_type(field.dtype, field.rank) if field.rank else C_TYPE_BY_NAME[field.dtype.name]
             lines.append(f"{indent}{c_type} {name};")
     return lines or [f"{indent}char nothing;"]
 
@@ -142,7 +143,7 @@ def _function_declaration(form: LibraryForm, arguments: Sequence[Argument]) -> s
 
 def _parameter_declaration(argument: Argument) -> str:
     """Return a parameter: a number, or a pointer to a number or a tensor."""
-    c_type = C_TYPES[argument.dtype.name]
+    c_type = C_TYPE_BY_NAME[argument.dtype.name]
     if argument.is_passed_by_value:
         return f"{c_type} {argument.name}"
     if argument.shape:

@@ -78,7 +78,7 @@ def _argument(type_: Any, name: str, shape: tuple[Dimension, ...] | None, functi
 
     Raises UnsupportedError for a type that C has no form of, and for unknown sizes.
     """
-    if not isinstance(type_, (TensorType, ArrayType)) or type_.dtype.name not in C_TYPES:
+    if not isinstance(type_, (TensorType, ArrayType)) or type_.dtype.name not in C_TYPE_BY_NAME:
         raise UnsupportedError(f"{function}: the argument {name} is {type_}, which has no form in C")
     if shape is None:
         if type_.shape is None or None in type_.shape:
@@ -119,7 +119,8 @@ def _result_tree(
     if isinstance(layout, Leaf):
         position = next(positions)
         type_ = outputs[position].type
-        if not isinstance(type_, (TensorType, ArrayType)) or type_.shape is None or type_.dtype.name not in C_TYPES:
+        has_c_form = isinstance(type_, (TensorType, ArrayType)) and type_.dtype.name in C_TYPE_BY_NAME
+        if not has_c_form or type_.shape is None:
             raise UnsupportedError(f"{function} returns {type_}, which has no form in C")
         return Output(position, type_.dtype, len(type_.shape))
     if isinstance(layout, (Parts, Instance)):
@@ -161,10 +162,10 @@ def c_identifier(name: str) -> str:
     return f"_{identifier}" if identifier[:1].isdigit() or not identifier else identifier
 
 
-C_TYPES = {
+C_TYPE_BY_NAME = {  # names of types of C by the names of dtypes
     "bool": "bool", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t", "uint8": "uint8_t",
     "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t", "float32": "float", "float64": "double",
     "float16": "uint16_t", "bfloat16": "uint16_t", "complex64": "autoconv_complex64",
     "complex128": "autoconv_complex128",
 }  # fmt: skip
-assert C_TYPES.keys() <= DTYPES.keys()
+assert C_TYPE_BY_NAME.keys() <= DTYPES.keys()

@@ -58,7 +58,7 @@ class RayTask:
         raise UnavailableError(f"the worker {self.name} did not start within {_START_TIMEOUT:.0f} seconds")
 
     def end(self) -> None:
-        """End the worker for good."""
+        """End the worker, which is not started again."""
         self.ray.kill(self._actor)
 
     def lost_error(self, error: Exception) -> UnavailableError:
@@ -98,7 +98,7 @@ class RayTask:
     ) -> list[Any]:
         """Start a run of a graph in the worker, and return its results as RayArrays.
 
-        If the graph assigns variables, its end is awaited, and its errors are raised here.
+        If the graph assigns variables, the call waits for the end of the run, and raises its errors.
         """
         actor = self._ready_actor()
         result_count = len(types) + assigns_variables
@@ -124,7 +124,7 @@ class RayTask:
             self._actor.drop_cell.remote(number)
 
     def _text_to_send(self, text: str) -> Any:
-        """Return a graph's text as it is sent with each call: itself if it is short, else a reference to it."""
+        """Return what is sent for a graph with each call: its text if that is short, else a reference by Ray."""
         if len(text) <= _MAX_INLINE_LENGTH:
             return text
         reference = self._text_references.get(text)

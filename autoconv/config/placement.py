@@ -44,7 +44,7 @@ class HoldsVariables(Protocol):
         """Free the memory of a variable."""
 
 
-TASKS: dict[tuple[str, int], Task] = {}
+TASKS: dict[tuple[str, int], Task] = {}  # tasks of the cluster by job and number
 ACCELERATOR = Hook("autoconv.backends")  # the Task of an accelerator, by a name such as "GPU:0"
 
 

@@ -239,9 +239,9 @@ class ClusterCoordinator:
 
     def create_per_worker_dataset(self, dataset_fn: Callable[[], Any] | Any) -> PerWorkerDataset:
         """Return a dataset for each worker: the result of a function that is called for the worker, or one dataset."""
-        make = dataset_fn if callable(dataset_fn) else lambda: dataset_fn
+        make_dataset = dataset_fn if callable(dataset_fn) else lambda: dataset_fn
         with self._strategy.scope():
-            return PerWorkerDataset([make() for _ in self._strategy.workers])
+            return PerWorkerDataset([make_dataset() for _ in self._strategy.workers])
 
     def fetch(self, val: Any) -> Any:
         """Return a structure with the results of RemoteValues, as NumPy's arrays, in their place."""

@@ -40,11 +40,11 @@ class ParameterServerStrategy(Strategy):
         for job in _JOBS:
             if job not in spec.jobs or not spec.num_tasks(job):
                 raise ValueError(f"There must be at least one {job}.")
-        jobs = {job: {number: spec.task_address(job, number) for number in spec.task_indices(job)} for job in _JOBS}
-        addresses = {(job, number): address for job, tasks in jobs.items() for number, address in tasks.items()}
+        tasks_by_job = {job: {n: spec.task_address(job, n) for n in spec.task_indices(job)} for job in _JOBS}
+        addresses = {(job, number): address for job, tasks in tasks_by_job.items() for number, address in tasks.items()}
         if not all(getattr(TASKS.get(task), "address", None) == address for task, address in addresses.items()):
-            experimental_connect_to_cluster(ClusterSpec(jobs))
-        self.workers = spec.task_indices("worker")  # the numbers of their tasks
+            experimental_connect_to_cluster(ClusterSpec(tasks_by_job))
+        self.workers = spec.task_indices("worker")  # numbers of the tasks of the job `worker`
         self._servers = itertools.cycle([f"/job:ps/task:{number}" for number in spec.task_indices("ps")])
 
     @property

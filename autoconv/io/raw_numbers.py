@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def decode_raw(
-    input_bytes: TensorLike, out_type: DTypeLike, little_endian: bool = True, fixed_length: Any = None,
+    input_bytes: TensorLike, out_type: DTypeLike, little_endian: bool = True, fixed_length: int | None = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Decode the bytes of strings of one length as numbers, along a further dimension.

@@ -25,7 +25,7 @@ def add_checksum(model: bytes) -> bytes:
 def check_checksum(model: bytes, name: str) -> None:
     """Raise DataLossError if the model ends with the entry, and its checksum differs; `name` is that of the file."""
     matching_bytes = sum(byte == expected for byte, expected in zip(model[-_ENTRY_SIZE:], _ENTRY_HEAD, strict=False))
-    has_entry = 2 * matching_bytes > len(_ENTRY_HEAD)  # the entry may be damaged, too
+    has_entry = 2 * matching_bytes > len(_ENTRY_HEAD)  # its head may be damaged, too: more than half of it has to match
     if has_entry and add_checksum(model[:-_ENTRY_SIZE]) != model:
         raise DataLossError(
             f"{name}: the model does not have its checksum: it is damaged, or was changed after the export. To load "

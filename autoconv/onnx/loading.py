@@ -68,11 +68,11 @@ class Model:
         self.inputs = [value.name for value in session.get_inputs()]
         self.outputs = [value.name for value in session.get_outputs()]
 
-    def __call__(self, *arguments: TensorLike, **named: TensorLike) -> Any:
+    def __call__(self, *arguments: TensorLike, **named_arguments: TensorLike) -> Any:
         if len(arguments) > len(self.inputs):
             raise TypeError(f"the model takes {len(self.inputs)} arguments, found {len(arguments)}")
         feeds: dict[str, Any] = dict(zip(self.inputs, arguments, strict=False))
-        for name, value in named.items():
+        for name, value in named_arguments.items():
             if name not in self.inputs or name in feeds:
                 raise TypeError(f"the model takes {', '.join(self.inputs)} once each, found another {name!r}")
             feeds[name] = value
@@ -140,7 +140,10 @@ def _as_model_array(value: object, type_: str) -> np.ndarray:
 
 
 def _as_text(item: object) -> object:
-    """Return bytes as text, which ONNX Runtime would take for their repr; raises InvalidArgumentError for others."""
+    """Return bytes in UTF-8 as a str, and other items as they are: ONNX Runtime would take the repr of bytes.
+
+    Raises InvalidArgumentError for bytes that are not UTF-8.
+    """
     if not isinstance(item, bytes):
         return item
     try:

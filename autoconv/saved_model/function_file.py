@@ -13,7 +13,7 @@ from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.regions import recording
 from autoconv.saved_model.load import Loading
 from autoconv.saved_model.loaded_function import LoadedFunction
-from autoconv.saved_model.objects import FUNCTIONS
+from autoconv.saved_model.objects import FUNCTION_CLASSES
 from autoconv.saved_model.options import LoadOptions, SaveOptions
 from autoconv.saved_model.save import make_content
 from autoconv.storage.arrays import DocumentFormat, damage_of_document
@@ -38,7 +38,7 @@ def save_function(function: object, path: str | os.PathLike[str]) -> None:
     >>> autoconv.saved_model.load_function(path)([1.0, 2.0]).numpy()
     array([2., 4.], dtype=float32)
     """
-    if not isinstance(function, FUNCTIONS):
+    if not isinstance(function, FUNCTION_CLASSES):
         raise TypeError(f"save_function takes what autoconv.function returns; found {function!r}")
     traces = _traces(function)
     if not traces:

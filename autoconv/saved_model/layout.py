@@ -22,10 +22,10 @@ from autoconv.errors import DataLossError
 from autoconv.storage.arrays import ArrayFile, check_version, write_arrays
 from autoconv.storage.files import folder_lock, read_json, replacing, write_json
 
-INDEX = "saved_model.json"  # name of the index
+INDEX_NAME = "saved_model.json"  # name of the index
 FORMAT = "autoconv.saved_model"
 VERSION = 1  # of the format
-ASSETS = "assets"  # name of the folder of assets
+ASSETS_FOLDER = "assets"  # name of the folder of assets
 _TENSORFLOW_FILES = ("saved_model.pb", "saved_model.pbtxt")
 _GRAPH_SEPARATOR = "\n# ----\n"  # graph texts have no such line
 
@@ -36,7 +36,7 @@ def contains_saved_model(export_dir: str | os.PathLike[str]) -> bool:
     >>> autoconv.saved_model.contains_saved_model("/nonexistent")
     False
     """
-    return os.path.isfile(os.path.join(os.fspath(export_dir), INDEX))
+    return os.path.isfile(os.path.join(os.fspath(export_dir), INDEX_NAME))
 
 
 def write_folder(
@@ -78,7 +78,7 @@ def _write_files(
         "assets": stored_assets,
         **content,
     }
-    write_json(os.path.join(folder, INDEX), index)
+    write_json(os.path.join(folder, INDEX_NAME), index)
 
 
 def read_folder(folder: str) -> tuple[dict[str, Any], list[str], ArrayFile, list[str]]:
@@ -93,10 +93,10 @@ def read_folder(folder: str) -> tuple[dict[str, Any], list[str], ArrayFile, list
                 f"{folder} holds a SavedModel that TensorFlow wrote; autoconv loads what "
                 "autoconv.saved_model.save wrote."
             )
-        raise OSError(f"SavedModel file does not exist at: {folder}/{INDEX}")
-    index = read_json(os.path.join(folder, INDEX), "index of a saved object")
+        raise OSError(f"SavedModel file does not exist at: {folder}/{INDEX_NAME}")
+    index = read_json(os.path.join(folder, INDEX_NAME), "index of a saved object")
     if index.get("format") != FORMAT:
-        raise DataLossError(f"{folder}/{INDEX} is no index of a saved object.")
+        raise DataLossError(f"{folder}/{INDEX_NAME} is no index of a saved object.")
     check_version(folder, index.get("version"), VERSION)
     files = {kind: _checked_name(folder, name) for kind, name in index["files"].items()}
     path = os.path.join(folder, files["graphs"])
@@ -121,7 +121,7 @@ def _copy_assets(folder: str, assets: Sequence[str], token: str) -> list[tuple[s
     stored_assets: list[tuple[str, str]] = []
     for path in assets:
         name = os.path.basename(path)
-        asset_folder = os.path.join(ASSETS, f"{token}.{len(stored_assets)}")
+        asset_folder = os.path.join(ASSETS_FOLDER, f"{token}.{len(stored_assets)}")
         os.makedirs(os.path.join(folder, asset_folder), exist_ok=True)
         with replacing(os.path.join(folder, asset_folder, name)) as temporary_path:
             shutil.copyfile(path, temporary_path)
@@ -132,7 +132,7 @@ def _copy_assets(folder: str, assets: Sequence[str], token: str) -> list[tuple[s
 def _asset_path(folder: str, name: str, digest: str) -> str:
     """Return the path of a stored asset; raises DataLossError for a malformed name, a missing file and damage."""
     parts = name.split("/")
-    if len(parts) != 3 or parts[0] != ASSETS or any(_checked_name(folder, part) != part for part in parts):
+    if len(parts) != 3 or parts[0] != ASSETS_FOLDER or any(_checked_name(folder, part) != part for part in parts):
         raise DataLossError(f"{folder}: {name!r} is not the name of an asset.")
     path = os.path.join(folder, *parts)
     try:
@@ -160,7 +160,7 @@ def _checked_name(folder: str, name: str) -> str:
 def _delete_unused(folder: str) -> None:
     """Delete the files that the index does not name: those of earlier or interrupted saves."""
     try:
-        index = read_json(os.path.join(folder, INDEX), "index of a saved object")
+        index = read_json(os.path.join(folder, INDEX_NAME), "index of a saved object")
         used_names = {*index["files"].values(), *(name.split("/")[1] for name, _ in index["assets"])}
     except Exception:  # no index, or a damaged one: leave what it may have referred to
         return
@@ -168,9 +168,9 @@ def _delete_unused(folder: str) -> None:
     for path in [*glob.glob(f"{escaped}/graphs.????????.txt"), *glob.glob(f"{escaped}/arrays.????????.safetensors")]:
         if os.path.basename(path) not in used_names:
             os.unlink(path)
-    for prefix in ("graphs", "arrays", INDEX):  # left by a killed writer
+    for prefix in ("graphs", "arrays", INDEX_NAME):  # left by a killed writer
         for path in glob.glob(f"{escaped}/.{prefix}*.partial"):
             os.unlink(path)
-    for path in glob.glob(f"{escaped}/{ASSETS}/????????.*"):
+    for path in glob.glob(f"{escaped}/{ASSETS_FOLDER}/????????.*"):
         if os.path.basename(path) not in used_names:
             shutil.rmtree(path, ignore_errors=True)

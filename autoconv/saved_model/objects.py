@@ -12,7 +12,7 @@ from autoconv.tracing.api.function import Function
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.train.object_graph import children_of
 
-FUNCTIONS = (Function, ConcreteFunction, LoadedFunction)
+FUNCTION_CLASSES = (Function, ConcreteFunction, LoadedFunction)
 _INTERNAL_PREFIX = "__autoconv"  # of the attributes in which this package keeps its own state on an instance
 
 
@@ -35,7 +35,7 @@ def collect_objects(root: object) -> tuple[list[Any], list[dict[str, int]]]:
 
 def parts_of(value: object) -> dict[str, Any]:
     """Return the parts of an object by name: those that a checkpoint would save, its functions and its assets."""
-    if isinstance(value, (Variable, Asset, *FUNCTIONS)):
+    if isinstance(value, (Variable, Asset, *FUNCTION_CLASSES)):
         return {}
     children = children_of(value)
     children.update(functions_of(value))
@@ -59,13 +59,13 @@ def functions_of(value: object) -> dict[str, Any]:
     """Return the functions among an object's attributes (methods bound to it), or among a container's items."""
     if isinstance(value, (list, tuple, dict)):
         items = value.items() if isinstance(value, dict) else enumerate(value)
-        return {str(name): item for name, item in items if isinstance(item, FUNCTIONS)}
+        return {str(name): item for name, item in items if isinstance(item, FUNCTION_CLASSES)}
     result = {}
     for name in dir(value):
         if name.startswith(_INTERNAL_PREFIX) or not _may_be_function(value, name):
             continue
         attribute = getattr(value, name, None)
-        if isinstance(attribute, FUNCTIONS):
+        if isinstance(attribute, FUNCTION_CLASSES):
             result[name] = attribute
     return result
 
@@ -73,6 +73,6 @@ def functions_of(value: object) -> dict[str, Any]:
 def _may_be_function(value: object, name: str) -> bool:
     """Return, without running a property, whether an attribute is a function."""
     if name in getattr(value, "__dict__", {}):
-        return isinstance(value.__dict__[name], FUNCTIONS)
+        return isinstance(value.__dict__[name], FUNCTION_CLASSES)
     attribute = next((vars(base)[name] for base in type(value).__mro__ if name in vars(base)), None)
-    return isinstance(attribute, FUNCTIONS)
+    return isinstance(attribute, FUNCTION_CLASSES)

@@ -16,7 +16,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.saved_model.assets import Asset
 from autoconv.saved_model.layout import write_folder
 from autoconv.saved_model.loaded_function import LoadedFunction
-from autoconv.saved_model.objects import FUNCTIONS, collect_objects, functions_of
+from autoconv.saved_model.objects import FUNCTION_CLASSES, collect_objects, functions_of
 from autoconv.saved_model.options import SaveOptions
 from autoconv.saved_model.structures import NotStorable, encode
 from autoconv.saved_model.traces import TraceWriter, mark_replaying
@@ -53,7 +53,7 @@ def save(
     array([2., 4.], dtype=float32)
     """
     if not is_trackable(obj) and not functions_of(obj):
-        remedy = " A function by itself is saved by save_function." if isinstance(obj, FUNCTIONS) else ""
+        remedy = " A function by itself is saved by save_function." if isinstance(obj, FUNCTION_CLASSES) else ""
         raise ValueError(
             f"Expected an object with variables or functions, such as a Module, for export. Got {obj!r}.{remedy}"
         )
@@ -91,7 +91,7 @@ def make_content(obj: object, signatures: Any, options: SaveOptions) -> tuple[di
 
 def _alias_number(name: str, value: object, number_by_id: Mapping[int, int]) -> int:
     """Return the number of the function that an alias names; raises ValueError for other values."""
-    if not isinstance(value, FUNCTIONS) or id(value) not in number_by_id:
+    if not isinstance(value, FUNCTION_CLASSES) or id(value) not in number_by_id:
         raise ValueError(f"The alias {name!r} names {value!r}, which is no function of the saved object.")
     return number_by_id[id(value)]
 
@@ -166,7 +166,7 @@ def _signatures_by_name(obj: object, signatures: Any) -> Mapping[str, Any]:
 def _has_one_trace(value: Any) -> bool:
     """Return whether the value is a function of one trace; a missing trace is made if there is an `input_signature`."""
     try:
-        return isinstance(value, FUNCTIONS) and _only_trace(value) is not None
+        return isinstance(value, FUNCTION_CLASSES) and _only_trace(value) is not None
     except TypeError:  # the signature does not fit the function
         return False
 
@@ -194,7 +194,7 @@ def _has_named_results(value: object) -> bool:
 
 def _signature_record(name: str, value: Any, writer: TraceWriter) -> dict[str, Any]:
     """Return a signature as JSON values: a trace that takes tensors by keyword and returns a dict."""
-    if not isinstance(value, FUNCTIONS):
+    if not isinstance(value, FUNCTION_CLASSES):
         raise ValueError(f"Expected a function or a dict of functions as signatures; {name!r} is {value!r}.")
     concrete_function = _only_trace(value)
     if concrete_function is None:

@@ -56,7 +56,7 @@ def encode(value: object, encode_leaf: Callable[[Any], Any] = lambda value: None
 
 
 def decode(stored: Any, decode_leaf: Callable[[dict[str, Any]], Any] = lambda stored: None) -> Any:
-    """Return the structure that `encode` stored; `decode_leaf` reverses `encode_leaf`."""
+    """Return the structure that `encode` stored; `decode_leaf` reverses the function that encoded leaves."""
     try:
         return _decode(stored, decode_leaf)
     except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:

@@ -20,7 +20,7 @@ from autoconv.errors import DataLossError, NotFoundError
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.storage.files import document_content, document_text, replacing
 
-_LENGTHS = ".lengths"  # suffix of the array with the lengths of an array of text
+_LENGTHS_SUFFIX = ".lengths"  # suffix of the array with the lengths of an array of text
 
 
 class ArrayRecord(TypedDict):
@@ -96,7 +96,7 @@ class ArrayFile:
         if record is None:
             raise NotFoundError(f"Key {name} not found in {self.path}.")
         dtype = as_dtype(record["dtype"])
-        stored_names = [name, name + _LENGTHS] if dtype.is_string else [name]
+        stored_names = [name, name + _LENGTHS_SUFFIX] if dtype.is_string else [name]
         stored_arrays = list(map(self._read_stored, stored_names))
         if _checksum(*stored_arrays) != record["checksum"]:
             raise DataLossError(f"{self.path} is damaged: the checksum of {name} differs from its numbers.")
@@ -192,7 +192,7 @@ def _encode_array(name: str, array: np.ndarray, dtype: DType) -> dict[str, np.nd
     if dtype.is_string:
         texts = [bytes(text) for text in array.ravel()]
         lengths = np.array([len(text) for text in texts], np.int64)
-        return {name: np.frombuffer(b"".join(texts), np.uint8), name + _LENGTHS: lengths}
+        return {name: np.frombuffer(b"".join(texts), np.uint8), name + _LENGTHS_SUFFIX: lengths}
     array = np.ascontiguousarray(array)
     if dtype.is_complex:
         return {name: array.reshape(-1).view(array.real.dtype)}

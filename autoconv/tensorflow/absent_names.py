@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-REMEDIES = {
+REMEDY_BY_NAME = {
     "estimator": "TensorFlow removed tf.estimator in version 2.16: write a Keras model (autoconv.keras).",
     "feature_column": "tf.feature_column is deprecated: use Keras' preprocessing layers (autoconv.keras.layers).",
     "lite": "autoconv writes no TensorFlow Lite models: save with autoconv.saved_model.save.",
@@ -19,5 +19,5 @@ REMEDIES = {
 
 def message(module: str, name: str) -> str:
     """Return the text of the AttributeError for a name that a module does not have."""
-    remedy = REMEDIES.get(name)
+    remedy = REMEDY_BY_NAME.get(name)
     return f"module {module!r} has no attribute {name!r}" + (f": {remedy}" if remedy else "")

@@ -77,22 +77,22 @@ def _add_names(name: str, module: ModuleType, source: ModuleType) -> None:
     Names of the module stay as they are: a function for missing attributes (PEP 562) finds those of `source`.
     """
     sys.modules[name] = module
-    missing: dict[str, Any] = {}
+    further_attributes: dict[str, Any] = {}
     for key, value in vars(source).items():
         own_value = vars(module).get(key)
         if isinstance(value, ModuleType) and isinstance(own_value, ModuleType):
             _add_names(f"{name}.{key}", own_value, value)
         elif key not in vars(module) and not key.startswith("__"):
-            missing[key] = value
+            further_attributes[key] = value
             if isinstance(value, ModuleType):
                 _register_modules(f"{name}.{key}", value)
 
     def find_attribute(key: str) -> Any:
-        if key not in missing:
+        if key not in further_attributes:
             raise AttributeError(f"module {module.__name__!r} has no attribute {key!r}")
-        return missing[key]
+        return further_attributes[key]
 
-    if missing and "__getattr__" not in vars(module):
+    if further_attributes and "__getattr__" not in vars(module):
         vars(module)["__getattr__"] = find_attribute
 
 

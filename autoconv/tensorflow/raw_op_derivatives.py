@@ -48,7 +48,7 @@ def _random_gamma_slope(alpha: TensorLike, sample: TensorLike) -> Tensor:
 
 
 # Name of a raw op -> a function with its parameters, written in public functions.
-FORMS: dict[str, Callable[..., object]] = {
+FORM_BY_OP: dict[str, Callable[..., object]] = {
     "BroadcastGradientArgs": _broadcast_gradient_args,
     "IgammaGradA": _igamma_slope,
     "RandomGammaGrad": _random_gamma_slope,

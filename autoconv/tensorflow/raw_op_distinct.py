@@ -50,7 +50,7 @@ def _list_difference(x: TensorLike, y: TensorLike, out_idx: DTypeLike = tf.int32
 
 
 # Name of a raw op -> a function with its parameters, written in public functions.
-FORMS: dict[str, Callable[..., object]] = {
+FORM_BY_OP: dict[str, Callable[..., object]] = {
     "ListDiff": _list_difference,
     "UniqueV2": _unique,
     "UniqueWithCountsV2": _unique_with_counts,

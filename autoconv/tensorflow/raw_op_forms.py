@@ -13,7 +13,7 @@ from autoconv.runtime.annotations import IntLike, TensorLike
 
 # Public functions that take the parameters of raw ops under the same names, by namespace. The function's name is the
 # op's in lower case, without the number of a version.
-SAME_PARAMETERS: dict[str, tuple[str, ...]] = {
+OPS_BY_NAMESPACE: dict[str, tuple[str, ...]] = {
     "": (
         "AsString", "Bitcast", "BroadcastTo", "ClipByValue", "ConcatV2", "DynamicPartition", "DynamicStitch",
         "ExpandDims", "ExtractVolumePatches", "Fill", "Fingerprint", "Gather", "GatherNd", "GatherV2",
@@ -89,7 +89,7 @@ def _make_resize(name: str) -> Callable[..., object]:
 
 
 # Name of a raw op -> a function with its parameters, written in public functions.
-FORMS: dict[str, Callable[..., object]] = {
+FORM_BY_OP: dict[str, Callable[..., object]] = {
     # arithmetic and comparisons
     "ApproximateEqual": lambda x, y, tolerance=1e-5: tf.abs(tf.subtract(x, y)) < tolerance,
     # reductions

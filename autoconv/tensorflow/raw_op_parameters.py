@@ -25,7 +25,7 @@ from typing import Any
 
 import autoconv as tf
 
-PARAMETERS: dict[str, str] = {
+ROW_BY_OP: dict[str, str] = {
     # arithmetic and arrays
     "ApproxTopK": "math.approx_max_k: input k reduction_dimension=-1 recall_target=0.95 -is_max_k=True "
     "reduction_input_size_override=-1 aggregate_to_topk=True",
@@ -166,7 +166,7 @@ PARAMETERS: dict[str, str] = {
        for name, dtype in (("RFFT", "Tcomplex"), ("IRFFT", "Treal")) for rank in ("", "2D", "3D")},
 }  # fmt: skip
 
-GRADIENTS: dict[str, tuple[str, str, str, str]] = {
+GRADIENT_ROW_BY_OP: dict[str, tuple[str, str, str, str]] = {
     "AvgPoolGrad": ("AvgPool", "value", "orig_input_shape", "grad"),
     "AvgPool3DGrad": ("AvgPool3D", "input", "orig_input_shape", "grad"),
     "Conv2DBackpropFilter": ("Conv2D", "filter", "filter_sizes", "out_backprop"),
@@ -189,7 +189,7 @@ _SHAPE_PARAMETERS = ("orig_input_shape", "filter_sizes", "input_sizes", "shape")
 
 def form_of_parameters(name: str) -> Callable[..., object]:
     """Return the function that computes a raw op of the first table."""
-    function_path, _, parameter_texts = PARAMETERS[name].partition(": ")
+    function_path, _, parameter_texts = ROW_BY_OP[name].partition(": ")
     parameters = [_Parameter(part) for part in parameter_texts.split()]
     allowed_names = {part for parameter in parameters for part in parameter.names}
 
@@ -246,7 +246,7 @@ def _without_sparse_tensors(result: object) -> object:
 
 def form_of_gradient(name: str) -> Callable[..., object]:
     """Return the function that computes a raw op of the second table, the gradient of another raw op."""
-    op, parameter, point_parameter, cotangent_parameter = GRADIENTS[name]
+    op, parameter, point_parameter, cotangent_parameter = GRADIENT_ROW_BY_OP[name]
 
     def gradient(**arguments: Any) -> object:
         cotangent = tf.convert_to_tensor(arguments.pop(cotangent_parameter))
@@ -267,7 +267,7 @@ def form_of_gradient(name: str) -> Callable[..., object]:
 
 def forms() -> Iterator[tuple[str, Callable[..., object]]]:
     """Yield the ops of both tables, each with the function that computes it."""
-    for name in PARAMETERS:
+    for name in ROW_BY_OP:
         yield name, form_of_parameters(name)
-    for name in GRADIENTS:
+    for name in GRADIENT_ROW_BY_OP:
         yield name, form_of_gradient(name)

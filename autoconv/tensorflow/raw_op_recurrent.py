@@ -186,7 +186,7 @@ def _cudnn_rnn_with_lengths(
 
 
 # Name of a raw op -> a function with its parameters, written in public functions.
-FORMS: dict[str, Callable[..., object]] = {
+FORM_BY_OP: dict[str, Callable[..., object]] = {
     "LSTMBlockCell": _lstm_cell,
     "GRUBlockCell": _gru_cell,
     "BlockLSTM": _block_lstm("icfo", 1.0, 3.0),

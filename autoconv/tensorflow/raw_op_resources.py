@@ -18,7 +18,7 @@ def _make_scatter(method: str) -> Callable[..., object]:
 
 
 # Name of a raw op -> a function with its parameters, written in public functions.
-FORMS: dict[str, Callable[..., object]] = {
+FORM_BY_OP: dict[str, Callable[..., object]] = {
     "ReadVariableOp": lambda resource, dtype: tf.identity(variable_of(resource)),
     "AssignVariableOp": lambda resource, value, validate_shape=False: _assign(variable_of(resource).assign, value),
     "AssignAddVariableOp": lambda resource, value: _assign(variable_of(resource).assign_add, value),

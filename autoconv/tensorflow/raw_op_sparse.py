@@ -22,7 +22,7 @@ def _splits_and_values(ragged: tf.RaggedTensor) -> tuple[object, ...]:
 
 
 # Name of a raw op -> a function with its parameters, written in public functions.
-FORMS: dict[str, Callable[..., object]] = {
+FORM_BY_OP: dict[str, Callable[..., object]] = {
     # sparse tensors
     "SparseToDense": lambda sparse_indices, output_shape, sparse_values, default_value, validate_indices=True: (
         tf.sparse.to_dense(

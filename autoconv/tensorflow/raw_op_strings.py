@@ -9,8 +9,6 @@ import autoconv as tf
 from autoconv.runtime.annotations import TensorLike
 from autoconv.tensorflow.raw_op_sparse import sparse_parts
 
-_STREAMS = {"stdout": sys.stdout, "stderr": sys.stderr}
-
 
 def _string_split(input: TensorLike, sep: TensorLike, maxsplit: int = -1) -> tuple[object, ...]:
     """Split each string at `sep`, or at whitespace if `sep` is empty."""
@@ -18,7 +16,7 @@ def _string_split(input: TensorLike, sep: TensorLike, maxsplit: int = -1) -> tup
 
 
 # Name of a raw op -> a function with its parameters, written in public functions.
-FORMS: dict[str, Callable[..., object]] = {
+FORM_BY_OP: dict[str, Callable[..., object]] = {
     "StringSplitV2": _string_split,
     "UnicodeEncode": lambda input_values, input_splits, output_encoding, errors="replace", replacement_char=65533: (
         tf.strings.unicode_encode(
@@ -27,6 +25,6 @@ FORMS: dict[str, Callable[..., object]] = {
     ),
     # messages
     "PrintV2": lambda input, output_stream="stderr", end="\n": tf.print(
-        input, output_stream=_STREAMS.get(output_stream, output_stream), end=end
+        input, output_stream=getattr(sys, output_stream, output_stream), end=end
     ),
 }  # fmt: skip

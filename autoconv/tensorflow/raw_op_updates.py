@@ -127,7 +127,7 @@ def _make_scatter_nd_extreme(name: str) -> Callable[..., None]:
 
 
 # Name of a raw op -> a function with its parameters, written in public functions.
-FORMS: dict[str, Callable[..., object]] = {
+FORM_BY_OP: dict[str, Callable[..., object]] = {
     "ResourceApplyAdam": _make_update(_adam, "var", "m", "v"),
     "ResourceApplyAdamWithAmsgrad": _make_update(_adam, "var", "m", "v", "vhat"),
     "ResourceApplyAdaMax": _make_update(_ada_max, "var", "m", "v"),

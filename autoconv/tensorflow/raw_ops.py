@@ -110,7 +110,7 @@ def __dir__() -> list[str]:
     return sorted([*namespace_by_op, *forms, *(name for name in globals() if name[0].isupper())])
 
 
-# The modules `raw_op_<part>` whose FORMS are added to those of `raw_op_forms`.
+# The modules `raw_op_<part>` whose FORM_BY_OP are added to those of `raw_op_forms`.
 _FURTHER_TABLES = ("resources", "strings", "sparse", "updates", "recurrent", "distinct", "derivatives")
 
 
@@ -124,10 +124,10 @@ def _load_tables() -> tuple[dict[str, str], dict[str, Callable[..., object]]]:
         importlib.import_module(f"autoconv.tensorflow.raw_op_{part}")
         for part in ("forms", "parameters", *_FURTHER_TABLES)
     )
-    functions = {**forms.FORMS, **dict(parameters.forms())}
+    functions = {**forms.FORM_BY_OP, **dict(parameters.forms())}
     for module in modules:
-        functions.update(module.FORMS)
-    return {op: namespace for namespace, ops in forms.SAME_PARAMETERS.items() for op in ops}, functions
+        functions.update(module.FORM_BY_OP)
+    return {op: namespace for namespace, ops in forms.OPS_BY_NAMESPACE.items() for op in ops}, functions
 
 
 def _find_form(name: str) -> Callable[..., object] | None:

@@ -32,7 +32,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load the classes of protocol buffers at the first use of one of them: their package is an extra."""
-    if name not in example.NAMES:
+    if name not in example.MESSAGE_NAMES:
         raise AttributeError(f"module 'autoconv.train' has no attribute {name!r}")
     globals().update(example.message_classes())
     return globals()[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-NAMES = (  # names of the classes of messages
+MESSAGE_NAMES = (  # names of the classes of messages
     "BytesList", "FloatList", "Int64List", "Feature", "Features", "FeatureList", "FeatureLists", "Example",
     "SequenceExample",
 )  # fmt: skip
@@ -69,7 +69,7 @@ def message_classes() -> dict[str, type]:
             _add_field(message, *field)
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    descriptors = {name: pool.FindMessageTypeByName(f"tensorflow.{name}") for name in NAMES}
+    descriptors = {name: pool.FindMessageTypeByName(f"tensorflow.{name}") for name in MESSAGE_NAMES}
     classes = {name: message_factory.GetMessageClass(descriptor) for name, descriptor in descriptors.items()}
     for name, (description, expression, access, result) in _DOCUMENTATION.items():
         classes[name].__doc__ = f"""{description}

@@ -16,7 +16,7 @@ from autoconv.runtime.recording.regions import recording
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
 
-VALUE = "VARIABLE_VALUE"  # name of a variable's value in a checkpoint
+VARIABLE_VALUE = "VARIABLE_VALUE"  # name of a variable's value in a checkpoint
 
 
 @dataclass
@@ -111,16 +111,16 @@ def children_of(value: Any) -> dict[str, Any]:
 def value_names(value: Any) -> tuple[str, ...]:
     """Return the names of the values that a checkpoint stores for one object, without those of its parts."""
     if isinstance(value, Variable) or _waits_for_value(value):
-        return (VALUE,)
+        return (VARIABLE_VALUE,)
     return tuple(_serialized_tensors(value))
 
 
 def stored_arrays(value: Any) -> dict[str, np.ndarray]:
     """Return the arrays that a checkpoint stores for one object, without those of its parts."""
     if isinstance(value, GraphVariable):
-        return {VALUE: np.asarray(value.eval())}
+        return {VARIABLE_VALUE: np.asarray(value.eval())}
     if isinstance(value, Variable):
-        return {VALUE: value.storage.value}
+        return {VARIABLE_VALUE: value.storage.value}
     with recording(region=None):
         return {
             name: np.asarray(convert_to_tensor(source() if callable(source) else source).numpy())  # type: ignore[attr-defined]
@@ -135,10 +135,10 @@ def restore_values(value: Any, read: Callable[[str], np.ndarray], key_by_name: M
     """
     with recording(region=None):
         if isinstance(value, Variable):
-            _assign(value, read(key_by_name[VALUE]))
+            _assign(value, read(key_by_name[VARIABLE_VALUE]))
         elif _waits_for_value(value):
-            _check_shape(value, tuple(value.shape), read(key_by_name[VALUE]))
-            restored_value = constant(read(key_by_name[VALUE]))
+            _check_shape(value, tuple(value.shape), read(key_by_name[VARIABLE_VALUE]))
+            restored_value = constant(read(key_by_name[VARIABLE_VALUE]))
             value._initializer = lambda shape, dtype=None: restored_value
         else:
             value._restore_from_tensors({name: constant(read(key)) for name, key in key_by_name.items()})

@@ -9,7 +9,7 @@ from typing import Any
 from autoconv.runtime.objects.variable import Variable
 from autoconv.train.deferred import defer, discard_deferred
 from autoconv.train.object_graph import (
-    VALUE,
+    VARIABLE_VALUE,
     ObjectNode,
     children_of,
     object_graph,
@@ -68,7 +68,7 @@ class Restoration:
         for value in object_graph(self.root, self.attached_parts).objects:
             key = value.name.removesuffix(":0") if isinstance(value, Variable) else ""
             if self.reader.has_tensor(key):
-                restore_values(value, self.reader.get_array, {VALUE: key})
+                restore_values(value, self.reader.get_array, {VARIABLE_VALUE: key})
                 self.restored_by_id[id(value)] = value
 
     def _children(self, value: Any) -> Mapping[str, Any]:

@@ -121,7 +121,7 @@ class FunctionWriter:
     def _return_lines(self, run: Run) -> list[str]:
         """Return the lines that run the operations among the fetches, and return the values of the others."""
         text_of = self.source.edited_text
-        pairs = list(zip(run.fetches, run.operations, strict=True))
+        pairs = list(zip(run.fetches, run.are_operations, strict=True))
         values = [text_of(fetch) for fetch, is_operation in pairs if not is_operation]
         lines = [text_of(fetch) for fetch, is_operation in pairs if is_operation and isinstance(fetch, ast.Call)]
         if run.form == "dict":

@@ -283,7 +283,7 @@ class _ScopeRewriter:
         arguments = f"**{run.feed_dict_name}" if run.feed_dict_name else feed_arguments
         call_text = f"{name}({arguments})"
         parent = _parent(statement, run.call)
-        have_values = [not operation for operation in run.operations]
+        have_values = [not operation for operation in run.are_operations]
         if isinstance(parent, ast.Expr) or not any(have_values):
             self.source.replace(run.call, call_text)
             return

@@ -99,8 +99,8 @@ def _replace_call(
     if name is None:
         return set()
     alias = source.original(node.func).split(".", 1)[0]
-    if name in vocabulary.CAST_DTYPES and len(node.args) == 1 and not node.keywords:
-        dtype = vocabulary.CAST_DTYPES[name]
+    if name in vocabulary.DTYPE_BY_CAST_FUNCTION and len(node.args) == 1 and not node.keywords:
+        dtype = vocabulary.DTYPE_BY_CAST_FUNCTION[name]
         _replace_around(source, node, node.args[0], f"{alias}.cast(", f", {alias}.{dtype})")
         notes.append(Note(node.lineno, f"tf.{name} is tf.cast to {dtype}"))
         return {node.func}
@@ -116,10 +116,10 @@ def _replace_call(
         _replace_dropout(source, node, notes)
     for keyword in node.keywords:
         old_keyword = keyword.arg or ""
-        if old_keyword in vocabulary.DROPPED_KEYWORDS.get(name, ()):
+        if old_keyword in vocabulary.DROPPED_KEYWORDS_BY_FUNCTION.get(name, ()):
             _remove_keyword(source, node, keyword)
             notes.append(Note(node.lineno, f"the argument {old_keyword} of tf.{name} is gone"))
-        elif old_keyword in vocabulary.NEW_KEYWORDS and name.startswith(vocabulary.KEYWORD_FUNCTIONS[old_keyword]):
+        elif name.startswith(vocabulary.PREFIXES_BY_OLD_KEYWORD.get(old_keyword, ())):
             start = source.start(keyword)
             source.replace_range(start, start + len(old_keyword), vocabulary.NEW_KEYWORDS[old_keyword])
             new_keyword = vocabulary.NEW_KEYWORDS[old_keyword]

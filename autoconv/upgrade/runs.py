@@ -15,7 +15,7 @@ class Run:
 
     fetches         the expressions that it fetches
     form            how they are written: "one", "list", "tuple" or "dict", with the `keys` of a dict
-    operations      for each fetch whether it is an operation, which has no value
+    are_operations  for each fetch whether it is an operation, which has no value
     feeds           the name and the value of each tensor that it feeds
     feed_dict_name  the variable whose value is the dict of feeds; "" if the dict is written in the call
     """
@@ -24,7 +24,7 @@ class Run:
     fetches: list[ast.expr]
     form: str
     keys: list[ast.expr | None] = field(default_factory=list)
-    operations: list[bool] = field(default_factory=list)
+    are_operations: list[bool] = field(default_factory=list)
     feeds: list[tuple[str, ast.expr]] = field(default_factory=list)
     feed_dict_name: str = ""
 
@@ -52,7 +52,7 @@ def parse_run(call: ast.Call, program: Program, aliases: Aliases) -> Run | None:
     for fetch in result.fetches:
         if isinstance(fetch, ast.Constant | ast.Starred):
             raise CannotUpgrade(call, "a fetch by the name of a node")
-    result.operations = [_is_operation(fetch, program, aliases) for fetch in result.fetches]
+    result.are_operations = [_is_operation(fetch, program, aliases) for fetch in result.fetches]
     if feed_node is not None:
         result.feeds, result.feed_dict_name = _parse_feeds(call, feed_node, program)
     return result

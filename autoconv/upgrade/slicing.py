@@ -27,11 +27,9 @@ def select_needed_statements(
         if statement.kind is Kind.PLACEHOLDER:
             continue
         is_rebound = statement.kind is Kind.PLAIN and _is_rebound(statement, statements)
-        is_needed = statement.kind is Kind.GRAPH and (
-            statement.defines & names or (needed_statements and makes_variables(statement.node))
-        )
-        is_needed_assignment = is_rebound and bool(statement.defines & names)
-        if not is_needed and not is_needed_assignment:
+        defines_needed_name = bool(statement.defines & names) and (statement.kind is Kind.GRAPH or is_rebound)
+        precedes_needed_statement = bool(needed_statements) and statement.kind is Kind.GRAPH
+        if not defines_needed_name and not (precedes_needed_statement and makes_variables(statement.node)):
             continue
         needed_statements.append(statement)
         if isinstance(statement.node, ast.Assign):

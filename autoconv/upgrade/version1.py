@@ -39,13 +39,13 @@ _NAMES_BY_MODULE = {
     "variables": "AUTO_REUSE Variable VariableScope VariableStore get_variable get_variable_scope variable_scope",
 }  # fmt: skip
 # Names of `compat.v1`, with the module that defines them, and after a colon another name in that module.
-MODULES = {
+MODULE_BY_NAME = {
     name: f"{module}{colon}{other_name}"
     for module, entries in _NAMES_BY_MODULE.items()
     for name, colon, other_name in (entry.partition(":") for entry in entries.split())
 }
 
-MODULE_RENAMES = {"python_io": "io", "spectral": "signal"}  # modules of version 2 by their old names
+NEW_MODULE_NAMES = {"python_io": "io", "spectral": "signal"}  # modules of version 2 by their old names
 
 # Names that are in a namespace now, by namespace.
 _MOVED = {
@@ -76,7 +76,7 @@ _WITHOUT_PREFIX = {
     "strings": "join strip to_hash_bucket_fast to_hash_bucket_strong to_number",
 }  # fmt: skip
 # Names of version 2 by their old names.
-RENAMES = {
+NEW_NAMES = {
     **{name: f"{namespace}.{name}" for namespace, names in _MOVED.items() for name in names.split()},
     **{
         f"{namespace.removesuffix('s')}_{name}": f"{namespace}.{name}"
@@ -99,7 +99,7 @@ RENAMES = {
 }  # fmt: skip
 
 # Advice for names that are gone.
-REMEDIES = {
+REMEDY_BY_NAME = {
     "contrib": "it ended with version 1; see autoconv.keras and autoconv.compat.v1.layers",
     "estimator": "use autoconv.keras, whose models have fit, evaluate and predict",
     "feature_column": "use the preprocessing layers of autoconv.keras",

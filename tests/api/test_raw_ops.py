@@ -125,7 +125,7 @@ def test_variables_by_their_handles():
 
 
 def test_every_raw_op_has_a_form():
-    names = [name for namespace in raw_op_forms.SAME_PARAMETERS.values() for name in namespace]
+    names = [name for namespace in raw_op_forms.OPS_BY_NAMESPACE.values() for name in namespace]
     names += raw_ops._load_tables()[1]
     assert len(names) == len(set(names)) >= 420 and set(names) <= set(dir(raw))
     for name in names:

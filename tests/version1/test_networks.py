@@ -251,8 +251,8 @@ def test_states_of_stacked_cells_in_one_tensor():
     value, found, *parameters = run(output, next_state, *tf.trainable_variables())
     first = np.tanh(np.hstack([x, state[:, :4]]) @ parameters[0] + parameters[1])
     second = np.tanh(np.hstack([first, state[:, 4:]]) @ parameters[2] + parameters[3])
-    np.testing.assert_allclose(value, second, rtol=1e-5)
-    np.testing.assert_allclose(found, np.hstack([first, second]), rtol=1e-5)
+    np.testing.assert_allclose(value, second, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found, np.hstack([first, second]), rtol=1e-5, atol=1e-6)
     with pytest.raises(ValueError, match="state_is_tuple is not set"):
         tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.LSTMCell(4)], state_is_tuple=False)
 

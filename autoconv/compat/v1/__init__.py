@@ -12,7 +12,7 @@ import importlib.util
 from typing import Any
 
 from autoconv.summary.protos import graph_messages, messages
-from autoconv.upgrade.version1 import MODULE_RENAMES, MODULES, REMEDIES, RENAMES
+from autoconv.upgrade.version1 import MODULE_BY_NAME, NEW_MODULE_NAMES, NEW_NAMES, REMEDY_BY_NAME
 
 
 def __getattr__(name: str) -> Any:
@@ -23,9 +23,9 @@ def __getattr__(name: str) -> Any:
 
 
 def _find_name(name: str) -> Any:
-    """Return the object of a name of version 1; raise AttributeError, with a remedy if REMEDIES has one."""
-    if name in MODULES:
-        module, _, attribute = MODULES[name].partition(":")
+    """Return the object of a name of version 1; raise AttributeError, with a remedy if REMEDY_BY_NAME has one."""
+    if name in MODULE_BY_NAME:
+        module, _, attribute = MODULE_BY_NAME[name].partition(":")
         return getattr(importlib.import_module(f"{__name__}.{module}"), attribute or name)
     if not name.startswith("_") and importlib.util.find_spec(f"{__name__}.{name}") is not None:
         return importlib.import_module(f"{__name__}.{name}")
@@ -33,10 +33,10 @@ def _find_name(name: str) -> Any:
         return getattr(messages("summary" if name.startswith("Summary") else "event"), name)
     if name in _GRAPH_MESSAGES:
         return getattr(graph_messages(), name)
-    if name in REMEDIES:
-        raise AttributeError(f"module 'autoconv.compat.v1' has no attribute {name!r}: {REMEDIES[name]}")
+    if name in REMEDY_BY_NAME:
+        raise AttributeError(f"module 'autoconv.compat.v1' has no attribute {name!r}: {REMEDY_BY_NAME[name]}")
     result = importlib.import_module("autoconv")
-    for attribute in {**RENAMES, **MODULE_RENAMES}.get(name, name).split("."):
+    for attribute in {**NEW_NAMES, **NEW_MODULE_NAMES}.get(name, name).split("."):
         result = getattr(result, attribute, _ABSENT)
         if result is _ABSENT:
             raise AttributeError(f"module 'autoconv.compat.v1' has no attribute {name!r}")
@@ -46,8 +46,8 @@ def _find_name(name: str) -> Any:
 _ABSENT: Any = object()  # the default of getattr for an attribute that a module lacks
 _MESSAGES = ("Event", "Summary", "SummaryMetadata")  # classes of TensorBoard's protocol buffers
 _GRAPH_MESSAGES = ("GraphDef",)  # classes of protocol buffers with graphs
-__all__ = sorted(MODULES)
+__all__ = sorted(MODULE_BY_NAME)
 
 
 def __dir__() -> list[str]:
-    return sorted({*MODULES, *RENAMES, *MODULE_RENAMES, *dir(importlib.import_module("autoconv"))})
+    return sorted({*MODULE_BY_NAME, *NEW_NAMES, *NEW_MODULE_NAMES, *dir(importlib.import_module("autoconv"))})

@@ -258,7 +258,7 @@ he_normal = _make_scaled("he_normal", 2.0, "truncated_normal", " (He et al., 201
 he_uniform = _make_scaled("he_uniform", 2.0, "uniform", " (He et al., 2015)")
 lecun_normal = _make_scaled("lecun_normal", 1.0, "truncated_normal")
 lecun_uniform = _make_scaled("lecun_uniform", 1.0, "uniform")
-NAMES = {
+INITIALIZER_BY_NAME = {
     "zeros": zeros_initializer, "ones": ones_initializer, "constant": constant_initializer,
     "random_normal": random_normal_initializer, "random_uniform": random_uniform_initializer,
     "truncated_normal": truncated_normal_initializer, "variance_scaling": variance_scaling_initializer,
@@ -269,8 +269,8 @@ NAMES = {
 
 def __getattr__(name: str) -> Any:
     """Return the initializer of a short name: `initializers.zeros` is `zeros_initializer`."""
-    if name in NAMES:
-        return NAMES[name]
+    if name in INITIALIZER_BY_NAME:
+        return INITIALIZER_BY_NAME[name]
     raise AttributeError(f"module 'autoconv.compat.v1.initializers' has no attribute {name!r}")
 
 

@@ -44,7 +44,7 @@ def log_first_n(level: int, msg: str, n: int, *args: object) -> None:
 
 
 def log_every_n(level: int, msg: str, n: int, *args: object) -> None:
-    """Of messages with the same text, log the first, and then each n-th.
+    """Log the first of the messages with the same text, and then each n-th.
 
     >>> autoconv.compat.v1.logging.log_every_n(autoconv.compat.v1.logging.DEBUG, "step", 100)
     """
@@ -88,4 +88,4 @@ def flush() -> None:
 
 
 _EVERY_N_COUNTS: dict[str, int] = {}  # by the text of the message, how often `log_every_n` was called
-_FIRST_N_COUNTS: dict[str, int] = {}  # by the text, how often `log_first_n` was called
+_FIRST_N_COUNTS: dict[str, int] = {}  # by the text of the message, how often `log_first_n` was called

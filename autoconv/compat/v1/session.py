@@ -47,7 +47,7 @@ class Session:
 
     def __init__(self, target: str = "", graph: Graph | None = None, config: object = None) -> None:
         self.graph: Graph = get_default_graph() if graph is None else graph
-        self._storages: dict[Storage, Storage] = {}
+        self._storages: dict[Storage, Storage] = {}  # of variables: the storage of this session by the graph's
         self._is_closed = False
         self._contexts: list[ExitStack] = []
         self._close_callbacks: list[Callable[[], None]] = []
@@ -98,7 +98,7 @@ class Session:
     @contextmanager
     def as_default(self) -> Iterator[Session]:
         """Make this the default session in the block; the session stays open after the block."""
-        stack = _SESSIONS.stack
+        stack = _SESSIONS.default_sessions
         stack.append(self)
         try:
             yield self
@@ -197,7 +197,7 @@ class Session:
     def resolve(self, item: Any, is_fetched: bool = False) -> Value | tuple[str, ...]:
         """Return the graph's value of a tensor or variable, or the names of the nodes of an operation.
 
-        A fetched variable is returned as its storage, which is read at the end of the run.
+        For a fetched variable it is the value of the graph that stands for its storage, read at the end of the run.
         """
         if isinstance(item, (str, bytes)):
             item = self._find_by_name(item if isinstance(item, str) else item.decode())
@@ -250,12 +250,12 @@ class InteractiveSession(Session):
 
     def __init__(self, target: str = "", graph: Graph | None = None, config: object = None) -> None:
         super().__init__(target, graph, config)
-        _SESSIONS.stack.append(self)
+        _SESSIONS.default_sessions.append(self)
 
     def close(self) -> None:
         super().close()
-        if self in _SESSIONS.stack:
-            _SESSIONS.stack.remove(self)
+        if self in _SESSIONS.default_sessions:
+            _SESSIONS.default_sessions.remove(self)
 
 
 def get_default_session() -> Session | None:
@@ -264,25 +264,25 @@ def get_default_session() -> Session | None:
     >>> autoconv.compat.v1.get_default_session() is None
     True
     """
-    return _SESSIONS.stack[-1] if _SESSIONS.stack else None
+    return _SESSIONS.default_sessions[-1] if _SESSIONS.default_sessions else None
 
 
 def running_session() -> Session:
     """Return the session whose `run` calls a Python function of the graph."""
-    return _SESSIONS.running[-1]
+    return _SESSIONS.running_sessions[-1]
 
 
 def is_session_running() -> bool:
     """Return whether a session's `run` called the code that runs now."""
-    return bool(_SESSIONS.running)
+    return bool(_SESSIONS.running_sessions)
 
 
 class _ThreadSessions(threading.local):
     """The thread's default sessions and running ones, the innermost last."""
 
     def __init__(self) -> None:
-        self.stack: list[Session] = []
-        self.running: list[Session] = []
+        self.default_sessions: list[Session] = []
+        self.running_sessions: list[Session] = []
 
 
 _SESSIONS = _ThreadSessions()
@@ -291,11 +291,11 @@ _SESSIONS = _ThreadSessions()
 @contextmanager
 def _mark_running(session: Session) -> Iterator[None]:
     """Make the session the running one of the block."""
-    _SESSIONS.running.append(session)
+    _SESSIONS.running_sessions.append(session)
     try:
         yield
     finally:
-        _SESSIONS.running.pop()
+        _SESSIONS.running_sessions.pop()
 
 
 def _evaluate(

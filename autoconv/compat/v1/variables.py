@@ -248,7 +248,8 @@ def get_variable(
 
     `initializer` is a tensor or array with the initial value, or a function of a shape and dtype; by default the
     scope's, or else glorot_uniform for floats and zeros for other dtypes. Raises ValueError for an existing variable if
-    the scope does not share, for a missing one if `reuse` of the scope is True, and for another shape or dtype.
+    the scope does not share, and for a missing one if `reuse` of the scope is True. Raises ValueError also if the
+    existing variable has another shape or dtype.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.get_variable("w", [2, 3])

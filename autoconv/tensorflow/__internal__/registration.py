@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from autoconv.tensorflow.absent_names import REMEDIES
+from autoconv.tensorflow.absent_names import REMEDY_BY_NAME
 from autoconv.tensorflow.missing import Missing
 
 
@@ -27,7 +27,7 @@ class VersionedTypeRegistration:
     setter: Callable[..., object] = setattr
 
 
-feature_column = Missing("__internal__.feature_column", REMEDIES["feature_column"])
+feature_column = Missing("__internal__.feature_column", REMEDY_BY_NAME["feature_column"])
 mixed_precision = SimpleNamespace(register_loss_scale_wrapper=register)
 saved_model: Any = Missing("__internal__.saved_model", "SavedModel files are neither read nor written here.")
 saved_model.load = SimpleNamespace(

@@ -86,7 +86,7 @@ def experimental_enable_numpy_behavior(
 
 
 def _as_preferred(value: object) -> object:
-    """If float32 is preferred, return float64 values as float32 and complex128 values as complex64.
+    """Return a value with 32 bits where float32 is preferred: float64 as float32, complex128 as complex64.
 
     All other values are returned unchanged.
     """

@@ -278,7 +278,7 @@ class PriorityQueue(QueueBase):
 class Buffer:
     """The elements of a queue in a session. Threads wait for elements and for space.
 
-    `kept_count` elements remain in the buffer until it is closed.
+    `min_remaining` elements remain in the buffer until it is closed.
 
     >>> buffer = autoconv.compat.v1.queue.queues.Buffer("queue", capacity=2)
     >>> buffer.put([1, 2])
@@ -286,11 +286,11 @@ class Buffer:
     [1]
     """
 
-    def __init__(self, name: str, capacity: float, kept_count: int = 0) -> None:
+    def __init__(self, name: str, capacity: float, min_remaining: int = 0) -> None:
         self.elements: list[Any] = []
         self.is_closed = False
         self._is_cancelled = False
-        self._name, self._capacity, self._kept_count = name, capacity, kept_count
+        self._name, self._capacity, self._min_remaining = name, capacity, min_remaining
         self._change = threading.Condition(new_lock())
 
     def put(self, elements: list[Any]) -> None:
@@ -308,7 +308,7 @@ class Buffer:
     def take(self, count: int, allow_fewer: bool = False) -> list[Any]:
         """Wait for elements, remove and return them; raise OutOfRangeError if the queue is closed with too few."""
         with self._change:
-            self._change.wait_for(lambda: self.is_closed or len(self.elements) >= count + self._kept_count)
+            self._change.wait_for(lambda: self.is_closed or len(self.elements) >= count + self._min_remaining)
             available = len(self.elements)
             has_enough = available >= count or (allow_fewer and available > 0)
             if not has_enough:
@@ -343,8 +343,8 @@ class Buffer:
 class _ShuffledBuffer(Buffer):
     """A buffer that removes elements in random order."""
 
-    def __init__(self, name: str, capacity: float, kept_count: int, generator: np.random.Generator) -> None:
-        super().__init__(name, capacity, kept_count)
+    def __init__(self, name: str, capacity: float, min_remaining: int, generator: np.random.Generator) -> None:
+        super().__init__(name, capacity, min_remaining)
         self._generator = generator
 
     def _remove(self) -> Any:

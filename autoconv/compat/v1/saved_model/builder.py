@@ -13,7 +13,7 @@ from autoconv.compat.v1.saved_model.signatures import SignatureDef, predict_sign
 from autoconv.compat.v1.saved_model.wrapped_function import function_of_graph, session_variables
 from autoconv.compat.v1.session import Session
 from autoconv.runtime.recording.regions import recording
-from autoconv.saved_model.layout import INDEX, write_folder
+from autoconv.saved_model.layout import INDEX_NAME, write_folder
 from autoconv.saved_model.options import SaveOptions
 from autoconv.saved_model.save import make_content
 
@@ -103,7 +103,7 @@ class Builder:
         if self._writer is None:
             raise AssertionError("Graph state including variables and assets has not been saved yet.")
         write_folder(self._folder, self._content, self._writer.graphs, self._writer.arrays, [])
-        return os.path.join(self._folder, INDEX)
+        return os.path.join(self._folder, INDEX_NAME)
 
 
 def simple_save(

@@ -75,7 +75,7 @@ from autoconv.compat.v1.train.steps import (
 )
 from autoconv.train import get_checkpoint_state, latest_checkpoint
 from autoconv.train.reader import checkpoint_exists
-from autoconv.upgrade.version1 import REMEDIES
+from autoconv.upgrade.version1 import REMEDY_BY_NAME
 
 NewCheckpointReader = train.load_checkpoint
 
@@ -101,7 +101,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Return a name of `autoconv.train`, whose meaning is the same in both versions."""
     if not hasattr(train, name):
-        remedy = REMEDIES.get(f"train.{name}")
+        remedy = REMEDY_BY_NAME.get(f"train.{name}")
         message = f"module 'autoconv.compat.v1.train' has no attribute {name!r}"
         raise AttributeError(f"{message}: {remedy}" if remedy else message)
     return getattr(train, name)

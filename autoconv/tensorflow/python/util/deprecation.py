@@ -22,10 +22,11 @@ def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> C
 
     def decorate(target: Any) -> object:
         if inspect.isclass(target):
-            initialise = _warning(target.__init__, lambda _: f"{target.__qualname__} is deprecated", date, instructions)
+            text = f"{target.__qualname__} is deprecated"
+            initialise = _with_warning(target.__init__, lambda _: text, date, instructions)
             setattr(target, "__init__", initialise)  # noqa: B010 (mypy refuses an assignment)
             return target
-        return _warning(target, lambda _: f"{target.__qualname__} is deprecated", date, instructions)
+        return _with_warning(target, lambda _: f"{target.__qualname__} is deprecated", date, instructions)
 
     return decorate
 
@@ -47,7 +48,7 @@ def deprecated_args(
         text = f"the arguments {', '.join(deprecated_names)} of {target.__qualname__} are deprecated"
         return text if deprecated_names else ""
 
-    return lambda target: _warning_of_arguments(target, message, date, instructions)
+    return lambda target: _with_warning_about_arguments(target, message, date, instructions)
 
 
 def deprecated_arg_values(
@@ -62,19 +63,19 @@ def deprecated_arg_values(
         )
         return f"{text} of {target.__qualname__} is deprecated" if text else ""
 
-    return lambda target: _warning_of_arguments(target, message, date, instructions)
+    return lambda target: _with_warning_about_arguments(target, message, date, instructions)
 
 
 def deprecated_alias(deprecated_name: str, name: str, func_or_class: Any, warn_once: bool = True) -> object:
     """Return a function or a subclass under its former name, which warns when it is called."""
     instructions = f"use {name} instead"
     if inspect.isclass(func_or_class):
-        initialise = _warning(
+        initialise = _with_warning(
             func_or_class.__init__, lambda _: f"{deprecated_name} is deprecated", None, instructions
         )
         metaclass: Callable[..., object] = type(func_or_class)
         return metaclass(func_or_class.__name__, (func_or_class,), {"__init__": initialise})
-    return _warning(func_or_class, lambda _: f"{deprecated_name} is deprecated", None, instructions)
+    return _with_warning(func_or_class, lambda _: f"{deprecated_name} is deprecated", None, instructions)
 
 
 def deprecated_endpoints(*names: str) -> Callable[[Any], Any]:
@@ -100,7 +101,7 @@ def silence() -> Iterator[None]:
         _silenced = was_silenced
 
 
-def _warning_of_arguments(
+def _with_warning_about_arguments(
     target: Any, message: Callable[[Any, dict[str, Any]], str], date: str | None, instructions: str
 ) -> object:
     """Return `target` so that it logs `message(target, arguments by name)`, if that is not empty, once."""
@@ -109,10 +110,10 @@ def _warning_of_arguments(
     def message_of_call(call: inspect.BoundArguments) -> str:
         return message(target, dict(call.arguments))
 
-    return _warning(target, message_of_call, date, instructions, signature)
+    return _with_warning(target, message_of_call, date, instructions, signature)
 
 
-def _warning(
+def _with_warning(
     target: Any, message: Callable[[Any], str], date: str | None, instructions: str,
     signature: inspect.Signature | None = None,
 ) -> object:  # fmt: skip
