@@ -79,7 +79,7 @@ class RaggedFeature(
 ):
     """A feature of any length, which is read as a ragged tensor.
 
-    `value_key` has the values where it differs from the feature's own key. `partitions` divide the values into rows,
+    `value_key` is the key that has the values, by default the feature's own. `partitions` divide the values into rows,
     from the outermost dimension on: RowLengths, RowSplits, RowStarts, RowLimits and ValueRowIds name the key that has
     them, UniformRowLength is a number.
 

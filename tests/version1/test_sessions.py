@@ -253,6 +253,8 @@ def test_iterators_of_several_datasets():
     element = iterator.get_next()
     with pytest.raises(TypeError, match="Expected elements"):
         iterator.make_initializer(tf.data.Dataset.range(2).map(lambda i: ({"a": i}, tf.cast(i, tf.float32))))
+    with pytest.raises(TypeError, match="Expected elements"):
+        iterator.make_initializer(tf.data.Dataset.range(2))
     with tf.Session() as session:
         with pytest.raises(FailedPreconditionError, match="initializer"):
             session.run(element)
@@ -263,6 +265,15 @@ def test_iterators_of_several_datasets():
         assert session.run(element) == ({"a": 0}, 0)
         with pytest.raises(ac.errors.InvalidArgumentError, match="that of no iterator"):
             session.run(fed, {handle: "Other"})
+
+
+def test_an_iterator_of_a_dataset_is_started_on_another():
+    iterator = tf.data.make_initializable_iterator(tf.data.Dataset.range(3))
+    other_start, element = iterator.make_initializer(tf.data.Dataset.range(7, 9)), iterator.get_next()
+    with tf.Session() as session:
+        for start, expected in ((other_start, 7), (iterator.initializer, 0)):
+            session.run(start)
+            assert session.run(element) == expected
 
 
 def test_feeds_and_fetches_in_parts():

@@ -28,8 +28,8 @@ class Iterator:
     """An iterator of a dataset in a graph: each session has its own position in the dataset.
 
     `from_structure` returns an iterator for several datasets; the operations that `make_initializer` returns start it
-    on one of them. An iterator of `from_string_handle` gives the elements of another
-    iterator, whose `string_handle` is fed.
+    on one of them. An iterator of `from_string_handle` gives the elements of another iterator, whose `string_handle`
+    is fed.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     element = autoconv.compat.v1.data.make_one_shot_iterator(autoconv.data.Dataset.range(3)).get_next()
@@ -44,9 +44,9 @@ class Iterator:
         if graph is None:
             raise RuntimeError("an iterator of version 1 needs a graph: where ops run eagerly, write iter(dataset).")
         self.element_spec = element_spec if dataset is None else dataset.element_spec
-        self._dataset = None if dataset is None else _dataset_value(dataset, graph)
+        # The dataset on which the iterator starts by itself.
+        self._dataset = None if dataset is None or initializable else _dataset_value(dataset, graph)
         self._states: WeakKeyDictionary[Any, abc.Iterator[Any]] = WeakKeyDictionary()
-        self._is_initializable = initializable
         self._handle = handle
         self._name = graph.unique_name("Iterator")
         self._iterators_by_name: dict[bytes, Iterator] = graph.attachments.setdefault("iterators", {})
@@ -71,13 +71,14 @@ class Iterator:
 
     def make_initializer(self, dataset: data.Dataset, name: str | None = None) -> Any:
         """Return the operation that starts the iterator on a dataset; raises TypeError for incompatible elements."""
-        pairs = zip(nest.flatten(dataset.element_spec), nest.flatten(self.element_spec), strict=True)
-        if not all(actual.is_compatible_with(expected) for actual, expected in pairs):
+        specs, expected_specs = nest.flatten(dataset.element_spec), nest.flatten(self.element_spec)
+        pairs = zip(specs, expected_specs, strict=False)
+        if len(specs) != len(expected_specs) or not all(spec.is_compatible_with(other) for spec, other in pairs):
             raise TypeError(f"Expected elements {self.element_spec} but got dataset with {dataset.element_spec}.")
         graph = graph_being_built()
         assert graph is not None
-        value = self._dataset or _dataset_value(dataset, graph)
-        return StartOperation(graph.unique_name(name or "MakeIterator"), graph, value, self._start)
+        name = graph.unique_name(name or "MakeIterator")
+        return StartOperation(name, graph, _dataset_value(dataset, graph), self._start)
 
     def string_handle(self, name: str | None = None) -> Any:
         """Return a scalar string tensor to feed to an iterator of `from_string_handle`."""
@@ -106,7 +107,7 @@ class Iterator:
             return self._iterators_by_name[handle]._next()
         session = running_session()
         if session not in self._states:
-            if self._is_initializable or self._dataset is None:
+            if self._dataset is None:
                 raise FailedPreconditionError("the iterator has not been initialized: run its initializer first")
             self._start(session, session.run_value(self._dataset))
         try:

@@ -183,8 +183,8 @@ class _Importing:
         self._record, self._read = meta_graph.record, meta_graph.read
         self._recorded, self._graph, self._input_map = recorded, graph, input_map
         self._prefix = current_scope() + (f"{scope.rstrip('/')}/" if scope else "")
-        self._values: dict[Value, Value] = {}
-        self._storages: dict[str, Storage] = {}
+        self._values: dict[Value, Value] = {}  # in the meta graph -> in the graph
+        self._storages: dict[str, Storage] = {}  # of variables, by the names of their parameters in the meta graph
         self._names: dict[str, str] = {}  # of nodes and operations: in the meta graph -> in the graph
 
     def run(self) -> list[GraphVariable]:
