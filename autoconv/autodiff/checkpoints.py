@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from autoconv.autodiff.cotangents import accumulate, conform
-from autoconv.autodiff.forward_backward import Region, Root, shallow_copy
+from autoconv.autodiff.forward_backward import Region, RootLevel, shallow_copy
 from autoconv.graph.dtypes import int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, append_copy, node_effects
@@ -64,7 +64,7 @@ def recompute_and_reverse(
             # Two parameters must not have the same value, as cotangents are recorded by value.
             copies[parameter] = region.builder.identity(outer_value) if is_tensor else outer_value
     nodes = [append_copy(region.backward, node, copies) for node in forward_nodes]
-    copied_root = Root(region.backward, region.backward)
+    copied_root = RootLevel(region.backward, region.backward)
     copied_root.heap = region.heap
     for output, cotangent in seeded_outputs:
         if output in varied:

@@ -81,13 +81,14 @@ def accumulate(b: Builder, cotangents: Cotangents, value: Value, cotangent: Valu
 def _add_cotangents(b: Builder, previous_cotangent: Value, cotangent: Value) -> Value:
     """Add two cotangents; add(x, add_at_item(zeros, y)) becomes add_at_item(x, y)."""
     node = cotangent.node
-    updates_zeros = node is not None and node.op.name == "add_at_item" and previous_cotangent.type == cotangent.type
-    if node is not None and updates_zeros and _is_zeros(node.inputs[0]):
+    is_update = node is not None and node.op.name == "add_at_item" and previous_cotangent.type == cotangent.type
+    if node is not None and is_update and _is_zeros(node.inputs[0]):
         return b.add_at_item(previous_cotangent, *node.inputs[1:], **node.attributes)  # type: ignore[no-any-return]
     return b.add(previous_cotangent, cotangent)  # type: ignore[no-any-return]
 
 
 def _is_zeros(value: Value) -> bool:
+    """Return whether the value is known to consist of zeros."""
     if value.node is None or value.node.op.name not in ("zeros_like", "constant"):
         return False
     if value.node.op.name == "zeros_like":
@@ -103,9 +104,9 @@ def conform(b: Builder, cotangent: Value, type_: Type) -> Value:
     Only dtypes, weakness and sizes of tensors are converted.
     """
     required_type, present_type = cotangent_type(type_), cotangent.type
-    if is_subtype(present_type, required_type) or not (
-        isinstance(required_type, TensorType) and isinstance(present_type, TensorType)
-    ):
+    if is_subtype(present_type, required_type):
+        return cotangent
+    if not (isinstance(required_type, TensorType) and isinstance(present_type, TensorType)):
         return cotangent
     if present_type.dtype is not required_type.dtype or present_type.weak != required_type.weak:
         cotangent = b.python_cast(cotangent, dtype=required_type.dtype, weak=required_type.weak)

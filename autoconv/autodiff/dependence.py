@@ -40,6 +40,7 @@ def varied_values(
 def _varied_values(
     graph: Graph, values: Iterable[Value], heap: Heap, outer_graphs: tuple[Graph, ...], nodes: set[Node] | None = None
 ) -> set[Value]:
+    """Return the varied values of a graph, as `varied_values` does, in one pass over the nodes in order."""
     varied = {value for value in values if is_differentiable(value.type)}
     for node in graph.nodes:
         if nodes is not None and node not in nodes:
@@ -63,6 +64,7 @@ def _varied_values(
 def _varied_results(
     node: Node, input_flags: Sequence[bool], heap: Heap, outer_graphs: tuple[Graph, ...]
 ) -> Sequence[bool]:
+    """Return which results of a node are varied; `input_flags` are those of its inputs, one of which is varied."""
     rule = _RESULT_RULES.get(node.op.name)
     # Of a recursive call all results count as varied.
     if rule is None or any(region in outer_graphs for region in node.regions):
@@ -73,6 +75,7 @@ def _varied_results(
 def _varied_outputs(
     region: Graph, parameter_flags: Sequence[bool], heap: Heap, outer_graphs: tuple[Graph, ...]
 ) -> list[bool]:
+    """Return which outputs of a region are varied; `parameter_flags` are those of its parameters."""
     flagged_parameters = zip(region.parameters, parameter_flags, strict=True)
     varied_parameters = [parameter for parameter, is_varied in flagged_parameters if is_varied]
     varied = _varied_values(region, varied_parameters, heap, outer_graphs)

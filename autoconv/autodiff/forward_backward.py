@@ -3,8 +3,8 @@
 Gradient rules are written on values of the forward graph. `resolve` transfers the operands of backward ops, so that
 only values that a gradient reads are stored. The kind of level determines how a value is stored:
 
-- At the root, both graphs may be one, and nothing is stored (`Root`); or the value becomes a result of the forward
-  graph and a parameter of the backward graph (`SplitRoot`).
+- At the root, both graphs may be one, and nothing is stored (`RootLevel`); or the value becomes a result of the forward
+  graph and a parameter of the backward graph (`SplitRootLevel`).
 - In an arm, a loop's body or an end of a try, captures are read from the enclosing level. Computed values are pushed
   onto a stack: a tensor list per value, threaded through all enclosing regions and popped in the backward pass
   (`Region`). So nested loops share one flat stack per value, and an arm that was not taken pushes nothing.
@@ -36,7 +36,7 @@ class Level:
 
     def __init__(self, forward: Graph, backward: Graph, enclosing: Level | None = None) -> None:
         self.heap = Heap()
-        self.recompute_every: int | None = None
+        self.recompute_every: int | None = None  # see checkpoints.py; None: loops store all values
         # The backward graphs of recursive functions (see recursion.py), by function and by the positions of the
         # parameters and outputs with cotangents.
         self.recursions: dict[Any, Graph] = {}
@@ -112,9 +112,10 @@ class Level:
 
 @dataclass(eq=False)
 class Stack:
-    """The lists of a stored value, one of each run of a region.
+    """The stack of one stored value of a region, on which each run of the region pushes an item.
 
-    The forward graph pushes on `entry`, which gives `exit`. The backward graph pops from `top`, which leaves `bottom`.
+    The fields are this list at four points: before and after the region in the forward graph (`entry` and `exit`), and
+    in the backward graph, which pops (`top` and `bottom`). None stands for points that are not built yet.
     """
 
     type: ListType
@@ -124,8 +125,8 @@ class Stack:
     bottom: Value | None = None
 
 
-class Root(Level):
-    """A root level. Its two graphs are the same, or `transfer(value)` returns the backward graph's value for it."""
+class RootLevel(Level):
+    """A root level. Its two graphs are the same, or `transfer` maps values to the backward graph."""
 
     def __init__(self, forward: Graph, backward: Graph, transfer: Callable[[Value], Value] | None = None) -> None:
         super().__init__(forward, backward)
@@ -136,7 +137,7 @@ class Root(Level):
         return self._transfer_function(value)
 
 
-class SplitRoot(Root):
+class SplitRootLevel(RootLevel):
     """A root with a separate backward graph, whose parameters are results of the forward graph."""
 
     def __init__(self, forward: Graph, backward: Graph) -> None:
@@ -190,9 +191,8 @@ class Region(Level):
             return self.capture(self.outer[value])
         if value in self.counters:
             return self.counters[value]()
-        if self._repeats and value.node is not None and (
-            self._is_recomputable(value) or self._is_indexed_invariant(value)
-        ):
+        recomputes = self._repeats and (self._is_recomputable(value) or self._is_indexed_invariant(value))
+        if recomputes and value.node is not None:
             inputs = [self.resolve(operand) for operand in value.node.inputs]
             return copy_node(self.backward, value.node, inputs).results[value.index]
         return super()._transfer(value)
@@ -300,7 +300,8 @@ class ReverseBuilder(GraphBuilder):
             if not isinstance(x, Value) or x.graph is self.graph or self._level.is_available(x):
                 return apply(x, **attributes)
             (type_,) = op.result_types([x.type], attributes)
-            if isinstance(type_, TensorType) and type_.dtype.is_integer and not isinstance(x.type, ResourceType):
+            is_integer = isinstance(type_, TensorType) and type_.dtype.is_integer
+            if is_integer and not isinstance(x.type, ResourceType):
                 return self._level.resolve_result(op, x, attributes)
             return apply(x, **attributes)
 

@@ -39,7 +39,8 @@ def replace_memory(graph: Graph) -> tuple[Graph, list[int]]:
 class _Conversion:
     """The conversion of one graph.
 
-    `_overlaps` finds the roots of a value. The converters add the form of one node to the region being built.
+    `_overlaps` finds the roots of a value. Each converter adds the converted form of one node to the `region` that
+    is being built.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -47,6 +48,7 @@ class _Conversion:
         self._overlaps = Overlaps(graph)
 
     def run(self) -> tuple[Graph, list[int]]:
+        """Return what `replace_memory` returns."""
         region = ValueRegion(Graph(self._graph.name))
         array_positions: list[int] = []
         for position, parameter in enumerate(self._graph.parameters):
@@ -78,6 +80,7 @@ class _Conversion:
     # ---- nodes
 
     def _convert_nodes(self, region: ValueRegion, graph: Graph) -> None:
+        """Add the converted nodes of `graph` to the region."""
         for node in graph.nodes:
             region.b = GraphBuilder(region.graph, node.span)
             if node.op.name in _OP_CONVERTERS:
@@ -93,6 +96,7 @@ class _Conversion:
                 append_copy(region.graph, node, region.values, regions)
 
     def _add_view(self, region: ValueRegion, node: Node) -> None:
+        """Record the reference of a view: that of the viewed array, with one more step."""
         base = region.references[node.inputs[0]]
         operands = tuple(region.values[value] for value in node.inputs[1:])
         type_: Any = node.inputs[0].type
@@ -100,11 +104,13 @@ class _Conversion:
         region.references[node.results[0]] = replace(base, steps=(*base.steps, step))
 
     def _convert_size(self, region: ValueRegion, node: Node) -> None:
+        """Convert the size of an array, a weak number, to that of its contents."""
         contents = self._load(region, node.inputs[0])
         size = region.b.dimension(contents, axis=node.attributes["axis"])
         region.values[node.results[0]] = region.b.python_cast(size, dtype=node.results[0].dtype, weak=True)
 
     def _convert_new_array(self, region: ValueRegion, node: Node) -> None:
+        """Set the contents of a new array to the tensor that fills it."""
         (result,) = node.results
         type_: Any = result.type
         if node.op.name == "array_of":
@@ -210,6 +216,7 @@ class _Conversion:
         return list(arrays)
 
     def _convert_cond(self, region: ValueRegion, node: Node) -> None:
+        """Convert a `cond`: the results are values, indices of arrays in their roots, and contents of written roots."""
         written_roots = self._written_roots(node, region)
         value_positions = [i for i, value in enumerate(node.results) if not isinstance(value.type, ArrayType)]
         array_positions = [i for i, value in enumerate(node.results) if isinstance(value.type, ArrayType)]
@@ -233,6 +240,7 @@ class _Conversion:
         region.contents.update(zip(written_roots, results, strict=True))
 
     def _convert_while(self, region: ValueRegion, node: Node) -> None:
+        """Convert a loop, whose state is that which `_set_state` describes."""
         state_count = state_size(node)
         written_roots = self._written_roots(node, region)
         if any(inner.op.traits.stores_into is not None for inner in node.regions[0].walk()):

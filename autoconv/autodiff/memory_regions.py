@@ -85,6 +85,7 @@ class CapturingRegion(ValueRegion):
         self.contents = _CapturedContents(self, outer)
 
     def capture(self, value: Value) -> Value:
+        """Return the parameter of the region for a value of the enclosing region."""
         result = self.captures.get(value)
         if result is None:
             result = self.captures[value] = self.graph.add_parameter(value.type, value.name)

@@ -26,7 +26,7 @@ from autoconv.autodiff.cotangents import (
     missing_gradient_error,
 )
 from autoconv.autodiff.dependence import varied_values
-from autoconv.autodiff.forward_backward import Level, Root, move_before, shallow_copy
+from autoconv.autodiff.forward_backward import Level, RootLevel, move_before, shallow_copy
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, compute_effects, copy_node
 from autoconv.graph.types import ResourceType
@@ -83,7 +83,7 @@ def _backward_graph(
     backward_graph = level.recursions[key] = shallow_copy(graph)
     backward_graph.name = f"{graph.name}_back{len(level.recursions)}"
     parameters, outputs = list(backward_graph.parameters), list(backward_graph.outputs)
-    function_level = Root(backward_graph, backward_graph)
+    function_level = RootLevel(backward_graph, backward_graph)
     function_level.share_state(level)
     varied = varied_values(backward_graph, [parameters[j] for j in positions], level.heap)
     backward_graph.outputs = []

@@ -37,6 +37,7 @@ def backprop(level: Level, varied: set[Value], nodes: Sequence[Node] | None = No
 
 
 def _reverse_op(level: Level, node: Node, varied: Iterable[Value]) -> None:
+    """Apply the gradient rule of the node's op, and accumulate the cotangents of its varied inputs."""
     gradient = node.op.gradient
     if isinstance(gradient, NoGradient):
         raise missing_gradient_error(node.op, gradient.reason, node.span)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from autoconv.autodiff.cotangents import accumulate, conform, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import varied_values
-from autoconv.autodiff.forward_backward import Root, SplitRoot, shallow_copy
+from autoconv.autodiff.forward_backward import RootLevel, SplitRootLevel, shallow_copy
 from autoconv.autodiff.reverse import backprop
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ListType, TensorType
@@ -32,7 +32,7 @@ def vjp(
     result = shallow_copy(graph)
     result.name = f"{graph.name}_vjp"
     parameters, outputs = list(result.parameters), result.outputs[:]
-    level = Root(result, result)
+    level = RootLevel(result, result)
     level.recompute_every = recompute_every
     sources = [parameters[i] for i in (range(len(parameters)) if wrt is None else wrt)]
     varied = varied_values(result, sources, level.heap)
@@ -69,7 +69,7 @@ def split(graph: Graph, wrt: Sequence[int], *, recompute_every: int | None = Non
     """Differentiate as `vjp` does, into two graphs; raises the same errors."""
     forward = shallow_copy(graph)
     parameters, outputs = list(forward.parameters), forward.outputs[:]
-    level = SplitRoot(forward, Graph(f"{graph.name}_back"))
+    level = SplitRootLevel(forward, Graph(f"{graph.name}_back"))
     level.recompute_every = recompute_every
     varied = varied_values(forward, [parameters[i] for i in wrt], level.heap)
     output_positions = tuple(

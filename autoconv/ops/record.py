@@ -62,7 +62,7 @@ class NoGradient:
 class Sample:
     """Inputs (arrays) and attributes on which an op is tested.
 
-    The gradient is tested for the inputs at the positions `differentiable`; None for all floating ones.
+    The gradient is tested for the inputs at the positions `differentiable`; None for all of float64 and complex128.
     """
 
     inputs: tuple[Any, ...]

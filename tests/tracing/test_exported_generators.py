@@ -132,6 +132,46 @@ def test_distributions(function, by_c):
         np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_bounds_and_scales_are_refused_as_by_numpy():
+    invalid = [(5.0, 1.0), (np.inf, 1.0), (1.0, np.inf), (0.0, -0.0), (0.0, np.nan)]
+    codes = ((draws.ascending_uniform, bits.PCG64, np.random.default_rng(1)),
+             (draws.uniform, bits.RANDOM_STATE, np.random.RandomState(1)),
+             (draws.unchecked_uniform, bits.PYTHON, random.Random(1)))  # fmt: skip
+    for code, source, generator in codes:
+        for bounds in invalid:
+            state = state_of(generator)
+            try:
+                expected = generator.uniform(*bounds)
+            except (OverflowError, ValueError) as error:
+                with pytest.raises(type(error)):
+                    code(source, state, *bounds)
+            else:
+                np.testing.assert_equal(code(source, state, *bounds), expected)
+    for scale in (-1.0, -0.0):
+        with pytest.raises(ValueError, match="scale < 0"):
+            draws.laplace(bits.PCG64, state_of(codes[0][2]), 0.0, scale)
+    assert np.isnan(draws.laplace(bits.PCG64, state_of(codes[0][2]), 0.0, np.nan))
+
+
+def invalid_draws(x):
+    rng = np.random.default_rng(3)
+    return rng.uniform(x[0], x[1]) + rng.laplace(0.0, x[2]) + rng.choice(2, p=x[3:])
+
+
+def test_invalid_operands_of_draws_raise_outside_of_the_process():
+    pytest.importorskip("onnxruntime")
+    model = ac.onnx.load(ac.onnx.export(invalid_draws, "float64[5]", contract="compile"))
+    x = [1.0, 2.0, 3.0, 0.25, 0.75]
+    np.testing.assert_allclose(model(np.array(x)), invalid_draws(np.array(x)), 1e-14)
+    for x in ([2.0, 1.0, 3.0, 0.25, 0.75], [1.0, 2.0, -0.5, 0.25, 0.75], [1.0, 2.0, 3.0, 0.5, 0.75],
+              [1.0, 2.0, 3.0, -0.25, 1.25], [1.0, 2.0, 3.0, np.nan, 0.75]):  # fmt: skip
+        with pytest.raises(ValueError, match=r"high - low < 0|scale < 0|[Pp]robabilities"):
+            invalid_draws(np.array(x))
+        with pytest.raises(ValueError, match="failed in raise"):
+            model(np.array(x))
+
+
 def test_the_text_of_a_graph():
     concrete = ac.compile(lambda x: np.random.default_rng(3).random() + x).get_concrete_function(1.0)
     assert "stablehlo.multiply" in concrete.graph.to_stablehlo()

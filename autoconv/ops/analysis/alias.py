@@ -54,12 +54,12 @@ class Overlaps:
             return UNKNOWN
         if first is second or _are_same_view(first, second):
             return EQUAL
-        first_layout, second_layout = (_layout_in_base(value, first_base) for value in (first, second))
-        if first_layout is None or second_layout is None:
+        first_view, second_view = (_strided_view(value, first_base) for value in (first, second))
+        if first_view is None or second_view is None:
             return UNKNOWN
-        if first_layout == second_layout and first.dtype is second.dtype:
+        if first_view == second_view and first.dtype is second.dtype:
             return EQUAL
-        return _overlap_relation(first_layout, second_layout, max(first.dtype.size, second.dtype.size))
+        return _overlap_relation(first_view, second_view, max(first.dtype.size, second.dtype.size))
 
     def roots(self, value: Value) -> frozenset[Value]:
         """Return the base arrays of a value: arguments, and arrays allocated by nodes."""
@@ -193,31 +193,31 @@ def _are_same_view(first: Value, second: Value) -> bool:
     return True
 
 
-class _Layout(NamedTuple):
-    """The place of a view in its base; offset and strides count bytes."""
+class _StridedView(NamedTuple):
+    """A view of a base: the offset of its first element, its shape and strides. Offset and strides are in bytes."""
 
     offset: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
 
 
-def _layout_in_base(value: Value, base: Value) -> _Layout | None:
-    """Return the layout of a view in its base, or None if it is unknown."""
+def _strided_view(value: Value, base: Value) -> _StridedView | None:
+    """Return the offset, shape and strides of `value`, a view of `base`; None if one of these is unknown."""
     type_ = value.type
     if not isinstance(type_, ArrayType) or None in type_.strides:
         return None
     if not all(isinstance(size, int) for size in type_.shape):
         return None
     if value is base:
-        return _Layout(0, type_.shape, type_.strides)  # type: ignore[arg-type]
+        return _StridedView(0, type_.shape, type_.strides)  # type: ignore[arg-type]
     node = value.node
     assert node is not None
-    source = _layout_in_base(node.inputs[0], base)
+    source = _strided_view(node.inputs[0], base)
     if source is None:
         return None
     offset = source.offset
     if node.op.name == "array_strided":
-        return _Layout(offset + node.attributes["offset"], type_.shape, type_.strides)  # type: ignore[arg-type]
+        return _StridedView(offset + node.attributes["offset"], type_.shape, type_.strides)  # type: ignore[arg-type]
     if len(node.inputs) > 1 or 0 in source.shape:  # further inputs are positions known only at run time
         return None
     if node.op.name == "array_view":
@@ -229,10 +229,10 @@ def _layout_in_base(value: Value, base: Value) -> _Layout | None:
         offset += (
             max(diagonal, 0) * source.strides[-1] + max(-diagonal, 0) * source.strides[-2] if type_.shape[-1] else 0
         )
-    return _Layout(offset, type_.shape, type_.strides)  # type: ignore[arg-type]
+    return _StridedView(offset, type_.shape, type_.strides)  # type: ignore[arg-type]
 
 
-def _view_offset(node: Node, source: _Layout) -> int:
+def _view_offset(node: Node, source: _StridedView) -> int:
     """Return the bytes from the start of the viewed array to that of the view."""
     offset = 0
     for entry, axis in basic_entries(len(source.shape), node.attributes["spec"]):
@@ -245,9 +245,9 @@ def _view_offset(node: Node, source: _Layout) -> int:
     return offset
 
 
-def _overlap_relation(first: _Layout, second: _Layout, element_size: int) -> str:
+def _overlap_relation(first: _StridedView, second: _StridedView, element_size: int) -> str:
     """Return the alias relation of two different views of one array; `element_size`, in bytes, is the larger one."""
-    first_range, second_range = (_byte_range(layout, element_size) for layout in (first, second))
+    first_range, second_range = (_byte_range(view, element_size) for view in (first, second))
     if first_range is None or second_range is None:
         return DISJOINT
     (first_low, first_high), (second_low, second_high) = first_range, second_range
@@ -266,9 +266,9 @@ def _overlap_relation(first: _Layout, second: _Layout, element_size: int) -> str
         return UNKNOWN
 
 
-def _byte_range(layout: _Layout, element_size: int) -> tuple[int, int] | None:
+def _byte_range(view: _StridedView, element_size: int) -> tuple[int, int] | None:
     """Return the offsets in the base of the first byte and of the end; None for an array without elements."""
-    offset, shape, strides = layout
+    offset, shape, strides = view
     if 0 in shape:
         return None
     extents = [(count - 1) * stride for count, stride in zip(shape, strides, strict=True)]

@@ -1,15 +1,15 @@
 """Ranges of the integers that loops keep in arrays and states: counts, tables of dynamic programs, distances.
 
-    counts[place] += 1
+    counts[i] += 1
     table[i, j] = min(table[i - 1, j], table[i, j - 1]) + 1
 
-Locations are the arrays of one integer dtype that a graph allocates, and the states of its loops. An update of a
-location is a step or a reset. A step writes a number of some location plus a number in the interval `steps`, and a
+Accumulators are the arrays of one integer dtype that a graph allocates, and the states of its loops. An update of an
+accumulator is a step or a reset. A step writes a number of some accumulator plus a number in the interval `steps`. A
 reset writes a number in the interval `resets`. A `Tally` holds the two intervals, None for one that does not occur. A
 run has at most as many updates as the trip counts of its loops allow, and never more than `_UPDATE_LIMIT`. So the
-numbers in locations stay in one interval, and their sums need no test for overflow.
+numbers in accumulators stay in one interval, and their sums need no test for overflow.
 
-The analysis begins with all locations and drops those with an update of another kind, until none is left to drop.
+The analysis begins with all accumulators and drops those with an update of another kind, until none is left to drop.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from autoconv.ops.analysis.induction import trip_count_bound
 from autoconv.ops.analysis.tally import Tally
 
 _UPDATE_LIMIT = 1 << 53  # so many updates take 104 days, at a thousand million a second
-_DEPTH_LIMIT = 64  # nodes between a location and the number that an update writes
-_LOCATION_TALLY = Tally((0, 0), None)  # of a number that is read from a location
+_DEPTH_LIMIT = 64  # nodes between an accumulator and the number that an update writes
+_ACCUMULATOR_TALLY = Tally((0, 0), None)  # of a number that is read from an accumulator
 _SIGN_OF_SUM = {"add": 1, "python_add": 1, "subtract": -1, "python_subtract": -1}
 _SELECTING_OPS = frozenset({"maximum", "minimum"})
 _NUMBER_KEEPING_OPS = frozenset({"broadcast_to", "cast", "identity", "python_cast", "python_int"})
 
 
 def content_ranges(graph: Graph, overlaps: Overlaps, ranges: Mapping[Value, Range]) -> dict[Value, Range]:
-    """Return the ranges of integers that come from locations; `ranges` has the known ranges of other numbers."""
+    """Return the ranges of integers that come from accumulators; `ranges` has the known ranges of other numbers."""
     update_bound = _update_bound(graph, ranges)
     result: dict[Value, Range] = {}
     for dtype in (int32, int64):
-        result |= _Locations(graph, overlaps, ranges, dtype, update_bound).number_ranges()
+        result |= _Accumulators(graph, overlaps, ranges, dtype, update_bound).number_ranges()
     return result
 
 
-class _Locations:
-    """The locations of one dtype in a graph.
+class _Accumulators:
+    """The accumulators of one dtype in a graph.
 
-    An update is a pair: the locations that a number may be written to, and the number, as a value of the graph, as a
+    An update is a pair: the accumulators that a number may be written to, and the number, as a value of the graph, as a
     tally, or None if it is unknown.
     """
 
@@ -61,12 +61,12 @@ class _Locations:
         self._ranges = ranges
         self._dtype = dtype
         self._update_bound = update_bound
-        # An eighth of the dtype's maximum. All steps together add at most as much, so the sum of two locations fits.
+        # An eighth of the dtype's maximum. All steps together add at most as much, so the sum of two accumulators fits.
         self._largest_reset = 1 << 8 * dtype.size - 4
         self._largest_step = self._largest_reset // update_bound - 1
         self._sources: dict[Value, list[Value | None]] = {}  # by parameter or result of a control node
         self._loop_result_of: dict[Value, Value] = {}  # by result or parameter of a loop: the result of the same state
-        self._locations: set[Value] = set()
+        self._accumulators: set[Value] = set()
         self._updates: list[tuple[frozenset[Value], Value | Tally | None]] = []
         self._tallies: dict[Value, Tally | None] = {}
         for node in graph.walk():
@@ -74,48 +74,48 @@ class _Locations:
             self._record_allocation(node)
         for node in graph.walk():
             self._record_writes(node)
-        self._drop_unbounded_locations()
+        self._drop_unbounded_accumulators()
 
     def number_ranges(self) -> dict[Value, Range]:
-        """Return the ranges of the numbers of this dtype that come from locations."""
-        tallies = [self._tally_of_update(update) for locations, update in self._updates if locations & self._locations]
-        joined_tally = reduce(Tally.union, [tally for tally in tallies if tally is not None], _LOCATION_TALLY)
+        """Return the ranges of the numbers of this dtype that come from accumulators."""
+        tallies = [self._tally_of_update(update) for targets, update in self._updates if targets & self._accumulators]
+        joined_tally = reduce(Tally.union, [tally for tally in tallies if tally is not None], _ACCUMULATOR_TALLY)
         if joined_tally.resets is None:
             return {}
-        location_range = joined_tally.range_after(self._update_bound, joined_tally.resets)
+        accumulator_range = joined_tally.range_after(self._update_bound, joined_tally.resets)
         result: dict[Value, Range] = {}
         for node in self._graph.walk():
             for value in (*node.results, *(parameter for region in node.regions for parameter in region.parameters)):
                 if self._has_integers(value, scalars_only=True) and value not in self._ranges:
                     tally = self._tally(value)
                     if tally is not None and tally.steps is not None and self._is_small(tally):
-                        result[value] = tally.range_after(1, location_range)
+                        result[value] = tally.range_after(1, accumulator_range)
         return result
 
     def _record_flow(self, node: Node) -> None:
-        """Record where the values of a control node come from, and the states of a loop as locations."""
+        """Record where the values of a control node come from, and the states of a loop as accumulators."""
         for source, target in flow_edges(node):
             self._sources.setdefault(target, []).append(source)
         if not node.op.traits.repeats:
             return
         test, body = node.regions
-        for position, location in enumerate(node.results[: state_size(node)]):
-            if not self._has_integers(location):
+        for position, accumulator in enumerate(node.results[: state_size(node)]):
+            if not self._has_integers(accumulator):
                 continue
-            self._locations.add(location)
-            for value in (location, test.parameters[position], body.parameters[position]):
-                self._loop_result_of[value] = location
+            self._accumulators.add(accumulator)
+            for value in (accumulator, test.parameters[position], body.parameters[position]):
+                self._loop_result_of[value] = accumulator
             for value in (node.inputs[position], body.outputs[position]):
-                self._updates.append((frozenset({location}), value))
+                self._updates.append((frozenset({accumulator}), value))
 
     def _record_allocation(self, node: Node) -> None:
-        """Record the arrays that a node allocates as locations, with their first number as an update."""
+        """Record the arrays that a node allocates as accumulators, with their first number as an update."""
         if not node.op.traits.allocates:
             return
         for value in node.results:
             if not isinstance(value.type, ArrayType) or value.type.dtype is not self._dtype:
                 continue
-            self._locations.add(value)
+            self._accumulators.add(value)
             initial_value: Value | Tally | None = None
             if node.op.name == "array_of":
                 initial_value = node.inputs[0]
@@ -129,34 +129,34 @@ class _Locations:
         arrays = [value for value in node.inputs if isinstance(value.type, ArrayType)]
         if traits.stores_into is not None:
             array, update = node.inputs[:2]
-            may_be_location = isinstance(array.type, ArrayType) and array.type.dtype is self._dtype
-            self._updates.append((self._roots(array), update if may_be_location else None))
+            may_be_accumulator = isinstance(array.type, ArrayType) and array.type.dtype is self._dtype
+            self._updates.append((self._roots(array), update if may_be_accumulator else None))
         elif traits.allocates or traits.view or traits.control:
             return
         elif node.effects & Effects.WRITE or not all(isinstance(value.type, TensorType) for value in node.results):
             for value in arrays:
                 self._updates.append((self._roots(value), None))
             if not arrays:
-                self._updates.append((frozenset(self._locations), None))
+                self._updates.append((frozenset(self._accumulators), None))
 
     def _roots(self, array: Value) -> frozenset[Value]:
-        """Return the base arrays of an array; all locations if its base arrays are unknown."""
+        """Return the base arrays of an array; all accumulators if its base arrays are unknown."""
         roots = self._overlaps.known_roots(array)
-        return frozenset(self._locations) if roots is None else roots
+        return frozenset(self._accumulators) if roots is None else roots
 
-    def _drop_unbounded_locations(self) -> None:
-        """Drop locations that have an update which is unknown or not small, until no location has one."""
+    def _drop_unbounded_accumulators(self) -> None:
+        """Drop accumulators that have an update which is unknown or not small, until no accumulator has one."""
         while True:
             self._tallies = {}
-            dropped_locations = set[Value]()
-            for locations, update in self._updates:
-                if locations & self._locations and not self._is_small(self._tally_of_update(update)):
-                    dropped_locations |= locations & self._locations
-            if not dropped_locations:
+            dropped_accumulators = set[Value]()
+            for targets, update in self._updates:
+                if targets & self._accumulators and not self._is_small(self._tally_of_update(update)):
+                    dropped_accumulators |= targets & self._accumulators
+            if not dropped_accumulators:
                 return
-            self._locations -= dropped_locations
+            self._accumulators -= dropped_accumulators
 
-    # ---- tallies of numbers; a step is relative to a number in any of the locations
+    # ---- tallies of numbers; a step is relative to a number in any of the accumulators
 
     def _tally_of_update(self, update: Value | Tally | None) -> Tally | None:
         """Return the tally of the number that an update writes; None if it is unknown."""
@@ -179,7 +179,7 @@ class _Locations:
         if type_.dtype is not self._dtype:
             return self._tally_of_other_dtype(type_.dtype)
         if value in self._loop_result_of:
-            return _LOCATION_TALLY if self._loop_result_of[value] in self._locations else None
+            return _ACCUMULATOR_TALLY if self._loop_result_of[value] in self._accumulators else None
         if value in self._sources:
             return self._tally_of_any(self._sources[value], depth)
         if node is None:
@@ -189,7 +189,7 @@ class _Locations:
             return _tally_of_constant(node.attributes["value"])
         if name == "array_load":
             roots = self._overlaps.known_roots(inputs[0])
-            return _LOCATION_TALLY if roots is not None and roots <= self._locations else None
+            return _ACCUMULATOR_TALLY if roots is not None and roots <= self._accumulators else None
         if name in _SIGN_OF_SUM:
             return _sum(self._tally(inputs[0], depth + 1), self._tally(inputs[1], depth + 1), _SIGN_OF_SUM[name])
         # The items of a range lie between its start and its stop.
@@ -217,7 +217,7 @@ class _Locations:
         return Tally(None, (int(dtype.min), int(dtype.max))) if is_narrow else None
 
     def _has_integers(self, value: Value, scalars_only: bool = False) -> bool:
-        """Return whether the value is a tensor of the locations' dtype, and without dimensions if `scalars_only`."""
+        """Return whether the value is a tensor of the accumulators' dtype, and without dimensions if `scalars_only`."""
         type_ = value.type
         return isinstance(type_, TensorType) and type_.dtype is self._dtype and not (scalars_only and type_.shape != ())
 
@@ -234,7 +234,8 @@ def _update_bound(graph: Graph, ranges: Mapping[Value, Range]) -> int:
     count = 1
     for node in graph.nodes:
         trip_count = trip_count_bound(node, ranges) if node.op.traits.repeats else 1
-        if trip_count is None or (node.regions and (is_recursive(node) or not node.op.traits.control)):
+        runs_unknown_regions = bool(node.regions) and (is_recursive(node) or not node.op.traits.control)
+        if trip_count is None or runs_unknown_regions:
             return _UPDATE_LIMIT
         inner_count = sum(_update_bound(region, ranges) + state_size(node) for region in node.regions)
         count += 1 + trip_count * inner_count
@@ -255,7 +256,7 @@ def _tally_of_constant(number: object) -> Tally | None:
 
 
 def _sum(x: Tally | None, y: Tally | None, sign: int) -> Tally | None:
-    """Return the tally of x + sign·y; None if both operands come from locations, or if -y does."""
+    """Return the tally of x + sign·y; None if both operands come from accumulators, or if -y does."""
     if x is None or y is None:
         return None
     if y.steps is not None:

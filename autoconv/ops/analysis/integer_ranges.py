@@ -35,14 +35,14 @@ from autoconv.ops.analysis.value_range import (
     union,
 )
 
-_MAX_ROUNDS = 12  # visits of a loop's body before state that still grows counts as unknown
-_EXACT_ROUNDS = 2  # visits before growing bounds are widened to the next of `_BOUNDS`
+_MAX_VISITS = 12  # visits of a loop's body before state that still grows counts as unknown
+_EXACT_VISITS = 2  # visits before growing bounds are widened to the next of `_BOUNDS`
 _POWERS = [1 << bits for bits in (0, 1, 2, 4, 8, 16, 24, 32, 48, 62)]
 _BOUNDS = sorted({sign * (power - offset) for power in _POWERS for offset in (0, 1) for sign in (1, -1)})
 # No feasible run reaches these bounds by steps of at most `_SLOW_STEP` an iteration.
 _SLOW_GROWTH_RANGE: Range = (-(1 << 61), 1 << 61)
 _SLOW_STEP = 1 << 10
-_MAX_ASSUMED_COMPARISONS = 6  # comparisons of a loop's test that are assumed to be false in turn
+_MAX_ASSUMED_COMPARISONS = 6  # the most comparisons of a loop's test that are tried as required ones
 _FALSE: Range = (0, 0)
 _TRUE: Range = (1, 1)
 # The result of these ops is the integer itself, or its truth.
@@ -254,7 +254,7 @@ class RangeAnalysis:
         initial_state, captures = operands[:state_count], operands[state_count:]
         state = list(initial_state) if last_visit is None else join_ranges(initial_state, last_visit.state)
         limits: Ranges = [_limits(value) for value in body.parameters[:state_count]]
-        for round_number in range(_MAX_ROUNDS + 2):
+        for visit_number in range(_MAX_VISITS + 2):
             state_after = self._run_iteration(node, state, captures)
             if self._assumes_slow_growth:
                 state_after = list(map(_without_slow_growth, state, state_after))
@@ -264,11 +264,11 @@ class RangeAnalysis:
                 if state != joined_state:
                     self._run_iteration(node, state, captures)
                 return state
-            if round_number < _EXACT_ROUNDS:
+            if visit_number < _EXACT_VISITS:
                 state = joined_state
-            elif round_number < _MAX_ROUNDS - 1:
+            elif visit_number < _MAX_VISITS - 1:
                 state = [_widen(*pair, _BOUNDS) for pair in zip(state, joined_state, strict=True)]
-            elif round_number == _MAX_ROUNDS - 1 and self._assumes_slow_growth:
+            elif visit_number == _MAX_VISITS - 1 and self._assumes_slow_growth:
                 state = [_widen(*pair, _SLOW_GROWTH_RANGE) for pair in zip(state, joined_state, strict=True)]
             else:
                 state = [  # ranges that still grow are unknown
@@ -382,7 +382,7 @@ def _without_slow_growth(before: Range | None, after: Range | None) -> Range | N
 
 
 def _refine(values: Sequence[Value], ranges: Ranges, facts: dict[Value, Range]) -> Ranges | None:
-    """Return the ranges of the values, narrowed by the facts; None if one is empty, so that no run gets there."""
+    """Return the ranges of the values, narrowed by the facts; None if a range is empty: no run gets there."""
     result: Ranges = []
     for value, range_ in zip(values, ranges, strict=True):
         fact = facts.get(value)

@@ -24,7 +24,7 @@ class LinearForms:
     """The linear forms of the integers without dimensions in a graph and its regions."""
 
     def __init__(self, graph: Graph) -> None:
-        self._outer_values: dict[Value, Value] = {}  # by parameter of a region: the one outer value that it holds
+        self._outer_values: dict[Value, Value] = {}  # by parameter of a region: the only outer value that it holds
         self._forms: dict[Value, LinearForm] = {}
         self._collect_captures(graph, set())
 

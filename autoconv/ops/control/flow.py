@@ -117,7 +117,7 @@ _MISSING = object()  # the value of an attribute that an instance lacks
 
 
 def copy_exception(exception: BaseException) -> BaseException:
-    """Return a fresh copy of the exception, as each raise needs its own, with its cause and context."""
+    """Return a copy of the exception, with its cause and context; each raise needs a separate instance."""
     class_: Any = type(exception)
     try:
         copy = class_.__new__(class_, *exception.args)  # without running the constructor again

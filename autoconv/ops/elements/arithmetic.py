@@ -103,7 +103,7 @@ def safe_divisor(b: Elements, x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def is_rounded_up(remainder: Any, divisor: Any) -> Any:
-    """Return whether truncation rounded an integer quotient up: the remainder has the other sign than the divisor."""
+    """Return whether truncation rounded an integer quotient up: the signs of remainder and divisor differ."""
     return remainder.differs(0) & ((remainder ^ divisor) < 0)  # xor sets the sign bit where the signs differ
 
 

@@ -41,7 +41,7 @@ def _kernel(rule: Rule, working_dtype: Callable[[Any], Any]) -> Callable[..., An
 
 
 class Element:
-    """An array in the place of one element."""
+    """An array that replaces one element: operators apply to all of its elements."""
 
     __slots__ = ("array", "dtype")
 
@@ -64,10 +64,10 @@ class Element:
         return _as_element(~self.array)
 
 
-def _operator(function: Callable[[Any, Any], Any], reflected: bool = False) -> Any:
-    """Return the method of an operator; a reflected one has its operands in reverse order."""
+def _operator(function: Callable[[Any, Any], Any], is_reflected: bool = False) -> Any:
+    """Return the method of an operator; if `is_reflected`, one with its operands in reverse order."""
     def run(self: Element, other: object) -> Element:
-        operands = (_as_array(other), self.array) if reflected else (self.array, _as_array(other))
+        operands = (_as_array(other), self.array) if is_reflected else (self.array, _as_array(other))
         return _as_element(function(*operands))
 
     return run
@@ -75,7 +75,7 @@ def _operator(function: Callable[[Any, Any], Any], reflected: bool = False) -> A
 
 for _name in ("add", "sub", "mul", "truediv"):
     setattr(Element, f"__{_name}__", _operator(getattr(operator, _name)))
-    setattr(Element, f"__r{_name}__", _operator(getattr(operator, _name), reflected=True))
+    setattr(Element, f"__r{_name}__", _operator(getattr(operator, _name), is_reflected=True))
 for _name in ("lt", "le", "gt", "ge", "and_", "or_"):
     setattr(Element, f"__{_name.strip('_')}__", _operator(getattr(operator, _name)))
 

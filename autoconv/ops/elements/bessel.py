@@ -17,7 +17,7 @@ from autoconv.ops.elements.registry import Elements, Rule, element
 # From this argument on Hankel's expansion is used: its smallest term is below the precision there.
 _HANKEL_START = {float32: 10.0, float64: 24.0}
 _TERM_LIMIT = 64  # the number of terms of a series
-_PRECISION = {float32: 1e-9, float64: 1e-17}  # relative, of sums
+_PRECISION = {float32: 1e-9, float64: 1e-17}  # of sums; smaller terms are left out, relative to the sum
 
 
 def _series(order: int) -> Iterator[float]:

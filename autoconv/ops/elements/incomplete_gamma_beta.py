@@ -153,8 +153,8 @@ def _gamma_fraction(
 def _gamma_density(b: Elements, a: Any, x: Any) -> Any:
     """Return x^a · e^-x / Γ(a + 1).
 
-    The logarithms of the factors nearly cancel for a large `a`. There the result is computed as the density at x = a
-    times the ratio to it.
+    The logarithms of the factors nearly cancel for a large `a`. There the result is computed as the product of
+    the density at x = a and the ratio of the densities at x and at a.
     """
     is_large = a >= _STIRLING_FROM
     log_density = a * apply(b, "log", x) - x - lgamma(b, b.select(is_large, 1.0, a) + 1.0)

@@ -20,6 +20,7 @@ _INF = float("inf")
 
 @element("python_math")
 def math(b: Elements, *operands: Any, function: str, is_exported: bool = False) -> Any:
+    """Return the named function of numbers that are converted to its kind; `is_exported` is explained in `rule_of`."""
     rule = rule_of(function, len(operands), is_exported)
     if rule is None or not all(x.dtype in (bool_, int64, float64) for x in operands):
         return None

@@ -166,7 +166,10 @@ def right_shift(b: Elements, x: Any, y: Any) -> Any:
 
 @element("python_cast")
 def cast(b: Elements, x: Any, *, dtype: DType, weak: bool = False) -> Any:
-    if dtype.is_integer and x.dtype.is_integer and not dtype.min <= x.dtype.min <= x.dtype.max <= dtype.max:
+    may_not_fit = (
+        dtype.is_integer and x.dtype.is_integer and not dtype.min <= x.dtype.min <= x.dtype.max <= dtype.max
+    )
+    if may_not_fit:
         if x.dtype is not int64:
             return None
         b.fail(b.compare("gt", x, min(dtype.max, 2**63 - 1)) | b.compare("lt", x, dtype.min))

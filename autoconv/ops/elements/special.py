@@ -123,7 +123,7 @@ def gamma(b: Elements, x: Any) -> Any:
     result = b.select(y.same(b.intrinsic("floor", y)), b.intrinsic("rint", result), result)  # Γ(n) is an integer
     nearest = b.intrinsic("floor", x + 0.5)
     sine = apply(b, "sin", (x - nearest) * math.pi)
-    half = nearest * 0.5  # sin(πx) has the other sign if the nearest integer is odd
+    half = nearest * 0.5  # sin(π·x) is minus this sine if the nearest integer is odd
     sine = b.select(half.same(b.intrinsic("floor", half)), sine, -sine)
     reflection = b.constant(math.pi, x.dtype) / (sine * result)  # Γ(1 + y) is y·Γ(y)
     result = b.select(is_far_left, reflection / y, b.select(x < 0.0, reflection, result))

@@ -67,7 +67,8 @@ def common_bounds(source: DType, target: DType) -> tuple[Any, Any]:
 
 
 def _saturate(x: Any, *, dtype: DType) -> Any:
-    if x.dtype.kind == "V":  # NumPy compares no bfloat16
+    """Convert numbers to the dtype; numbers beyond its range become its limits, and nan becomes 0 in integers."""
+    if x.dtype.kind == "V":  # NumPy cannot compare bfloat16
         x = x.astype(np.float32)
     low, high = common_bounds(dtype_of(x), dtype)
     result = np.asarray(np.clip(x, low, high)).astype(dtype.numpy)

@@ -27,7 +27,7 @@ _TENSOR_OP_BY_FUNCTION = {
     "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "asinh",
     "acosh": "acosh", "atanh": "atanh", "modulus": "abs", "phase": "angle", "angle": "angle",
 }  # fmt: skip
-# Functions of two real operands; the others have complex ones.
+# Functions of two real operands. The operands of all other functions are complex.
 FUNCTIONS_OF_REALS = frozenset({"rect"})
 
 

@@ -34,7 +34,8 @@ def to_python_array(value: Any, allows_complex: bool = False) -> np.ndarray:
 
     Raises IntegerLimitError for an int beyond 64 bits, and OtherKindError for a complex number unless `allows_complex`.
     """
-    if isinstance(value, int) and not isinstance(value, bool) and not -_INT_LIMIT <= value < _INT_LIMIT:
+    is_int = isinstance(value, int) and not isinstance(value, bool)
+    if is_int and not -_INT_LIMIT <= value < _INT_LIMIT:
         raise IntegerLimitError(
             f"the Python int {_short_text(value)} does not fit into the 64 bits that a graph carries it in; start with "
             "a float, or use @autoconv.compile, which runs a call that needs such ints as plain Python"

@@ -26,8 +26,8 @@ _MATRIX = np.array([[2.5, -0.5, 0.25], [0.75, 1.5, -0.5], [0.5, 0.25, 3.0]])
 _LOW, _HIGH = np.array([0.5, -2.0]), np.array([0.75, -0.5])
 _COMPLEX = np.array([[2.5 + 0.5j, -0.5], [0.75j, 1.5]])
 _MAX_CONDITION_NUMBER = 1e6  # eigenvectors with a higher one are not used
-_MAX_ITERATIONS = 60  # for a square root; also the most square roots for a logarithm
-_QUADRATURE_NODES = 16  # for a logarithm
+_MAX_ITERATIONS = 60  # the most steps for a square root, and the most square roots for a logarithm
+_QUADRATURE_NODES = 16  # the nodes of the integral for a logarithm
 
 
 def _square_matrix_rule(op: str) -> Callable[[TensorType], TensorType]:

@@ -306,7 +306,7 @@ def _einsum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
 def _einsum_cotangent(
     b: Builder, position: int, inputs: Any, all_labels: list[str], result: str, cotangent: Any
 ) -> Any:
-    """Return the cotangent of the operand at `position`: an einsum of the result's with the other operands."""
+    """Return the cotangent of the operand at `position`, an einsum of `cotangent` and the other operands."""
     others = [j for j in range(len(inputs)) if j != position]
     # Pairs of a value and its labels.
     factors = [(cotangent, result), *((conjugate(b, inputs[j]), all_labels[j]) for j in others)]

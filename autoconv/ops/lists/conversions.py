@@ -35,6 +35,7 @@ def _list_split_type(x: TensorType, lengths: TensorType) -> ListType:
 
 
 def _list_split(x: Any, lengths: Any) -> Any:
+    """Return a list whose i-th element has the next `lengths[i]` rows of x."""
     x = np.asarray(x)
     if int(np.sum(lengths)) != len(x):
         raise InvalidArgumentError(
@@ -73,6 +74,7 @@ def _gather_type(list_: Type, indices: TensorType, *, shape: Shape = None) -> Te
 
 
 def _list_gather(list_: ListValue, indices: Any, *, shape: Shape = None) -> Any:
+    """Return the elements at the indices, stacked; `shape` is a static shape of the elements, or None."""
     list_ = list_.with_shape(shape)
     rows = list_.with_items([list_.get(int(i)) for i in np.ravel(indices)]).stack()
     return rows.reshape(np.shape(indices) + rows.shape[1:])
@@ -84,6 +86,7 @@ def _list_gather_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any
 
 
 def _list_add_at(list_: ListValue, indices: Any, x: Any) -> Any:
+    """Return the list with each row of x added to the element at its index; an unwritten element counts as zeros."""
     items = list_.items()
     index_rank = np.ndim(indices)
     for i, row in zip(np.ravel(indices), np.reshape(x, (-1, *np.shape(x)[index_rank:])), strict=True):
@@ -98,6 +101,7 @@ def _list_scatter_type(list_: Type, indices: Type, x: TensorType, *, resize: boo
 
 
 def _list_scatter(list_: ListValue, indices: Any, x: Any, *, resize: bool = False) -> Any:
+    """Return the list with each row of x written at its index, which may lengthen the list with `resize`."""
     for i, row in zip(indices, x, strict=True):
         list_ = list_.set(int(i), row, resize)
     return list_
@@ -132,6 +136,7 @@ def _list_flatten(list_: ListValue) -> Any:
 
 
 def _list_split_like(x: Any, list_: ListValue) -> Any:
+    """Return a list whose elements have as many of the rows of x as those of `list_` have rows."""
     return _list_split(x, np.array([len(item) for item in list_], np.int64))
 
 

@@ -157,6 +157,7 @@ def _change(x: bytearray, *operands: Any, method: str, element: TensorType) -> t
 
 
 def _reduce(x: bytearray, *, function: str, element: TensorType) -> np.ndarray:
+    """Apply the builtin of that name (`sum`, `min`, `max`, `any`, `all`) to the items."""
     items = items_of(x, element)
     if function == "sum" and not items and element.dtype.is_floating:
         raise OtherKindError("the sum of an empty list is an int, where this graph expected a float")
@@ -170,6 +171,7 @@ def _reduction_type(_: Type, *, function: str, element: TensorType) -> TensorTyp
 
 
 def _find(x: bytearray, item: Any, *, method: str, element: TensorType) -> np.ndarray:
+    """Call a list's method that searches for the item, such as `index`, `count` or `__contains__`."""
     return np.array(getattr(items_of(x, element), method)(np.asarray(item).item()))
 
 
@@ -262,7 +264,7 @@ def _as_typed_list(x: Any, *, element: TensorType) -> tuple[Any]:
     if type(x) is list and all(type(item) is class_ for item in x):
         with suppress(OverflowError):
             return (bytearray(_to_bytes(x, element)),)
-    name = class_.__name__
+    name = "int of at most 64 bits" if class_ is int else class_.__name__
     error = OtherKindError(f"a list holds an item that is no {name}, where this graph expected only such items")
     error.__dict__.update(_autoconv_undone=True, _autoconv_items=True)
     raise error

@@ -241,6 +241,7 @@ def _combine_at(result: Any, indices: Any, updates: Any, ufunc: Any, batch_dims:
 
 
 def _scatter_nd(indices: Any, updates: Any, shape_vector: Any = None, *, shape: Any) -> Any:
+    """Add the updates at the index vectors to zeros of the shape; of bools take the logical or, join strings."""
     sizes = tuple(int(size) for size in (shape if shape_vector is None else shape_vector))
     updates = np.asarray(updates)
     initial_elements = np.full(sizes, b"", object) if updates.dtype == object else np.zeros(sizes, updates.dtype)
@@ -257,6 +258,7 @@ def _gather_nd_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, 
 
 
 def _ungather_nd(x: Any, indices: Any, like: Any, *, batch_dims: int = 0) -> Any:
+    """Add x at the index vectors to zeros of the shape of `like`: the adjoint of `gather_nd`."""
     return _combine_at(np.zeros(np.shape(like), np.asarray(x).dtype), indices, x, np.add, batch_dims)
 
 
@@ -345,7 +347,7 @@ def _subtract_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 
 
 def _extreme_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Distribute the cotangent of each element evenly over all operands equal to it."""
+    """Distribute the cotangent of each element of the result evenly over the operands that equal the element."""
     (cotangent,), (tensor, indices, updates), (result,) = cotangents, inputs, results
 
     def indicator(condition: Any, like: Any) -> Any:

@@ -123,15 +123,15 @@ def _slice_size(size: Dimension, bounds: tuple[Any, ...]) -> Dimension:
     start, stop, step = bounds
     if step == 0:
         raise InvalidArgumentError("slice step cannot be zero")
-    if stop is None and ((start in (None, 0) and step in (None, 1)) or (start is None and step == -1)):
+    takes_all = stop is None and ((start in (None, 0) and step in (None, 1)) or (start is None and step == -1))
+    if takes_all:
         return size
     if INPUT in bounds:
         return None
     if isinstance(size, int):
         return len(range(*slice(start, stop, step).indices(size)))
-    if start is not None and stop is not None and (step or 1) > 0 and 0 <= stop <= start:
-        return 0
-    return None
+    has_bounds = start is not None and stop is not None
+    return 0 if has_bounds and (step or 1) > 0 and 0 <= stop <= start else None
 
 
 def _check_operands(entry: Entry, types: tuple[TensorType, ...]) -> None:
@@ -172,6 +172,7 @@ def _set_item(x: Any, value: Any, *operands: Any, spec: Spec) -> Any:
 
 
 def _add_at_item(x: Any, value: Any, *operands: Any, spec: Spec) -> Any:
+    """Return a copy of x with the value added at the index, several times for positions that an array repeats."""
     result = np.array(x)
     index = numpy_index(result.shape, operands, spec)
     value = _broadcast_to_item(value, result, index)
@@ -209,7 +210,7 @@ def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
 def _may_fail(shape: tuple[Dimension, ...], operands: Sequence[Any], spec: Spec) -> bool:
     """Return whether an index may be out of range, or index arrays may not broadcast."""
     if any(isinstance(entry, Gather) or (isinstance(entry, Slice) and entry.step == INPUT) for entry in spec):
-        return True
+        return True  # a step that is known only at run time may be 0
     for entry, operands_of_entry, axis, _ in align(spec, len(shape), operands, lambda mask: mask.rank or 0):
         if isinstance(entry, At) and (entry.index == INPUT or not isinstance(shape[axis], int)):
             return True

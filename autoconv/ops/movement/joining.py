@@ -96,6 +96,7 @@ def _split_like_type(x: TensorType, *likes: TensorType, axis: int) -> tuple[Tens
 
 
 def _split_like(x: Any, *likes: Any, axis: int) -> Any:
+    """Split x along the axis into parts of the sizes that `likes` have: the adjoint of `concat`."""
     end_positions = np.cumsum([np.shape(like)[axis] for like in likes])
     return tuple(np.split(x, end_positions[:-1], axis))
 

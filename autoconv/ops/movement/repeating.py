@@ -114,6 +114,7 @@ def _sum_tiles_type(x: TensorType, like: TensorType) -> TensorType:
 
 
 def _sum_tiles(x: Any, like: Any) -> Any:
+    """Return the sum of the tiles of x, which have the shape of `like`: the adjoint of `tile`."""
     sizes: list[int] = []
     for tiled_size, size in zip(np.shape(x), np.shape(like), strict=True):
         sizes += [tiled_size // size if size else 0, size]
@@ -160,7 +161,7 @@ def _repeat_type(
 
 
 def _repeat(x: Any, counts: Any = None, *, repeats: int | None = None, axis: int) -> Any:
-    """Repeat each element along the axis: `repeats` times, or as often as the operand `counts` says for it."""
+    """Repeat each element along the axis: `repeats` times, or by the counts of the elements in the operand `counts`."""
     repeat_counts: Any = repeats if counts is None else counts
     if np.min(repeat_counts, initial=0) < 0:
         is_scalar = np.size(repeat_counts) == 1  # NumPy multiplies the size by a single number
@@ -179,7 +180,8 @@ def _repeat_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
     """Return the sum of the cotangents of each element's copies."""
     x, axis, count = inputs[0], attributes["axis"], attributes.get("repeats")
     shape = x.type.shape
-    if len(inputs) == 1 and count is not None and shape is not None and None not in shape:
+    has_static_shape = len(inputs) == 1 and count is not None and shape is not None and None not in shape
+    if has_static_shape:
         position = normalised_axis(axis, len(shape)) + 1
         copies = b.reshape(cotangents[0], shape=(*shape[:position], count, *shape[position:]))
         return (b.reduce_sum(copies, axis=(position,)),)

@@ -130,13 +130,14 @@ def _infer_sizes(old_shape: Shape, new_shape: tuple[Dimension, ...]) -> tuple[Di
 
 
 def _replace_minus_one(shape: tuple[Dimension, ...], inferred: Dimension) -> tuple[Dimension, ...]:
+    """Return the shape with the size `inferred` in place of -1."""
     return tuple(inferred if dimension == -1 else dimension for dimension in shape)
 
 
 def _remaining_dimension(old_shape: Shape, count: int) -> Dimension:
-    """Return the size that -1 stands for if it is the one open size of `old_shape`; else None.
+    """Return the size for which -1 stands, or None if it is unknown; `count` is the product of the other new sizes.
 
-    It is if the product of the other sizes of both shapes is the same; `count` is that of the new shape.
+    It is the only open size of `old_shape`, if the product of the other old sizes is `count` too.
     """
     unknown_sizes = [dimension for dimension in old_shape or () if not isinstance(dimension, int)]
     static_count = element_count(tuple(dimension for dimension in old_shape or () if isinstance(dimension, int)))
@@ -227,6 +228,7 @@ def _ensure_shape_type(x: TensorType, *, shape: tuple[int | None, ...] | None) -
 
 
 def _ensure_shape(x: Any, *, shape: Any) -> Any:
+    """Return x; raise InvalidArgumentError unless the shape of x is compatible with `shape`."""
     if not are_shapes_compatible(np.shape(x), shape):
         raise InvalidArgumentError(
             f"Shape of tensor {list(np.shape(x))} is not compatible with expected shape "

@@ -190,7 +190,8 @@ def _bits_type(x: ArrayType, *, dtype: DType) -> ArrayType:
     if x.dtype.size == dtype.size:
         return replace(x, dtype=dtype)
     size = x.shape[-1]
-    if x.strides[-1] != x.dtype.size or not isinstance(size, int) or size * x.dtype.size % dtype.size:
+    has_contiguous_rows = x.strides[-1] == x.dtype.size
+    if not has_contiguous_rows or not isinstance(size, int) or size * x.dtype.size % dtype.size:
         raise TypeError(f"view takes rows of a known size that lie in one piece, found {x}")
     shape = (*x.shape[:-1], size * x.dtype.size // dtype.size)
     return replace(x, dtype=dtype, shape=shape, strides=(*x.strides[:-1], dtype.size))

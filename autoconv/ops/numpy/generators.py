@@ -48,6 +48,7 @@ def _draw(
 def _call_method(
     generator: Any, inputs: Sequence[Any], method: str, arguments: tuple[Argument, ...], keywords: tuple[Any, ...]
 ) -> Any:
+    """Call the generator's method with the arguments, resolved by `inputs`; `keywords` are pairs (name, argument)."""
     return getattr(generator, method)(
         *(resolve(argument, inputs) for argument in arguments),
         **{name: resolve(argument, inputs) for name, argument in keywords},

@@ -51,7 +51,7 @@ def _method_kernel(method: str) -> Callable[..., Any]:
     return quiet(kernel)
 
 
-def _raises_if_empty(types: Sequence[Any], attributes: Any) -> Effects:
+def _effects_of_extreme(types: Sequence[Any], attributes: Any) -> Effects:
     """Return RAISE unless the operand is known to have elements; a size that is a symbol is never 0."""
     shape = types[0].shape
     return Effects.RAISE if shape is None or None in shape or 0 in shape else Effects.PURE
@@ -61,6 +61,8 @@ def _raises_if_empty(types: Sequence[Any], attributes: Any) -> Effects:
 
 
 def _define_reduction(method: str, gradient: Any, samples: tuple[Any, ...], effects: Any = Effects.PURE) -> None:
+    """Define the op of a method that reduces axes, such as `sum`."""
+
     def result(x: TensorType, *, axis: Axis = None, keepdims: bool = False, **options: Any) -> TensorType:
         return TensorType(_numpy_dtype(method, x, **options), reduced_shape(x.shape, axis, keepdims))
 
@@ -115,16 +117,16 @@ _AXIS_SAMPLES = (
 _define_reduction("sum", _gradient_of_reduction("reduce_sum"), (*_AXIS_SAMPLES, sample(_BOOLS, axis=None)))
 _define_reduction("prod", _gradient_of_reduction("reduce_prod"), (*_AXIS_SAMPLES, sample(_BOOLS, axis=0)))
 _define_reduction("mean", _gradient_of_reduction("reduce_mean"), (*_AXIS_SAMPLES, sample(_BOOLS, axis=None)))
-_define_reduction("max", _gradient_of_reduction("reduce_max"), _AXIS_SAMPLES, _raises_if_empty)
-_define_reduction("min", _gradient_of_reduction("reduce_min"), _AXIS_SAMPLES, _raises_if_empty)
+_define_reduction("max", _gradient_of_reduction("reduce_max"), _AXIS_SAMPLES, _effects_of_extreme)
+_define_reduction("min", _gradient_of_reduction("reduce_min"), _AXIS_SAMPLES, _effects_of_extreme)
 _define_reduction("any", _BOOL_RESULT, (sample(_BOOLS, axis=0), sample(_X, axis=None)))
 _define_reduction("all", _BOOL_RESULT, (sample(_BOOLS, axis=0), sample(_X, axis=None)))
 _SPREAD_SAMPLES = (sample(_X, axis=None), sample(_X, axis=0, ddof=1), sample(_X, axis=(1,), keepdims=True))
 _define_reduction("var", _variance_gradient(is_deviation=False), _SPREAD_SAMPLES)
 _define_reduction("std", _variance_gradient(is_deviation=True), _SPREAD_SAMPLES)
 _INDEX_SAMPLES = (sample(_X, axis=None), sample(_INTEGERS, axis=-1, keepdims=True))
-_define_reduction("argmax", _INDEX_RESULT, _INDEX_SAMPLES, _raises_if_empty)
-_define_reduction("argmin", _INDEX_RESULT, _INDEX_SAMPLES, _raises_if_empty)
+_define_reduction("argmax", _INDEX_RESULT, _INDEX_SAMPLES, _effects_of_extreme)
+_define_reduction("argmin", _INDEX_RESULT, _INDEX_SAMPLES, _effects_of_extreme)
 
 
 # ---- scans
@@ -220,7 +222,7 @@ define(
 
 
 def _read_only(x: Any) -> Any:
-    result = np.array(x, order="C")  # a copy, as native code uses arrays that own their memory without copying
+    result = np.array(x, order="C")  # a copy that owns its memory, which native code uses directly
     result.flags.writeable = False
     return result
 

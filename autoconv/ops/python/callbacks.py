@@ -88,7 +88,7 @@ def _name(function: Callable[..., Any]) -> str:
 
 
 def _gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return no cotangents, unless the function has its own `gradient(b, inputs, results, cotangents)`."""
+    """Return the cotangents by the function's attribute `gradient(b, inputs, results, cotangents)`; None without it."""
     rule = getattr(attributes["function"], "gradient", None)
     return (None,) * len(inputs) if rule is None else rule(b, inputs, results, cotangents)
 

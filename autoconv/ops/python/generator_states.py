@@ -36,6 +36,7 @@ def state_saver(graph: Graph) -> Callable[[Iterable[Any]], SavedStates] | None:
 
 
 def _save_state(generator: Any) -> Callable[[], None]:
+    """Return a function that restores the current state of the generator."""
     restore = copy_state(generator)
     if restore is not None:
         return restore

@@ -214,7 +214,8 @@ def log_apply(function: str, operands: tuple[Any, ...]) -> None:
         _log_item(log, function, *operands[:2])
     elif function in _IN_PLACE or changes_whole_list(function):
         _log_contents(log, operands[0])
-    if function == "getitem" and isinstance(operands[0], dict) and type(operands[0]) is not dict:
+    is_subclass_of_dict = isinstance(operands[0], dict) and type(operands[0]) is not dict
+    if function == "getitem" and is_subclass_of_dict:  # it may have `__missing__`
         _log_missing_key(log, operands[0])
     if any(_would_advance_outer_iterator(log, operand) for operand in operands):
         log.lose()
@@ -248,7 +249,7 @@ def log_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
         return
     if any(_would_advance_outer_iterator(log, argument) for argument in arguments):
         log.lose()
-    elif name in _READING_METHODS.get(type(owner), ()) or (type(owner) is np.ndarray and name not in ARRAY_MUTATORS):
+    elif _changes_nothing(type(owner), name):
         return
     elif type(owner) is list and name == "append":
         _log_length(log, owner)
@@ -256,6 +257,11 @@ def log_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
         log.lose()
     else:
         _log_contents(log, owner)
+
+
+def _changes_nothing(class_: type, method: str) -> bool:
+    """Return whether the method is known to change nothing."""
+    return method not in ARRAY_MUTATORS if class_ is np.ndarray else method in _READING_METHODS.get(class_, ())
 
 
 def log_attribute(owner: Any, name: str) -> None:
@@ -306,6 +312,7 @@ def _log_item(log: Log, function: str, owner: Any, key: Any) -> None:
 
 
 def _log_dict_entry(log: Log, owner: dict[Any, Any], key: Any) -> None:
+    """Log the value of a key, or its absence, before the key is set."""
     try:
         if (id(owner), key) in log.logged_keys:
             return
@@ -325,6 +332,7 @@ def _log_list_item(log: Log, owner: list[Any], key: int) -> None:
 
 
 def _log_length(log: Log, owner: list[Any]) -> None:
+    """Log the length of a list before an append."""
     if id(owner) not in log.logged_keys and (id(owner), "length") not in log.logged_keys:
         length = len(owner)
         log.add(owner, (id(owner), "length"), lambda: owner.__delitem__(slice(length, None)))

@@ -144,16 +144,16 @@ def _draw_truncated(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
     """Return normal numbers without those beyond two standard deviations.
 
     The result is divided into groups of as many numbers as one block makes. Each group has its own range of blocks, and
-    takes one block a round until it is full of accepted numbers.
+    takes one block at a time until it is full of accepted numbers.
     """
     count, words_per_pair = _element_count(shape), words_per_normal_pair(dtype)
     group_size = 8 // words_per_pair
     group_count = -(-count // group_size)
     results, accepted_counts = np.zeros((group_count, group_size)), np.zeros(group_count, np.int64)
-    unfilled, round_number = np.arange(group_count), 0
+    unfilled, taken_count = np.arange(group_count), 0
     while unfilled.size:
         blocks_per_group = RESERVED_WORDS * group_size // BLOCK_WORDS
-        starts = unfilled.astype(np.uint64) * np.uint64(blocks_per_group) + np.uint64(round_number)
+        starts = unfilled.astype(np.uint64) * np.uint64(blocks_per_group) + np.uint64(taken_count)
         candidate_rounds = _words_to_normal_pairs(
             bits.blocks(starts).reshape(unfilled.size, -1, words_per_pair), dtype
         ).reshape(unfilled.size, -1)
@@ -161,7 +161,7 @@ def _draw_truncated(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
             is_accepted = (np.abs(candidates) < TRUNCATION) & (accepted_counts[unfilled] < group_size)
             results[unfilled[is_accepted], accepted_counts[unfilled[is_accepted]]] = candidates[is_accepted]
             accepted_counts[unfilled[is_accepted]] += 1
-        unfilled, round_number = unfilled[accepted_counts[unfilled] < group_size], round_number + 1
+        unfilled, taken_count = unfilled[accepted_counts[unfilled] < group_size], taken_count + 1
     return results.reshape(-1)[:count].astype(dtype.numpy).reshape(shape)
 
 

@@ -50,6 +50,7 @@ def gamma(bits: Bits, shape: tuple[int, ...], alpha: Any) -> np.ndarray:
     numbers[exponential_positions] = -np.log1p(-streams.uniform(exponential_positions))
 
     def attempt(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        # The candidate is a cube of a shifted normal number x, accepted with a probability of at least 1 - 0.0331·x⁴.
         normal = streams.normal(positions)
         root = 1.0 + slopes[positions] * normal
         is_positive = root > 0
@@ -88,6 +89,7 @@ def poisson(bits: Bits, shape: tuple[int, ...], mean: Any) -> np.ndarray:
     inverse_alpha = 1.1239 + 1.1328 / (hat_widths - 3.4)
 
     def attempt(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        # Transformed rejection: a uniform offset is transformed to a candidate below the hat; constants are Hörmann's.
         offset, height = streams.uniform(positions) - 0.5, streams.uniform(positions)
         distance, tail, width = 0.5 - np.abs(offset), hat_tails[positions], hat_widths[positions]
         counts = np.floor((2.0 * tail / distance + width) * offset + means[positions] + 0.43)
@@ -125,6 +127,7 @@ def binomial(bits: Bits, shape: tuple[int, ...], counts: Any, probabilities: Any
     modes, odds = np.floor((trial_counts + 1.0) * chances), chances / (1.0 - chances)
 
     def attempt(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        # Transformed rejection, as for `poisson`.
         n, mode, ratio = trial_counts[positions], modes[positions], odds[positions]
         offset, height = streams.uniform(positions) - 0.5, streams.uniform(positions)
         distance, tail, width = 0.5 - np.abs(offset), hat_tails[positions], hat_widths[positions]

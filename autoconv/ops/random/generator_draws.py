@@ -16,6 +16,8 @@ from autoconv.ops.random.generator_bits import GeneratorBits, fraction_of_word, 
 _ONE = np.uint64(1)
 # Where the tail begins beyond the layers of the ziggurat.
 _NORMAL_TAIL, _EXPONENTIAL_TAIL = 3.6541528853610087963519472518, 7.69711747013104972
+# The tolerances of sums of probabilities are the roots of the machine epsilons of float64 and float32.
+_SUM_TOLERANCE, _SUM_TOLERANCE_32 = 2.0**-26, 2.0**-11.5
 _INVERSE_NORMAL_TAIL = 0.27366123732975827203338247596
 
 
@@ -54,11 +56,21 @@ def fraction(bits: GeneratorBits, state: Any) -> Any:
     return bits.next_float(state)
 
 
+def unchecked_uniform(bits: GeneratorBits, state: Any, low: Any, high: Any) -> Any:
+    return low + (high - low) * bits.next_float(state)
+
+
 def uniform(bits: GeneratorBits, state: Any, low: Any, high: Any) -> Any:
-    extent = high - low
-    if not extent < np.inf:
+    if not -np.inf < high - low < np.inf:
         raise OverflowError("high - low range exceeds valid bounds")
-    return low + extent * bits.next_float(state)
+    return unchecked_uniform(bits, state, low, high)
+
+
+def ascending_uniform(bits: GeneratorBits, state: Any, low: Any, high: Any) -> Any:
+    """Draw as `uniform`, but refuse bounds in descending order, as `Generator` does."""
+    if -np.inf < high - low:
+        _refuse_negative(high - low, "high - low < 0")
+    return uniform(bits, state, low, high)
 
 
 # Stages of the ziggurat method. Each takes one word, so that a graph contains the code that draws a word only once.
@@ -115,18 +127,19 @@ def standard_exponential(bits: GeneratorBits, state: Any, limits: Any, widths: A
     return number
 
 
-def _check_scale(scale: Any) -> None:
-    if not scale >= 0.0:
-        raise ValueError("scale < 0")
+def _refuse_negative(number: Any, message: str) -> None:
+    """Raise ValueError(message) for a number whose sign is negative, also for -0.0 but not for a nan, as NumPy does."""
+    if np.signbit(number) and not np.isnan(number):
+        raise ValueError(message)
 
 
 def normal(bits: GeneratorBits, state: Any, loc: Any, scale: Any, *tables: Any) -> Any:
-    _check_scale(scale)
+    _refuse_negative(scale, "scale < 0")
     return loc + scale * standard_normal(bits, state, *tables)
 
 
 def exponential(bits: GeneratorBits, state: Any, scale: Any, *tables: Any) -> Any:
-    _check_scale(scale)
+    _refuse_negative(scale, "scale < 0")
     return scale * standard_exponential(bits, state, *tables)
 
 
@@ -135,12 +148,12 @@ def standard_polar_normal(bits: GeneratorBits, state: Any) -> Any:
 
 
 def polar_normal(bits: GeneratorBits, state: Any, loc: Any, scale: Any) -> Any:
-    _check_scale(scale)
+    _refuse_negative(scale, "scale < 0")
     return loc + scale * next_normal(state)
 
 
 def laplace(bits: GeneratorBits, state: Any, loc: Any, scale: Any) -> Any:
-    _check_scale(scale)
+    _refuse_negative(scale, "scale < 0")
     number = bits.next_float(state)
     while number == 0.0:
         number = bits.next_float(state)
@@ -148,7 +161,7 @@ def laplace(bits: GeneratorBits, state: Any, loc: Any, scale: Any) -> Any:
 
 
 def logistic(bits: GeneratorBits, state: Any, loc: Any, scale: Any) -> Any:
-    _check_scale(scale)
+    _refuse_negative(scale, "scale < 0")
     number = bits.next_float(state)
     while number == 0.0:
         number = bits.next_float(state)
@@ -156,7 +169,7 @@ def logistic(bits: GeneratorBits, state: Any, loc: Any, scale: Any) -> Any:
 
 
 def gumbel(bits: GeneratorBits, state: Any, loc: Any, scale: Any) -> Any:
-    _check_scale(scale)
+    _refuse_negative(scale, "scale < 0")
     number = 1.0 - bits.next_float(state)
     while number == 1.0:
         number = 1.0 - bits.next_float(state)
@@ -213,6 +226,10 @@ def choice_code(bits: GeneratorBits, shape: tuple[int, ...], rank: int) -> Calla
         numbers = indices.reshape(-1)
         if probabilities:
             sums = np.cumsum(probabilities[0])
+            if not np.all(probabilities[0] >= 0.0):
+                raise ValueError("Probabilities are not non-negative")
+            if not np.abs(sums[-1] - 1.0) < (_SUM_TOLERANCE if sums.dtype == np.float64 else _SUM_TOLERANCE_32):
+                raise ValueError("Probabilities do not sum to 1")
             limits = sums / sums[-1]
             for i in range(size):
                 numbers[i] = np.searchsorted(limits, bits.next_float(state), side="right")

@@ -114,6 +114,7 @@ _THREAD = _ThreadStreams()
 
 
 def _state(key: int, high: int) -> np.ndarray:
+    """Return the state of a new stream: the key, and a counter with the upper half `high`."""
     return np.array([key % _MODULUS, 0, high % _MODULUS], np.uint64)
 
 

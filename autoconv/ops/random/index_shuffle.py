@@ -20,7 +20,8 @@ _SEQUENCE = 0x7369F885192C0EF5  # Simon's sequence z for the key schedule: one b
 def _type(index: TensorType, seed: TensorType, max_index: TensorType, *, rounds: int = 4) -> TensorType:
     if not index.dtype.is_integer:
         raise TypeError(f"positions are integers, found {index.dtype.name}")
-    if seed.shape is not None and (not seed.shape or seed.shape[-1] not in (3, None) or len(seed.shape) > 2):
+    has_seed_shape = seed.shape is None or (len(seed.shape) in (1, 2) and seed.shape[-1] in (3, None))
+    if not has_seed_shape:
         raise ValueError(f"Seed must be a vector of size [3] or a matrix of size [n, 3], found {seed.shape}")
     if index.shape is None or seed.shape is None or max_index.shape is None:
         return TensorType(index.dtype, None)
@@ -29,6 +30,7 @@ def _type(index: TensorType, seed: TensorType, max_index: TensorType, *, rounds:
 
 
 def _shuffle(index: Any, seed: Any, max_index: Any, *, rounds: int = 4) -> Any:
+    """Return the image of each index; the seed, three words, selects the permutation of 0 … `max_index`."""
     keys = np.asarray(seed)
     if np.any(np.asarray(index) > np.asarray(max_index)) or np.any(np.asarray(index) < 0):
         raise InvalidArgumentError("The index must be at least 0 and at most `max_index`.")
@@ -75,6 +77,7 @@ def _encrypt(block: int, schedule: list[int], width: int) -> int:
 
 
 def _mix(word: int, width: int) -> int:
+    """Return Simon's round function of half a block."""
     return (_rotate_left(word, 1, width) & _rotate_left(word, 8, width)) ^ _rotate_left(word, 2, width)
 
 

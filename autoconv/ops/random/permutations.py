@@ -59,6 +59,7 @@ def _permutation_type(shape_vector: TensorType | None = None, *, shape: Any, **_
 
 
 def _row_count(shape: Any, shape_vector: Any) -> int:
+    """Return the number of positions, the only size of the shape."""
     (count,) = shape if shape_vector is None else check_shape("a permutation", shape_vector)
     return int(count)
 

@@ -96,7 +96,8 @@ def _sum_in_blocks(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     axis_count = len(axis)
     is_leading = tuple(sorted(i % x.ndim for i in axis)) == tuple(range(axis_count)) and axis_count < x.ndim
     row_count = int(np.prod(x.shape[:axis_count], dtype=np.int64))
-    if not is_leading or row_count <= 4 * _ROWS_PER_BLOCK or not x.flags.c_contiguous:
+    is_exact_enough = not is_leading or row_count <= 4 * _ROWS_PER_BLOCK or not x.flags.c_contiguous
+    if is_exact_enough:
         return np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
     block_sums = np.add.reduceat(x.reshape(row_count, -1), np.arange(0, row_count, _ROWS_PER_BLOCK), axis=0)
     leading_shape = (1,) * axis_count if keepdims else ()
@@ -116,10 +117,12 @@ def _min(x: Any, axis: Axis, keepdims: bool) -> Any:
 
 
 def _lowest(dtype: Any) -> Any:
+    """Return the neutral element of the maximum."""
     return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
 
 
 def _highest(dtype: Any) -> Any:
+    """Return the neutral element of the minimum."""
     return np.iinfo(dtype).max if dtype.kind in "iu" else np.inf
 
 

@@ -129,6 +129,7 @@ def _add_along_type(updates: TensorType, indices: TensorType, like: TensorType, 
 
 
 def _add_along(updates: Any, indices: Any, like: Any, *, axis: int) -> Any:
+    """Add the updates at the indices along the axis to zeros like `like`: the adjoint of `take_along_axis`."""
     result = np.zeros(np.shape(like), updates.dtype)
     check_indices(indices, result.shape[axis])
     target_index: list[Any] = list(np.ogrid[tuple(map(slice, indices.shape))])

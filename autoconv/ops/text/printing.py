@@ -92,14 +92,17 @@ def fill_template(
     The `style` of arrays is "tensorflow" or "python". In the style "tensorflow", a scalar string has quotes unless it
     is the only piece.
     """
-    if len(template) == 1 and isinstance(template[0], int) and style == "tensorflow":
+    is_single_input = len(template) == 1 and isinstance(template[0], int)
+    if is_single_input and style == "tensorflow":
         value: Any = inputs[template[0]]
-        if isinstance(value, (np.ndarray, np.generic)) and not value.ndim and isinstance(value.item(), (bytes, str)):
+        is_scalar = isinstance(value, (np.ndarray, np.generic)) and not value.ndim
+        if is_scalar and isinstance(value.item(), (bytes, str)):
             return element_text(value.item(), quoted=False)
     return sep.join(_piece_text(piece, inputs, summarize, style) for piece in template)
 
 
 def _piece_text(piece: Piece, inputs: Any, summarize: int, style: str) -> str:
+    """Format one piece of a template, with the options of `fill_template`."""
     if isinstance(piece, str):
         return piece
     if isinstance(piece, tuple):

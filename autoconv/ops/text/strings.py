@@ -171,6 +171,7 @@ def _reduce_join_type(
 
 
 def _reduce_join(x: Any, *, axis: Any = None, keepdims: bool = False, separator: str = "") -> Any:
+    """Join the strings over the axes (None: all) in the order in which `axis` names these."""
     x = np.asarray(x)
     axes = tuple(range(x.ndim)) if axis is None else tuple(i % x.ndim for i in axis)
     other_axes = [i for i in range(x.ndim) if i not in axes]
@@ -203,6 +204,7 @@ def _substr_type(
 
 
 def _substr(x: Any, position: Any, length: Any, *, unit: str = "BYTE") -> Any:
+    """Return `length` characters of each string from `position` on, which counts from the end if negative."""
     def substring(item: bytes, start: int, count: int) -> bytes:
         text = _decode(item, unit)
         if not -len(text) <= start <= len(text):
@@ -263,6 +265,7 @@ def _ngrams(x: Any, *, widths: tuple[int, ...], separator: str = " ") -> Any:
 
 
 def _characters(x: Any, *, unit: str = "BYTE") -> Any:
+    """Split each string into its characters along a new last dimension, padded with empty strings."""
     def split(item: bytes) -> list[bytes]:
         if unit == "UTF8_CHAR":
             return [character.encode() for character in item.decode("utf-8", "replace")]
@@ -350,7 +353,6 @@ def _as_string(
     Floats have `precision` digits (-1: six) in C's style %f, or %e if `scientific`. With `shortest` they are formatted
     as TensorFlow prints them.
     """
-
     style = f".{6 if precision < 0 else precision}{'e' if scientific else 'f'}"
 
     def format_item(item: Any) -> bytes:

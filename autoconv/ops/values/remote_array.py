@@ -13,7 +13,7 @@ class RemoteArray:
     Test for it with `isinstance`, not by an attribute: a user's object may have a method `fetch`, too.
     """
 
-    type: TensorType  # of the array in graphs
+    type: TensorType  # the array's type in graphs
 
     def fetch(self) -> np.ndarray:
         """Return the array, which is transferred once only; raise the error of its computation."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from autoconv.autodiff.cotangents import accumulate, conform
 from autoconv.autodiff.dependence import Heap, varied_values
-from autoconv.autodiff.forward_backward import Root
+from autoconv.autodiff.forward_backward import RootLevel
 from autoconv.autodiff.reverse import backprop
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph, Node, Value
@@ -31,7 +31,7 @@ def symbolic_gradients(
     seeds = list(zip(targets, target_cotangents, strict=True))
     cotangents: dict[Value, Value] = {}
     for enclosing in regions:
-        level = Root(enclosing.graph, region.graph, transfer=region.lift)
+        level = RootLevel(enclosing.graph, region.graph, transfer=region.lift)
         level.heap, level.recompute_every = heap, recompute_every
         level.builder.span = current_span()
         for value, cotangent in seeds:

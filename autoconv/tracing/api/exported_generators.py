@@ -70,7 +70,7 @@ _COMMON_DRAWS = {
 _METHODS: dict[Type, dict[str, _Draw]] = {
     GENERATOR: {
         **_COMMON_DRAWS,
-        "integers": _INTEGER,
+        "integers": _INTEGER, "uniform": _Draw("ascending_uniform", {"low": 0.0, "high": 1.0}),
         "normal": _Draw("normal", _LOCATION_AND_SCALE, "normal"),
         "standard_normal": _Draw("standard_normal", {}, "normal"),
         "exponential": _Draw("exponential", {"scale": 1.0}, "exponential"),
@@ -85,7 +85,7 @@ _METHODS: dict[Type, dict[str, _Draw]] = {
     },
     PYTHON_RANDOM: {
         "random": _COMMON_DRAWS["random"],
-        "uniform": _Draw("uniform", {"a": _REQUIRED, "b": _REQUIRED}),
+        "uniform": _Draw("unchecked_uniform", {"a": _REQUIRED, "b": _REQUIRED}),
         "randint": _Draw("closed_integer", {"a": _REQUIRED, "b": _REQUIRED}),
         "randrange": _Draw("integer", {"start": _REQUIRED, "stop": None}),
     },
