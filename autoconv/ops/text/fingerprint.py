@@ -34,12 +34,12 @@ def _rotate(x: int, distance: int) -> int:
 
 
 def _shift_mix(x: int) -> int:
-    """Return FarmHash's `ShiftMix` of a word."""
+    """Return the word, mixed with its own upper bits."""
     return x ^ x >> 47
 
 
 def _hash_pair(u: int, v: int, multiplier: int) -> int:
-    """Return FarmHash's `HashLen16` of two words."""
+    """Return FarmHash's hash of two words, under a multiplier."""
     a = _shift_mix((u ^ v) * multiplier & _MASK)
     b = _shift_mix((v ^ a) * multiplier & _MASK)
     return b * multiplier & _MASK
