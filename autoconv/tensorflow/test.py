@@ -87,7 +87,7 @@ class TestCase(_TestCaseBase):
             return np.asarray(value)
         if isinstance(value, list | tuple):
             value = [self._to_array(part) for part in value]
-        return np.array(self._evaluate_tensor(value))
+        return np.array(value.numpy() if hasattr(value, "numpy") else value)
 
     _GetNdArray = _to_array
 

@@ -175,3 +175,21 @@ def test_calls_that_were_direct_before() -> None:
         y = f(x)
     assert tape.gradient(y, x).numpy() == 6.0
     assert f(x).numpy() == 9.0
+
+
+def test_a_tape_watches_the_variables_that_a_called_function_takes() -> None:
+    """The first call traces the inner function; the second one finds its trace. Both use the same variables."""
+    weight, bias = tf.Variable(2.0), tf.Variable(1.0)
+    inner = tf.function(lambda x, variable: x * variable + bias)
+    watched = []
+
+    @tf.function
+    def outer(x: tf.Tensor) -> Any:
+        with tf.GradientTape() as tape:
+            y = inner(x, weight)
+        watched.append(tape.watched_variables())
+        return tape.gradient(y, [weight, bias])
+
+    for x, slopes in ((tf.constant(3.0), [3.0, 1.0]), (tf.constant([3.0, 4.0]), [7.0, 2.0])):
+        assert [float(slope) for slope in outer(x)] == slopes
+    assert [[id(variable) for variable in variables] for variables in watched] == [[id(weight), id(bias)]] * 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -152,10 +153,21 @@ def _reshape(x: Any, shape_vector: Any = None, *, shape: Any) -> Any:
             raise ValueError
         return np.reshape(x, sizes)
     except ValueError as error:
-        public_error = InvalidArgumentError(
-            f"Input to reshape is a tensor with {np.size(x)} values, but the requested shape is {list(sizes)}"
-        )
+        public_error = InvalidArgumentError(_reshape_message(np.size(x), sizes))
         raise (public_error.with_plain_error(error) if error.args else public_error) from None
+
+
+def _reshape_message(count: int, sizes: tuple[int, ...]) -> str:
+    """Return TensorFlow's message for `count` elements that do not fit the requested sizes, with these sizes."""
+    open_positions = [position for position, size in enumerate(sizes) if size == -1]
+    for position, size in enumerate(sizes):
+        if size < -1:
+            return f"Size {position} must be non-negative, not {size}"
+    if len(open_positions) > 1:
+        return f"Only one input size may be -1, not both {open_positions[0]} and {open_positions[1]}"
+    product = math.prod(size for size in sizes if size != -1)
+    requirement = f"requires a multiple of {product}" if open_positions else f"has {product}"
+    return f"Input to reshape is a tensor with {count} values, but the requested shape {requirement}: {list(sizes)}"
 
 
 def _reshape_like(x: Any, like: Any) -> Any:

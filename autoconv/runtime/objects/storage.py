@@ -21,12 +21,14 @@ _STORAGE_NUMBERS = itertools.count()
 class Storage:
     """The memory of a variable's value; graphs refer to the storage, not to the Python object.
 
-    `home` is the full name of the device whose process holds the value, "" for this process.
+    `home` is the full name of the device whose process holds the value, "" for this process. A trace's placeholder for
+    an argument has the `variable` of the caller, and the `outer_recorders` that were active when the trace began.
     """
 
     __slots__ = ("__weakref__", "name", "number", "shape", "value", "variable")
 
     home = ""
+    outer_recorders: tuple[Any, ...] = ()
 
     def __init__(self, value: np.ndarray, shape: Shape, name: str) -> None:
         self.number = next(_STORAGE_NUMBERS)

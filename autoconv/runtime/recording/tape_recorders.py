@@ -196,10 +196,16 @@ def record_export(value: object) -> None:
 
 
 def watch_used_variable(variable: Any) -> None:
-    """Watch a variable that is used, in the recorders that watch trainable variables."""
+    """Watch a variable that is used, in the recorders that watch trainable variables.
+
+    For the placeholder of an argument, recorders outside of the call watch the caller's variable.
+    """
     for recorder in _ACTIVE.recorders:
         if recorder.watches_variables and variable.trainable:
-            recorder.watch_variable(variable)
+            watched_variable = variable
+            while recorder in watched_variable.storage.outer_recorders:
+                watched_variable = watched_variable.storage.variable()
+            recorder.watch_variable(watched_variable)
 
 
 def record_op(

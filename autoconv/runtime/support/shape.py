@@ -48,6 +48,11 @@ class TensorShape:
         """The sizes as objects, whose `value` is an int or None; None for an unknown rank."""
         return None if self.dims_tuple is None else [SizeObject.of(size) for size in self.as_list()]
 
+    @property
+    def _dims(self) -> tuple[int | None, ...] | None:
+        """The sizes, as Keras' serialization reads them; None for an unknown rank."""
+        return None if self.dims_tuple is None else tuple(self.as_list())
+
     def as_list(self) -> list[int | None]:
         """The dimensions, None for an unknown one; raises ValueError for an unknown rank."""
         if self.dims_tuple is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,6 +19,7 @@ from autoconv.runtime.objects.symbolic_generators import SymbolicGenerator
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.regions import Trace
+from autoconv.runtime.recording.tape_recorders import active_recorders
 from autoconv.runtime.support.structure import pack
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.tracing.guards.list_facts import list_item_type
@@ -79,18 +81,19 @@ def make_placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[An
     return leaves
 
 
-def _argument_variable(variable: Variable, value: Any) -> Variable:
+def _argument_variable(caller_variable: Variable, value: Any) -> Variable:
     """Return the placeholder of a variable argument, whose value in the graph is the parameter `value`."""
     placeholder = Variable.__new__(Variable)
-    placeholder.__dict__.update(variable.__dict__)
+    placeholder.__dict__.update(caller_variable.__dict__)
+    storage = caller_variable.storage
 
     value_in_graph = value  # in the class below, `value` is an attribute
 
     class ArgumentStorage:
         value_in_root = value_in_graph
-        name, shape, type = variable.storage.name, variable.storage.shape, variable.storage.type
-        number = variable.storage.number
-        value, element_type = variable.storage.value, variable.storage.element_type
+        name, shape, type, number = storage.name, storage.shape, storage.type, storage.number
+        value, element_type = storage.value, storage.element_type
+        variable, outer_recorders = weakref.ref(caller_variable), active_recorders()
 
         @staticmethod
         def __autoconv_resource__(region: Any) -> Any:
