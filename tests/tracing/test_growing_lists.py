@@ -354,3 +354,15 @@ def test_a_list_times_a_tensor():
         return [i for i in range(2, n + 1) if is_prime[i]]
 
     check(primes, 2, 30)
+
+
+def test_a_list_of_known_length_is_sorted_and_searched_by_symbolic_keys():
+    def f(n):
+        items = [n, 2, n + 1, 3]
+        alias = items
+        items.sort()
+        first = alias[0]
+        items.sort(key=lambda x: -x)
+        return first, items, max(items, key=lambda x: (x - 3) ** 2), min(*items, n, key=lambda x: -x % 4)
+
+    check(f, 3, 1, 7)

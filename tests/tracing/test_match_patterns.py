@@ -23,6 +23,17 @@ class Bare:
     pass
 
 
+class Listed:
+    __match_args__ = ["x"]  # noqa: RUF012 - the error is tested
+    x = 1
+
+
+def names_in_a_list(a):
+    match Listed():
+        case Listed(x):
+            return x + a
+
+
 def subclass_of_int(a):
     match Count(5):
         case Count(x):
@@ -63,7 +74,9 @@ def test_results(contract):
 
 
 @pytest.mark.parametrize("contract", [ac.compile, ac.function])
-@pytest.mark.parametrize("function", [too_many_for_a_point, too_many_for_an_int, one_for_a_bare_object])
+@pytest.mark.parametrize(
+    "function", [too_many_for_a_point, too_many_for_an_int, one_for_a_bare_object, names_in_a_list]
+)
 def test_errors(contract, function):
     with pytest.raises(TypeError) as expected:
         function(3)

@@ -19,7 +19,7 @@ from autoconv.emit.unchanged import is_unchanged
 from autoconv.errors import ConversionError, StagingError
 from autoconv.operators.calls import object_operators as _by_class  # noqa: F401 - registers the operators of objects
 from autoconv.operators.calls.dataclass_fields import call_factories, trace_defaults
-from autoconv.operators.calls.iterable_consumers import wrap_extend
+from autoconv.operators.calls.iterable_consumers import wrap_extend, wrap_sort
 from autoconv.operators.calls.known_containers import find_copy_function
 from autoconv.operators.calls.methods_by_name import refuse_graph_values, refuse_special
 from autoconv.operators.calls.object_calls import graph_call, wrap_for_objects
@@ -38,7 +38,7 @@ from autoconv.operators.support.held_iterators import bind_iterator
 from autoconv.operators.support.protected_names import is_absent
 from autoconv.operators.support.signature_check import require_fitting_arguments
 from autoconv.operators.support.warnings import WARN, warn
-from autoconv.operators.values.builtins import CALL, convert_callback, override_for
+from autoconv.operators.values.builtins import CALL, override_for
 from autoconv.operators.values.instances import DESCRIPTOR_METHODS, is_user_defined, move_eagerly
 from autoconv.operators.values.items import record_method_call
 from autoconv.operators.values.library_functions import convert_library_function
@@ -145,23 +145,13 @@ def _convert_method(method: types.MethodType, contract: Contract, region: Any) -
         if method.__name__ in ("__iter__", "__reversed__"):
             return lambda *args, **kwargs: bind_iterator(method(*args, **kwargs))
         if method.__name__ == "sort":
-            return _wrap_sort(method)
+            return wrap_sort(method)
         return wrap_extend(method) if method.__name__ == "extend" else method
     if region is not None:
         _convert_members_of(region, owner)
     if isinstance(underlying, types.FunctionType):
         return types.MethodType(_convert_and_track(underlying, contract, region), owner)
     return functools.partial(convert_callee(underlying, region), owner)  # e.g. np.random.rand
-
-
-def _wrap_sort(method: types.MethodType) -> Callable[..., Any]:
-    """Return the method `sort` of a traced list; it converts the key function."""
-
-    def sort(*args: Any, **options: Any) -> Any:
-        key = options.get("key")
-        return method(*args, **options) if key is None else method(*args, **{**options, "key": convert_callback(key)})
-
-    return sort
 
 
 def _wrap_builtin(function: Callable[..., Any], contract: Contract, region: Any) -> Any:

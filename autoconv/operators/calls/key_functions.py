@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import builtins
-import itertools
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.operators.control.conditionals import if_exp, is_staged
+from autoconv.operators.control.conditionals import if_exp
 from autoconv.operators.control.loops import for_source, is_symbolic_iterable
 from autoconv.operators.values.builtins import convert_callback
-from autoconv.operators.values.comparisons import gt, lt
 from autoconv.operators.values.items import new
+from autoconv.operators.values.ordering import extreme_by_key
 from autoconv.runtime.objects.containers import heap_of, trace_container
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import apply_object
@@ -46,7 +45,6 @@ def _loop_iterable(iterable: Any) -> Any:
 
 def _extreme_by_key(name: str) -> Callable[..., Any]:
     """Return max() or min() with a key function."""
-    compare = lt if name == "min" else gt
 
     def extreme(*args: Any, key: Callable[[Any], Any], **default: Any) -> Any:
         iterable = args[0] if len(args) == 1 else args
@@ -56,21 +54,7 @@ def _extreme_by_key(name: str) -> Callable[..., Any]:
                 default_item = (None, 0, default["default"])
                 return apply_object("last", apply_object(name, keyed_items, default_item, keywords=("default",)))
             return apply_object("last", apply_object(name, keyed_items))
-        items = list(itertools.chain(iterable))  # which, as max() and min(), does not call `__len__`
-        if not items:
-            return getattr(builtins, name)(items, **default)
-        key_function = convert_callback(key)
-        best = key_function(items[0]), items[0]
-        for item in items[1:]:
-            best = choose(best, (key_function(item), item))
-        return best[1]
-
-    def choose(best: Any, other: Any) -> Any:
-        """Return the better of two pairs of a key and its item."""
-        is_better = compare(other[0], best[0])
-        if not is_staged(is_better):
-            return other if is_better else best
-        return if_exp(is_better, lambda: other, lambda: best)
+        return extreme_by_key(name, iterable, key, **default)
 
     return extreme
 

@@ -51,20 +51,28 @@ def is_instance(subject: object, cls: Any, attributes: tuple[str, ...] = (), pos
 
     The test raises TypeError for an instance if the pattern has too many positional patterns.
     """
-    names = () if _matches_itself(cls) else getattr(cls, "__match_args__", ())
-    limit = 1 if _matches_itself(cls) else len(names)
-
-    def refuse() -> NoReturn:
-        patterns = "sub-pattern" if limit == 1 else "sub-patterns"
-        error = TypeError(f"{cls.__name__}() accepts {limit} positional {patterns} ({positional} given)")
-        raise mark_program_error(error)
-
     is_of_class = call(isinstance)(subject, cls)
-    if positional > limit:
+    names = getattr(cls, "__match_args__", ())
+    refusal = _positional_refusal(cls, names, positional) if positional else ""
+    if refusal:
+
+        def refuse() -> NoReturn:
+            raise mark_program_error(TypeError(refusal))
+
         return and_(is_of_class, refuse)
     attributes = (*names[:positional], *attributes)
     _require_harmless_reads(subject, (), attributes)
     return and_(is_of_class, *[_attribute_test(subject, name) for name in attributes])
+
+
+def _positional_refusal(cls: type, names: object, positional: int) -> str:
+    """Return Python's message where a class with these `__match_args__` takes fewer positional patterns; else ""."""
+    if not isinstance(names, tuple):
+        return f"{cls.__name__}.__match_args__ must be a tuple (got {type(names).__name__})"
+    limit = 1 if _matches_itself(cls) else len(names)
+    plural = "" if limit == 1 else "s"
+    message = f"{cls.__name__}() accepts {limit} positional sub-pattern{plural} ({positional} given)"
+    return message if positional > limit else ""
 
 
 def _matches_itself(cls: type) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -12,12 +13,13 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import as_dtype
-from autoconv.operators.control.conditionals import if_exp
+from autoconv.operators.control.conditionals import if_exp, is_staged
 from autoconv.operators.control.iterables import leading_dimension
 from autoconv.operators.control.variants import raise_if
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.overrides import OVERRIDES, overrides
 from autoconv.operators.values.builtins import convert_callback, is_array, is_weak, iterated_tensor, refuse_rows
+from autoconv.operators.values.comparisons import gt, lt
 from autoconv.operators.values.numbers import is_compiled, value_of
 from autoconv.ops.program_errors import as_program_error
 from autoconv.runtime.objects.containers import trace_container
@@ -42,13 +44,15 @@ def _extreme_override(name: str, op: str, reduction: str) -> Callable[..., Any]:
         is_selected = isinstance(is_better, Tensor) and is_better.type.shape == () and _are_of_one_kind(x, y)
         return dispatch.apply("select", is_better, y, x) if is_selected else if_exp(is_better, lambda: y, lambda: x)
 
-    def extreme(*args: Any, **kwargs: Any) -> Any:
+    def extreme(*args: Any, key: Any = None, **default: Any) -> Any:
         args = tuple(map(value_of, args))
-        if kwargs.keys() == {"default"} and len(args) == 1:
+        if key is not None:
+            return extreme_by_key(name, args[0] if len(args) == 1 else args, key, **default)
+        if default and len(args) == 1:
             items = tuple(itertools.chain(args[0]))  # without a call of `__len__`, as in Python
-            return extreme(items) if items else python_function(items, **kwargs)
-        if kwargs:
-            return python_function(*args, **kwargs)
+            return extreme(items) if items else python_function(items, **default)
+        if default:
+            return python_function(*args, **default)  # raises Python's own error
         if len(args) == 1:
             tensor = iterated_tensor(args[0])
             if tensor is not None and current_region() is not None:
@@ -65,6 +69,23 @@ def _extreme_override(name: str, op: str, reduction: str) -> Callable[..., Any]:
         return result
 
     return extreme
+
+
+def extreme_by_key(name: str, iterable: Any, key: Callable[[Any], Any], **default: Any) -> Any:
+    """Return max() or min(), as `name` says, of items of known number by a key function, called once for each item."""
+    items = list(itertools.chain(iterable))  # which, as max() and min(), does not call `__len__`
+    if not items:
+        return getattr(builtins, name)(items, **default)
+    compare, key_function = lt if name == "min" else gt, convert_callback(key)
+
+    def choose(best: Any, other: Any) -> Any:
+        """Return the better of two pairs of a key and its item."""
+        is_better = compare(other[0], best[0])
+        if not is_staged(is_better):
+            return other if is_better else best
+        return if_exp(is_better, lambda: other, lambda: best)
+
+    return functools.reduce(choose, ((key_function(item), item) for item in items))[1]
 
 
 def _extreme_item(tensor: Any, name: str, reduction: str) -> Any:
