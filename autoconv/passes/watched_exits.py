@@ -44,12 +44,13 @@ class WatchedExits(Transformer):
     def visit_Yield(self, node: Any) -> Any:
         """Check before a yield, since the code after it may never run."""
         value = self.visit_children(node).value or build.constant(None)
-        node.value = build.operate("check_watched", build.name(self.watch_name), value)
-        return build.place(node, node)
+        node.value = build.place(build.operate("check_watched", build.name(self.watch_name), value), node)
+        return node
 
     def visit_YieldFrom(self, node: Any) -> Any:
-        node.value = build.operate("watch_iteration", build.name(self.watch_name), self.visit_children(node).value)
-        return build.place(node, node)
+        value = self.visit_children(node).value
+        node.value = build.place(build.operate("watch_iteration", build.name(self.watch_name), value), node)
+        return node
 
     def visit_Break(self, node: Any) -> Any:
         return node if self.in_loop else self._insert_check(node)

@@ -32,6 +32,7 @@ def call_factories(
 def trace_defaults(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Track the lists, dicts and sets that a dataclass created with its default factories."""
     for field in _default_fields(instance, args, kwargs):
+        # One reference is that of the attribute; a container with more existed before.
         object.__setattr__(instance, field.name, traced_result(getattr(instance, field.name), references=1))
 
 

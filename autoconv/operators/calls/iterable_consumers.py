@@ -253,8 +253,10 @@ def wrap_extend(method: Any) -> Callable[..., Any]:
     """
 
     def run(*args: Any) -> Any:
-        one_by_one = len(args) == 1 and items_of(args[0]) is None and (is_deferred(args[0]) or _is_vector(args[0]))
-        return extend(method.__self__, args[0]) if one_by_one else method(*args)
+        is_list_or_misfit = len(args) != 1 or items_of(args[0]) is not None
+        if is_list_or_misfit or not (is_deferred(args[0]) or _is_vector(args[0])):
+            return method(*args)
+        return extend(method.__self__, args[0])
 
     return run
 

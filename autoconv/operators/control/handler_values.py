@@ -46,7 +46,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
 def store_handler_value(value_dict: Any, position: int, value: object, name: str) -> None:
-    """Record a store of `value`, of the variable called `name`, into the graph dict `value_dict`."""
+    """Record a store of `value`, of the variable called `name`, into the graph dict `value_dict` under `position`."""
     if type(value) is Variant:  # a store in each arm, whose number has one type
         stage_arms(value.tag, [partial(_store_arm, value_dict, position, arm, name) for arm in value.values], [], ())
         return
@@ -62,7 +62,7 @@ def _store_arm(value_dict: Any, position: int, value: object, name: str) -> tupl
 def load_handler_value(
     value_dict: Any, position: int, layouts: Sequence[Layout], name: str, before: object, contract: Contract
 ) -> Any:
-    """Return the last value stored, which has one of `layouts`; `before` if none was stored."""
+    """Return the last value stored under `position`, which has one of `layouts`; `before` if none was stored."""
     layouts = [arm for layout in layouts for arm in layout.alternatives]
     assigned_layouts = [layout for layout in layouts if not _is_undefined(layout)]
     joined_layout: Layout = NEVER

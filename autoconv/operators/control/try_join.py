@@ -54,16 +54,16 @@ def join_ends(recorder: Any, node_before: Node | None, rounds_journal: Journal) 
         regions_of_arms = [arm.region for arm in arms]
         earlier_positions = find_shared_identities(columns, regions_of_arms)
         no_values = [NEVER] * len(arms)
-        columns_without_repeats = [no_values if n in earlier_positions else column for n, column in enumerate(columns)]
+        unshared_columns = [no_values if n in earlier_positions else column for n, column in enumerate(columns)]
         layouts = [NEVER if n in earlier_positions else layout for n, layout in enumerate(layouts)]
-        layouts = mark_shared(layouts, columns_without_repeats, regions_of_arms)
+        layouts = mark_shared(layouts, unshared_columns, regions_of_arms)
         try:
-            emitted_outputs = emit_outputs(arms, columns_without_repeats, layouts)
+            shared_lists = emit_outputs(arms, unshared_columns, layouts)
         except UnmovedError as unmoved:
             undo_rounds(recorder, node_before, rounds_journal)
             box(unmoved.container)
             return False
-        types = emitted_outputs.types(layouts)
+        types = shared_lists.types(layouts)
         if parent.contract.python_exceptions:
             _record_tracebacks(recorder)
         if recorder.handler_count:
@@ -75,7 +75,7 @@ def join_ends(recorder: Any, node_before: Node | None, rounds_journal: Journal) 
         graphs: list[Graph] = [region.graph for region in regions]
         parent.trace.catches_errors = True
         node = parent.record("try", captures, {}, regions=graphs, types=types, node_name="try")
-        values = emitted_outputs.rebuild(layouts, node.results, parent)
+        values = shared_lists.rebuild(layouts, node.results, parent)
         # The position of the output that holds each result.
         output_positions = [earlier_positions.get(position, position) for position in range(len(names))]
         values, layouts = ([parts[i] for i in output_positions] for parts in (values, layouts))

@@ -53,7 +53,10 @@ def _is_data(value: object) -> bool:
 
 
 def identity_of(function: FunctionType) -> tuple[Any, ...]:
-    """Return a key for a function: its code, its globals and the cells of its free variables (without `ag__`)."""
+    """Return a key for a function: its code, its globals and the cells of its free variables.
+
+    The name `ag__` is left out, for which each conversion makes a new cell.
+    """
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     return function.__code__, id(function.__globals__), tuple(id(cell) for name, cell in cells if name != "ag__")
 

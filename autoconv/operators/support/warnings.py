@@ -17,4 +17,4 @@ def warn(message: Any, category: Any = None, stacklevel: int = 1, source: object
     """`warnings.warn` from converted code, whose caller may be a region function invoked by this package."""
     current_contract().before_call(WARN)
     level = depth_of_level(stacklevel) if stacklevel > 1 and not options else stacklevel
-    WARN(message, category, level + 1, source, **options)
+    WARN(message, category, level + 1, source, **options)  # one more for the frame of this function

@@ -54,7 +54,7 @@ def set_attr(owner: object, attribute: str, value: object) -> None:
         record_object("object_set_attribute", [heap, value], name=attribute)
         return
     record_attribute_change(owner, attribute)
-    # `o.w += x` has changed the array in place.
+    # `o.w += x` has changed the array in place, so that the graph has nothing to store.
     is_stored = type(value) is SymbolicArray and getattr(owner, "__dict__", {}).get(attribute) is value
     setattr(owner, attribute, value)
     if _needs_graph_write(region, owner) and not is_stored:

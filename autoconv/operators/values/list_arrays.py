@@ -82,7 +82,7 @@ def convert_list_arguments(
 def join_list(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> SymbolicTensor | None:
     """Return the result of a NumPy function that joins the items of a run-time list.
 
-    None for other functions, or if its dtype and rank cannot be guessed.
+    None for other functions, for options other than `axis`, or if the dtype and rank of the result cannot be guessed.
     """
     region = current_region()
     if function not in _JOINING_FUNCTIONS or region is None or not region.contract.objects_in_graph:
