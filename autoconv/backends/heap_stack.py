@@ -186,7 +186,7 @@ def _run(code: GraphCode, arguments: list[Any], limit: int) -> list[Any]:
     suspended_frames: list[tuple[GraphCode, Frame, int, Control, Any]] = []
     frame, position, depth = [*arguments, *[None] * code.local_count], 0, 0
     while True:
-        outcome: Start | list[Any] | None
+        outcome: Start | list[Any] | None  # a region to run, or a control's results; None: the error propagates
         try:
             steps = code.steps
             control = None

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autoconv
+from autoconv.config import SETTINGS
 
 
 def slices(x, y, k, m):
@@ -298,3 +299,19 @@ def test_operands_that_do_not_fit_are_not_there_yet():
         except ValueError as error:
             found = str(error)
         assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("start", "limit", "step"),
+    [(10, 0, -(2**63)), (0, 10, -(2**63)), (-(2**62) - 5, 2**62 + 9, 2**61), (0, 2**60 + 1, 2**60), (5, 5, 2),
+     (-(2**63), 2**63 - 1, 1), (-(2**63), 2**63 - 1, 2), (2**63 - 9, 2**63 - 1, 4), (2**62, -(2**62), -(2**60) + 1)],
+)  # fmt: skip
+def test_ranges_of_large_numbers(monkeypatch, start, limit, step):
+    monkeypatch.setattr(SETTINGS, "tiers", "native")
+    outcomes = []
+    for program in (np.arange, autoconv.compile(lambda start, limit, step: np.arange(start, limit, step))):
+        try:
+            outcomes.append(program(start, limit, step).tolist())
+        except (ValueError, MemoryError) as error:
+            outcomes.append(str(error))
+    assert outcomes[1] == outcomes[0]

@@ -9,6 +9,7 @@ import pytest
 
 import autoconv as ac
 from autoconv.backends import interpreter, llvm
+from autoconv.config import SETTINGS
 from autoconv.ops.index_spec import Mask
 from tests.backends.native import graph_of, op, run_both
 from tests.backends.test_native_sorting import numbers
@@ -133,3 +134,16 @@ def test_float16_and_bfloat16() -> None:
             assert [
                 run(list(inputs))[0].dtype for run in (interpreter.compile_graph(graph), llvm.compile_graph(graph))
             ] == [dtype] * 2
+
+
+@pytest.mark.parametrize(
+    ("function", "operands"),
+    [(np.repeat, (np.arange(4.0), np.array([2**62] * 4))), (np.repeat, (np.arange(2.0), np.array([2**62, 2**62]))),
+     (np.bincount, (np.array([1, 2**63 - 1]),))],
+)  # fmt: skip
+def test_counts_beyond_64_bits_are_refused(monkeypatch: pytest.MonkeyPatch, function: Any, operands: Any) -> None:
+    """Their sums wrap to small sizes, beyond which NumPy itself writes in some of these calls."""
+    monkeypatch.setattr(SETTINGS, "tiers", "native")
+    compiled = ac.compile(lambda *arguments: function(*arguments))
+    with pytest.raises((ValueError, MemoryError)):
+        compiled(*operands)

@@ -66,6 +66,23 @@ def test_values_are_those_of_numpy(function, dtype):
     np.testing.assert_allclose(result[-1], expected[-1], rtol=1e-5)
 
 
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_parts_of_one_column_overlap(is_reversed):
+    """In an array of reversed rows, the column of the array's first row begins before the array's first element."""
+
+    def shift_column(a, k):
+        a[k:, 5] = a[:-k, 5] * 2 + a[k:, 7]
+
+    def matrix():
+        elements = np.arange(1000.0).reshape(50, 20)
+        return elements[:, ::-1] if is_reversed else elements
+
+    expected, result = matrix(), matrix()
+    shift_column(expected, 1)
+    ac.compile(shift_column)(result, 1)
+    np.testing.assert_array_equal(result, expected)
+
+
 def test_a_position_out_of_range_changes_nothing():
     array = CUBE.copy()
     with pytest.raises(IndexError, match="index 5 is out of bounds"):

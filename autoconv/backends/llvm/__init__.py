@@ -44,7 +44,7 @@ from autoconv.backends.llvm.legalize.sink_transposes import take_transposed_outp
 from autoconv.backends.llvm.runtime.library import pending_texts, resolve_item, shared_addresses
 from autoconv.backends.llvm.runtime.references import declare_shared
 from autoconv.backends.llvm.target.machine import Target, compiling_for
-from autoconv.graph.graph import Graph, Value, has_recursion
+from autoconv.graph.graph import Graph, Node, Value, has_recursion
 from autoconv.graph.types import ArrayType
 
 
@@ -144,12 +144,13 @@ def _has_native_work(graph: Graph) -> bool:
 
     Code that accepts users' calls is compiled in any case: Python takes ten times as long to bind their arguments.
     """
+
+    def is_native(node: Node) -> bool:
+        is_legalized = is_composite(node) or is_split(node) or has_nameable_sizes(node)
+        return is_legalized or lowering_class(node) != "kernel"
+
     uncounted_ops = ("constant", "identity", "call")
-    return any(
-        node.op.name not in uncounted_ops
-        and (lowering_class(node) != "kernel" or is_composite(node) or is_split(node) or has_nameable_sizes(node))
-        for node in graph.walk()
-    )
+    return any(node.op.name not in uncounted_ops and is_native(node) for node in graph.walk())
 
 
 class _UnconvertibleArgument(Exception):

@@ -19,7 +19,7 @@ from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import Index, Position
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dimensions import ComputedSize, times
-from autoconv.graph.dtypes import int64
+from autoconv.graph.dtypes import bool_, float64, int64
 from autoconv.graph.graph import Node
 from autoconv.graph.types import Dimension, Symbol
 from autoconv.ops.index_spec import INPUT
@@ -59,7 +59,7 @@ def _write_sizes_bound(region: LoweringContext, node: Node) -> None:
     array_class, descriptor = (body.objects.reference(item)(out) for item in (np.ndarray, result.dtype.numpy))
 
     def load_sizes(address: str) -> str:
-        """Copy the sizes of the array at `address` to `sizes_address`; return an i1, whether it is C-contiguous.
+        """Copy the sizes of the array at `address` to `sizes_address`; return an i1 that is true if it is C-contiguous.
 
         The call compares each dimension with the number that is stored there, unless that is -1.
         """
@@ -100,7 +100,7 @@ def _write_size_sum(region: LoweringContext, node: Node) -> None:
 
 @lowering("slice_sizes")
 def _write_slice_sizes(region: LoweringContext, node: Node) -> None:
-    """Define the symbols of a slice's length and, if it has one, start."""
+    """Define the symbols of a slice's length and, if there is a symbol for it, of its start."""
     operands = iter(node.inputs)
     spec_parts: Any = node.attributes["parts"]
     parts: list[Any] = [write_integer(region, next(operands)) if part == INPUT else part for part in spec_parts]
@@ -112,25 +112,38 @@ def _write_slice_sizes(region: LoweringContext, node: Node) -> None:
 
 @lowering("range_size")
 def _write_range_size(region: LoweringContext, node: Node) -> None:
-    """Compute the length of a range: the distance divided by the step, rounded up. A step of 0 raises an error."""
+    """Compute the length of a range: the distance divided by the step, rounded up. A step of 0 raises an error.
+
+    Distance and step size are unsigned numbers of 64 bits, which do not overflow. As in NumPy, the quotient is a float.
+    """
     b = RegisterWriter(region)
     (symbol,) = node.attributes["defines"]
     start, limit, step = (b.cast(region.number(value), int64) for value in node.inputs)
+    is_nonempty, distance = limit > start, limit - start
     if step.ir == "1":
-        distance = limit - start
+        distance = b.select(is_nonempty, distance, 0)
+        is_too_large = b.wrap(bool_, region.out.icmp("ugt", distance.ir, _ELEMENT_LIMIT))
+        length = b.select(is_too_large, 0, distance)
     else:
         region.raise_if(node, step.same(0).ir)
         is_ascending = step > 0
-        distance, step_size = b.select(is_ascending, limit - start, start - limit), b.select(is_ascending, step, -step)
-        distance = b.divide(distance + (step_size - 1), step_size)
-    length = region.out.intrinsic("smax", distance.ir, 0)
-    region.raise_if(node, region.out.icmp("ugt", length, _ELEMENT_LIMIT))
-    _define_size(region, symbol, length)
+        is_nonempty = b.select(is_ascending, is_nonempty, start > limit)
+        distance, step_size = b.select(is_ascending, distance, start - limit), b.select(is_ascending, step, -step)
+        quotient = b.convert("uitofp", distance, float64) / b.convert("uitofp", step_size, float64)
+        quotient = b.select(is_nonempty, b.intrinsic("ceil", quotient), 0.0)
+        is_too_large = quotient > float(_ELEMENT_LIMIT)
+        length = b.convert("fptosi", b.select(is_too_large, 0.0, quotient), int64)
+    region.raise_if(node, is_too_large.ir)
+    # Where NumPy's own computation of the length overflows, the kernel raises no error, and the array is empty.
+    _define_size(region, symbol, length.ir)
 
 
 @lowering("reshape_sizes")
 def _write_reshape_sizes(region: LoweringContext, node: Node) -> None:
-    """Infer a size of -1 by division; write a check that the product of all sizes is the number of elements."""
+    """Infer a size of -1 by division; write a check that the product of all sizes is the number of elements.
+
+    The attribute "wanted" has the sizes of the new shape, with None for each size that is an operand.
+    """
     out, operands = region.out, iter(node.inputs[1:])
     total = write_dimension(out, node.attributes["count"])
     sizes = [write_integer(region, next(operands)) if size is None else size for size in node.attributes["wanted"]]

@@ -134,7 +134,7 @@ class LoweringContext(ValueContext, Protocol):
         """Write a plan item."""
 
     def write_kernel(self, node: Node) -> None:
-        """Define the results of a node of the class "kernel": a constant, a placeholder, or a call of the kernel."""
+        """Define the results of a node of the class "kernel", which need not be those of a call (see KernelCalls)."""
 
     def call_kernel(self, node: Node, is_rare: bool = False) -> list[Native]:
         """Call the Python kernel of a node and return its results; `is_rare` is true on a path that is seldom taken."""

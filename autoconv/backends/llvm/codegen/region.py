@@ -70,7 +70,7 @@ class Region(KernelCalls):
             self._release_if_unused(value)
         for item in self._plan.items:
             self.write(item)
-            body.module.compile_ahead()
+            body.module.compile_ahead()  # the finished functions of a large module, while the others are written
             for slot, type_ in self._released_after_item:
                 self.body.release_or_keep(slot, type_)
             self._released_after_item.clear()

@@ -99,7 +99,7 @@ def _dimension_of(region: LoweringContext, node: Node, operands: Sequence[Elemen
         return None
     known_dimensions = region.body.dimensions
     x, y = (known_dimensions.get(number.ir) if number.ir[0] == "%" else int(number.ir) for number in operands)
-    if x is None or y is None or not (isinstance(x, Symbol) or isinstance(y, Symbol)):
+    if x is None or y is None or not any(isinstance(dimension, Symbol) for dimension in (x, y)):
         return None
     return plus(x, y if node.op.name == "python_add" else times(y, -1))
 

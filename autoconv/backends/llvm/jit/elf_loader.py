@@ -171,7 +171,7 @@ def _sections(code: bytes) -> list[_Section]:
 
 
 class _Layout(NamedTuple):
-    """The places of sections, and of a table of addresses, in an image; offsets and sizes are in bytes.
+    """The positions of sections, and of a table of addresses, in an image; offsets and sizes are in bytes.
 
     Code and constants are whole pages and come first; the table is within them.
     """

@@ -36,7 +36,7 @@ _CHECK_INTERVAL = 0.25  # seconds between two checks of time limits
 _WALL_CLOCK_FACTOR = 30  # factor of the limit by wall clock, as other processes use the processors, too
 _IDLE_SECONDS = 60.0  # seconds without work, after which the process ends
 _STACK_BYTES = 64 << 20  # bytes of a thread's stack: LLVM recurses into expressions
-_MAX_MEMORY = 8 << 30  # bytes
+_MAX_MEMORY = 8 << 30  # bytes of address space
 
 
 class _Server:

@@ -45,7 +45,9 @@ def patches_of(node: Node, readers: Mapping[Value, Sequence[Node]], outputs: Col
     """
     x = node.inputs[0]
     join = x.node
-    if join is None or join.op.name != "concat" or node.attributes.get("transpose_a") or x is node.inputs[1]:
+    if join is None or join.op.name != "concat":
+        return None
+    if node.attributes.get("transpose_a") or x is node.inputs[1]:
         return None
     rank = len(sizes(x.type))
     has_other_uses = x in outputs or list(readers[x]) != [node]
@@ -85,7 +87,9 @@ class _Slice:
 def _constant_slice(value: Value) -> _Slice | None:
     """Return a value as a slice with constant bounds; None if it is none, or its last dimension is not contiguous."""
     node = value.node
-    if node is None or node.op.name != "get_item" or len(node.inputs) != 1 or not is_dense(node.inputs[0].type):
+    if node is None or node.op.name != "get_item":
+        return None
+    if len(node.inputs) != 1 or not is_dense(node.inputs[0].type):
         return None
     (base,) = node.inputs
     shape, spec = dimensions(base), node.attributes["spec"]

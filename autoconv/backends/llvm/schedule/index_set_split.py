@@ -109,7 +109,8 @@ class _ReadVisitor:
             return
         self._visited_points.add((value, index))
         base = base_of(value, self.plan.views)
-        if node is None or (base is not value and base in self.in_memory and is_dense(base.type)):
+        is_part_of_memory = base is not value and base in self.in_memory and is_dense(base.type)
+        if node is None or is_part_of_memory:
             return
         if value in self.plan.views or self.plan.classes[node] == "copy":
             mapping = index_map(node)

@@ -214,7 +214,8 @@ class _RunPartition:
         x, y = self.plan.inputs(product.node)
         if product.patches and (x in self._results or product.rows % product.line_height):
             return False
-        if product.rows != self.rows or self._reads_results(y) or (x in self.plan.views and self._reads_results(x)):
+        mixes_rows = self._reads_results(y) or (x in self.plan.views and self._reads_results(x))
+        if product.rows != self.rows or mixes_rows:
             return False
         return x not in self._results or (not product.is_x_transposed and self._has_rows(x))
 

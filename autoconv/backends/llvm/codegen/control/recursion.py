@@ -37,7 +37,7 @@ from autoconv.graph.graph import Graph, Node, Value, is_recursive, leads_to_recu
 _UNCOUNTED_DEPTH = 100
 # Bytes of a thread's stack that the calls of one graph may use; a main thread usually has 8 MB.
 _STACK_BYTES = 2 << 20
-# The same in a C library, which runs in threads of another program.
+# Bytes of a thread's stack that they may use in a C library, whose threads are those of another program.
 LIBRARY_STACK_BYTES = 256 << 10
 # Bytes above the end of the thread's stack (see runtime/references.py) that are reserved for callees of native code.
 _RESERVED_BYTES = 192 << 10
@@ -232,7 +232,7 @@ def _activation_state(body: Body) -> tuple[str, str]:
 
 
 def _write_first_limit(body: Body, limit_address: str) -> None:
-    """Store the number of frames that Python still allows; if it is above `_UNCOUNTED_DEPTH`, store only that.
+    """Store the number of frames that Python still allows, or `_UNCOUNTED_DEPTH` if it allows more.
 
     Counting the frames takes time. Where Python's state has a field with the number, an exact count is only made if the
     field is at most `_UNCOUNTED_DEPTH`.

@@ -2,9 +2,10 @@
 
     if x % 2 == 0: x = x // 2  else: x = 3 * x + 1
 
-LLVM turns arms without tests for overflow into selections, but never moves such a test. So one branch, which the
-processor nearly always predicts, tests that the operands of the arms are so small that nothing overflows. If so, both
-arms are computed without tests, and one result is selected. Otherwise the code branches to one arm, with its tests.
+LLVM turns arms without tests for overflow into selections, but never moves a test for overflow. So one branch, which
+the processor nearly always predicts, tests that the operands of the arms are so small that nothing overflows. If so,
+both arms are computed without tests, and one result is selected. Otherwise the code branches to one arm, with its
+tests.
 
 Only conditions that are computed from integers in registers are lowered in this way, because a selection cannot begin
 before its condition is known.

@@ -198,7 +198,7 @@ def _call_row_loop(
 
 
 def _replace_if_not_finite(region: LoweringContext, node: Node, axes: Sequence[int]) -> None:
-    """Replace the result by the kernel's if the first number of a transformed row, which is its sum, is not finite.
+    """Replace the result by the kernel's if the first number of a transformed row, the sum of the row, is not finite.
 
     In that case the order of the computation determines which elements are nan and which are infinite.
     """
@@ -375,7 +375,7 @@ def _write_block_transform(
     out, all_stages = body.out, stages(size, width, column_count)
     stage_calls = StageCalls(region, out, all_stages, size * width, real_dtype, transform.sign, transform.scale)
     with out.loop("%first", "%last", unrolled=False) as block_number:
-        if count == 1 or column_count == 1:
+        if count == 1:  # the number of a block is that of its matrix
             offset = plus(out, times(out, block_number, size * column_count), first)
         else:
             matrix, number = out.op("udiv", block_number, count), out.op("urem", block_number, count)

@@ -346,7 +346,8 @@ class Batch:
         elif split.step is None:
             bound_registers = ("%parts", "%size", "%step")
             routine = Routine(region, [*self._parameters, *(f"i64 {name}" for name in bound_registers)])
-            call_open_parts(split, routine.module, routine.out, body, self._parameters, False, bound_registers)
+            part_arguments = split, routine.module, routine.out, body, self._parameters
+            call_open_parts(*part_arguments, has_rare=False, bounds=bound_registers)
             call(region, routine.finish(), *arguments, *(f"i64 {bound}" for bound in bounds))
         else:
             routine = Routine(region, self._parameters)
@@ -362,9 +363,8 @@ class Batch:
             return Split(dimension=None, size=count, step=-(-count // parts)) if parts > 1 else None
         shape = (count, write_dimension(self._region.out, work))
         part_limit = 2 * current_target().threads
-        return Split(
-            None, count, None, shape, 1, least_part_work=_PART_WORK, least_work=2 * _PART_WORK, part_limit=part_limit
-        )
+        limits = {"least_part_work": _PART_WORK, "least_work": 2 * _PART_WORK, "part_limit": part_limit}
+        return Split(dimension=None, size=count, shape=shape, **limits)
 
     def _reserve_memory(self, part_count: str) -> tuple[Object | None, TensorType | None]:
         """Allocate the workspaces of the parts, on their stacks if they are small enough.

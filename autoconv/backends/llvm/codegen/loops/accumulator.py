@@ -86,7 +86,7 @@ class Accumulator:
         out.store(block_type, total_after, self._block_cell)
 
     def fold_in(self, others: Sequence[Accumulator]) -> None:
-        """Fold the block totals of other accumulators into the block total of this one, and reset the others."""
+        """Add the block totals of other accumulators of a sum to the block total of this one, and reset the others."""
         out, b, block_type = self.b.out, self.b, register(self.dtype)
         for other in others:
             total = out.load(block_type, self._block_cell)

@@ -36,6 +36,7 @@ def write_bincount(region: LoweringContext, node: Node) -> None:
     least_count = RegisterWriter(region).cast(region.number(minimum_length), int64).ir
     is_invalid = out.or_(out.icmp("eq", greatest, _HAS_NEGATIVE), out.icmp("slt", least_count, 0))
     region.raise_if(node, is_invalid)
+    greatest = out.intrinsic("smin", greatest, (1 << 63) - 2)  # the allocation fails then, and nothing overflows
     count = maximum(out, out.add(greatest, 1), least_count)
     counts_array = region.body.new_sized_array(dtype, (count,))
     call_arguments = [

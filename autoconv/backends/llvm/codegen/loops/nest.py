@@ -374,7 +374,8 @@ class LoopNestWriter:
             return load(self.b, value.dtype, self._registers[value], offset)
         assert node is not None
         base = base_of(value, self._plan.views)
-        if base is not value and base in self._registers and base not in self._plan.lent and is_dense(base.type):
+        has_dense_base = base in self._registers and base not in self._plan.lent and is_dense(base.type)
+        if base is not value and has_dense_base:
             # Elements in the same order have the same offsets as in the base.
             return load(self.b, base.dtype, self._registers[base], linear_offset(self.out, index, sizes(value.type)))
         if value in self._plan.views or self._plan.classes[node] == "copy":

@@ -189,7 +189,8 @@ class MemoryReduction(ReductionWriter):
     rounding error grows only with the number of strips. The totals are allocated before the outermost reduced loop, and
     become the sums after it.
 
-    Loops over the results of several reductions, beside the nest, are one loop: the first one of `members` writes it.
+    Loops that set or complete the elements of results, outside the loops of the nest, are shared by reductions whose
+    results have one layout: the first of them writes the loops for all (see `share_loops`).
     """
 
     def __init__(self, nest: LoopNest, node: Node) -> None:
@@ -323,7 +324,7 @@ class MemoryReduction(ReductionWriter):
 
 
 def share_loops(reductions: Iterable[ReductionWriter]) -> None:
-    """Have the first one of the reductions in memory with a layout write the loops over the results of all of them."""
+    """Of the reductions in memory that have one layout, have the first write the loops over the results of all."""
     groups: dict[object, list[MemoryReduction]] = {}
     for reduction in reductions:
         if isinstance(reduction, MemoryReduction):

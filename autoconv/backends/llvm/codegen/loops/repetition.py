@@ -15,6 +15,8 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
 
 _HAS_NEGATIVE = -1  # the total of counts if one of them is negative
+# Larger counts and totals are cut to this number, so that sums do not overflow. No array is so large.
+_COUNT_LIMIT = 1 << 61
 
 
 def _has_counts(node: Node) -> bool:
@@ -53,8 +55,9 @@ def _write_total(region: LoweringContext, counts: Value) -> str:
     out, b = routine.out, routine.b
     total_cell, least_cell = out.alloca("i64", "0"), out.alloca("i64", "0")
     with out.loop("0", str(element_count(out, sizes(counts.type)))) as i:
-        number = b.cast(load(b, counts.dtype, "%counts", i), int64)
-        store(b, load(b, int64, total_cell, 0) + number, total_cell, 0)
+        number, limit = b.cast(load(b, counts.dtype, "%counts", i), int64), b.constant(_COUNT_LIMIT, int64)
+        total = load(b, int64, total_cell, 0) + b.intrinsic("smin", number, limit)
+        store(b, b.intrinsic("smin", total, limit), total_cell, 0)
         store(b, b.intrinsic("smin", load(b, int64, least_cell, 0), number), least_cell, 0)
     total = b.select(load(b, int64, least_cell, 0) < 0, _HAS_NEGATIVE, load(b, int64, total_cell, 0))
     return routine.finish(f"ret i64 {total.ir}")

@@ -96,7 +96,7 @@ class _RunWriter:
         """
         steps: list[_Step] = []
         line_height = max(self._line_heights, default=0)
-        height = line_height
+        height = line_height  # rows of a block: a line of patches, or a row of the first product's tiles
         for number, item in enumerate(self._members):
             if number in self._products:
                 (result,) = self._products[number].node.results

@@ -130,7 +130,7 @@ class _Scan:
         # Among the sums and products of floats, only `cumsum` may be reassociated.
         self.may_reassociate = not is_inexact or self.extreme is not None or name == "cumsum"
         self.is_exclusive = node.attributes.get("exclusive", False)
-        zero = -0.0 if self.dtype.is_floating and not self.is_exclusive else 0  # -0.0 + -0.0 stays -0.0
+        zero = -0.0 if self.dtype.is_floating and not self.is_exclusive else 0  # a sum of -0.0 stays -0.0
         if self.extreme is not None:
             self.neutral = self.b.constant(self.extreme.neutral(self.dtype), self.dtype)
         elif self.is_product:

@@ -267,8 +267,9 @@ def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
     with single_threaded_blas(out):
         if current_target().is_parallel:
             split = Split(
-                0, rows, None, shape, step_multiple=_LEAST_PART_SIDE, least_part_work=_PART_MULTIPLICATIONS,
-                least_work=2 * _PART_MULTIPLICATIONS, part_limit=2 * current_target().threads,
+                dimension=0, size=rows, shape=shape, step_multiple=_LEAST_PART_SIDE,
+                least_part_work=_PART_MULTIPLICATIONS, least_work=2 * _PART_MULTIPLICATIONS,
+                part_limit=2 * current_target().threads,
             )  # fmt: skip
             call_parts(split, module, out, name, call_arguments, has_rare=False)
         else:
@@ -322,9 +323,10 @@ def blas_call(
     product: Product, module: ModuleText, out: FunctionText, pointers: list[str], by_rows: bool = True,
     first: str = "0", count: str = "", column_count: Position | None = None,
 ) -> str:  # fmt: skip
-    """Return the text of a call for the whole result, or for `count` rows, or columns, of it from `first` on.
+    """Return the text of a call that computes the product.
 
-    Of rows, only the first `column_count` columns are computed, if it is given.
+    If `count` is given, it computes only `count` rows (with `by_rows`) or columns of the result, from `first` on. Of
+    rows, it computes only the first `column_count` elements, if that is given.
     """
     ir_type = register(product.dtype)
     x, y, z = pointers

@@ -27,7 +27,9 @@ def _is_masked_store(node: Node) -> bool:
     if node.attributes["spec"] != (Mask(),):
         return False
     target, value, mask = (input_.type for input_ in node.inputs)
-    if not isinstance(target, ArrayType) or not target.rank or not is_dense(mask) or len(sizes(mask)) != target.rank:
+    if not isinstance(target, ArrayType) or not target.rank:
+        return False
+    if not is_dense(mask) or len(sizes(mask)) != target.rank:
         return False
     has_vector = is_dense(value) and len(sizes(value)) == 1
     return (is_scalar(value) or has_vector) and all(

@@ -48,7 +48,9 @@ def _write_column_test(region: LoweringContext, first: Value, second: Value, row
         if width is None:
             return TRUE
         address = out.cast("ptrtoint", Operand.of(x.pointer, "ptr"), "i64")
-        column = out.op("srem", out.op("sub", address, start), row_bytes)
+        remainder = out.op("srem", out.op("sub", address, start), row_bytes)
+        # It is negative if the view begins before the base's first element, as negative strides allow.
+        column = out.select(out.icmp("slt", remainder, 0), out.op("add", remainder, row_bytes), remainder)
         column_spans.append((column, str(plus(out, plus(out, column, width), value.dtype.size))))
     (low, high), (second_low, second_high) = column_spans
     are_separate = out.or_(out.icmp("sle", high, second_low), out.icmp("sle", second_high, low))

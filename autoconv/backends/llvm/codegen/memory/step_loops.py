@@ -132,7 +132,8 @@ class StepLoops:
 
         def check(index: Index) -> None:
             position = b.cast(load(b, dtype, element_address(out, positions, index), 0), int64)
-            is_outside = out.icmp("uge", plus(out, position.ir, size), product(out, size, 2))
+            # As unsigned numbers; the sum may wrap.
+            is_outside = out.icmp("uge", out.op("add", position.ir, size), product(out, size, 2))
             out.store("i1", out.or_(out.load("i1", outside_cell), is_outside), outside_cell)
 
         self.region.body.module.has_loops = True

@@ -21,7 +21,8 @@ _SELECTIONS = ("partition", "argpartition")
 def _is_sort_or_selection(node: Node) -> bool:
     """Return whether the node calls `argsort`, `partition` or `argpartition` with arguments that C routines take."""
     x, *others = (value.type for value in node.inputs)
-    if not current_target().has_libraries or not is_dense(x) or is_complex(x) or not all(map(is_scalar, others)):
+    have_fitting_types = is_dense(x) and not is_complex(x) and all(map(is_scalar, others))
+    if not current_target().has_libraries or not have_fitting_types:
         return False
     if len(node.results) != 1 or not is_dense(node.results[0].type):
         return False

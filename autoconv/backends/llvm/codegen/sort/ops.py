@@ -292,7 +292,8 @@ def write_argsort(region: LoweringContext, node: Node) -> None:
 def _is_ordered_by_numpy(node: Node) -> bool:
     """Return whether NumPy's stable sort of the positions is faster than insertion and than a radix sort."""
     (x,), shape = node.inputs, sizes(node.inputs[0].type)
-    if not current_target().has_libraries or x.dtype is not float64 or _is_descending(node) or not is_known(shape):
+    is_float64_sort = x.dtype is float64 and not _is_descending(node)
+    if not current_target().has_libraries or not is_float64_sort or not is_known(shape):
         return False
     return INSERTION_LIMITS[x.dtype.size] < shape[node.attributes.get("axis", -1)] <= _NUMPY_ORDER_LIMIT
 

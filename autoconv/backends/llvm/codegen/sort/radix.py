@@ -116,7 +116,7 @@ class Sorter:
     def _is_ordered(self, load_key: Callable[[str], Element], comparison: str) -> str:
         """Return an i1 that is true if each key has the relation `comparison`, "ge" or "lt", to the key before it.
 
-        The test ends at the first key that has not.
+        The test ends at the first key that does not have it.
         """
         out, b = self.out, self.b
         position_cell, last_key_cell = out.alloca("i64"), out.alloca(register(self.dtype))
