@@ -187,4 +187,4 @@ def column_default(entry: Any) -> tuple[DType, Any]:
         raise ValueError(f"each column has one default, found {entry!r}")
     if not len(values):  # an empty tensor means a required field of its dtype
         return tensor.dtype, None
-    return tensor.dtype, object_scalar(values[0]) if tensor.dtype.is_string else values[0]
+    return tensor.dtype, object_scalar(bytes(values[0])) if tensor.dtype.is_string else values[0]

@@ -94,6 +94,14 @@ def test_csv(tmp_path, elements):
     )
 
 
+def test_texts_of_csv_files_are_bytes(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a,\n,b\n")
+    rows = list(tf.data.experimental.CsvDataset(str(path), ["?", ["!"]]).batch(2).as_numpy_iterator())
+    assert [[type(text) for text in column] for column in rows[0]] == [[bytes, bytes], [bytes, bytes]]
+    assert [column.tolist() for column in rows[0]] == [[b"a", b"?"], [b"!", b"b"]]
+
+
 def test_csv_that_does_not_fit(tmp_path):
     path = tmp_path / "t.csv"
     for text, defaults, message in [

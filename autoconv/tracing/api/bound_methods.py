@@ -13,8 +13,8 @@ from autoconv.tracing.specialise.bailout import Bailout
 from autoconv.tracing.specialise.tiers import PLAIN, Tiers
 from autoconv.tracing.specialise.trace_cache import MAX_KEYS
 
-# Python wraps functions with these names in a class body, but only those of its own type, so the others are wrapped
-# here.
+# Where a class body binds one of these names to a function of Python's own type, Python wraps the function.
+# `MethodBinding.__set_name__` does the same for a Function.
 _IMPLICIT_WRAPPERS = {"__new__": staticmethod, "__init_subclass__": classmethod, "__class_getitem__": classmethod}
 
 

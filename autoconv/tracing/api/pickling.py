@@ -226,6 +226,7 @@ def _make_replacer(in_progress: frozenset[types.FunctionType]) -> Callable[[Any]
             return value if value.dtype.kind != "O" and value.nbytes <= _ARRAY_BYTE_LIMIT else NoValue()
         if type(value) in (tuple, list, set, frozenset, dict) and len(value) <= _MAX_ITEMS:
             items = [*value, *(value.values() if isinstance(value, dict) else ())]
+            # A container is stored as it is, or left out if an item would have to be replaced.
             return NoValue() if any(replace(item) is not item for item in items) else value
         return NoValue()
 

@@ -96,7 +96,7 @@ def make_unpacking(key: Key, written_count: int) -> Unpacking | None:
     extracted_leaves = tuple(leaves[i] for i in positions)
     extracted_leaves += tuple(leaf for leaf in key.leaves[templates_end:] if not isinstance(leaf, SharedKey))
     templates = tuple((f"leaf_{i}", None) for i in positions)
-    positions += tuple(range(templates_end, argument_leaf_count))
+    positions += tuple(range(templates_end, argument_leaf_count))  # written containers, after the leaves of templates
     try:
         extract = _write_extraction(key, leaves)
     except (TooLong, _UnsupportedStructure):

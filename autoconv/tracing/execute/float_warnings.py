@@ -165,6 +165,7 @@ def _surely_read_inputs(node: Node) -> Sequence[Value]:
     target_position = node.op.traits.stores_into
     if target_position is None or not _may_be_empty(node.inputs[target_position]):
         return read_inputs(node)
+    # A value that may be empty is empty where the part is, so that no element of it is left unread.
     return [value for value in read_inputs(node) if value is node.inputs[target_position] or _may_be_empty(value)]
 
 

@@ -72,8 +72,8 @@ class PlacedGraph:
         self._device = device
         self._backend = backend
         self._requests = requests or {}
-        # Tasks that hold the variables -> stages, which run in order. A stage lists parts, each with the function that
-        # runs it; these run concurrently.
+        # Names and devices of the variables that other processes hold -> stages, which run in order. A stage lists
+        # parts, each with the function that runs it; these run concurrently.
         self._stages: dict[tuple[str, ...], list[list[tuple[Part, Callable[[Sequence[Any]], list[Any]]]]]] = {}
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
@@ -83,7 +83,7 @@ class PlacedGraph:
         key = tuple(f"{value.name} {home}" for value, home in homes.items())
         if key not in self._stages:
             for request, span in self._requests.items():
-                self._device_for(request, span)
+                self._device_for(request, span)  # raises if the device does not exist
             stages = partition(self._graph, lambda node: self._device_of(node, homes), self._is_divided)
             self._stages[key] = [[(part, self._compile_part(part)) for part in stage] for stage in stages]
         for stage in self._stages[key]:

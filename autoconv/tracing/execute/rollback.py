@@ -86,7 +86,8 @@ class Rollback:
 
     `saved_positions` are the positions of the array parameters that are copied before each run. If `logs_objects` is
     true, changes of Python objects are logged. If `may_abandon` is true, a run may end with one of `UNDONE_ERRORS`,
-    though never after an irreversible change. `save_states` saves the states of random generators (see `state_saver`).
+    and raises such an error in place of an irreversible change. `save_states` saves the states of random generators
+    (see `state_saver`).
     """
 
     saved_positions: tuple[int, ...] = ()
@@ -123,10 +124,12 @@ def make_rollback(graph: Graph) -> Rollback:
     nodes = list(graph.walk())
     may_abandon = may_exceed_int64(graph) or any(may_change_kind(node) or may_run_user_code(node) for node in nodes)
     prints = any(node.op.traits.prints for node in nodes)
+    # Otherwise only errors of the program may need a rerun, which is offered where a log of objects undoes the run.
     if not may_abandon and (array_positions or not has_objects or not can_undo(graph)):
         return Rollback()
     saved_positions = array_positions if has_objects else written_parameters(graph)
     save_states = state_saver(graph)
+    # The log also counts printed text and restores generators; without array parameters, it marks errors as undone.
     logs_objects = has_objects or prints or not array_positions or save_states is not None
     return Rollback(tuple(saved_positions), logs_objects, may_abandon, save_states)
 

@@ -59,7 +59,7 @@ def _lift_constants(graph: Graph, arrays_by_node_id: Mapping[int, np.ndarray], a
     other_nodes = []
     for node in graph.nodes:
         if id(node) in arrays_by_node_id:
-            graph._names.pop(node.name, None)
+            graph._names.pop(node.name, None)  # frees the name for the parameter
             parameters_by_constant[node.results[0]] = get_parameter(arrays_by_node_id[id(node)], node.name)
             continue
         node.inputs = tuple(parameters_by_constant.get(value, value) for value in node.inputs)

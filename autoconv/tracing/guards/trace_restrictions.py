@@ -159,7 +159,7 @@ def _has_no_effects(function: Any) -> bool:
         owner = getattr(function, "__self__", None)
         if isinstance(owner, (np.ndarray, np.generic)):  # an array of the program, guarded by its contents
             return function.__name__ in _READING_METHODS
-        return isinstance(owner, _METHOD_OWNERS) and not isinstance(owner, types.ModuleType)
+        return isinstance(owner, _METHOD_OWNERS)
     if isinstance(function, (types.WrapperDescriptorType, types.MethodDescriptorType)):  # such as tuple.__getitem__
         return function.__objclass__ in _IMMUTABLE_CLASSES
     if isinstance(function, type):
@@ -167,7 +167,8 @@ def _has_no_effects(function: Any) -> bool:
             has_own_creation = is_user_defined(function.__new__) or is_user_defined(function.__init__)
             return not has_own_creation and _has_plain_metaclass(function)
         return function in (np.float64, np.int64, np.vectorize)
-    return isinstance(function, np.ufunc) and not all("O" in loop for loop in function.types)  # as with frompyfunc
+    # A ufunc of `np.frompyfunc` has loops over objects only, and runs a function of the program.
+    return isinstance(function, np.ufunc) and not all("O" in loop for loop in function.types)
 
 
 def _has_plain_metaclass(cls: type) -> bool:

@@ -28,7 +28,7 @@ def point_to_compile(error: BaseException, args: tuple[Any, ...], kwargs: dict[s
     text = str(error)
     if isinstance(error, (OpError, IndexError)) and not isinstance(error, (DtypeError, TypeRuleError)):
         return  # an error about values, which NumPy raises as well
-    is_about_tensors = isinstance(error, _TENSOR_ERRORS) or "ensor" in text or "autoconv." in text
+    is_about_tensors = isinstance(error, _TENSOR_ERRORS) or "tensor" in text.lower() or "autoconv." in text
     if not is_about_tensors:
         return  # the program's own error
     if BY_COMPILE in text or _NOTE in getattr(error, "__notes__", ()):
