@@ -28,7 +28,6 @@ class Batch(Node):
 
     def __init__(self, source: Node, size: Any, drop_remainder: bool = False) -> None:
         self.size, self.drop_remainder = check_positive("batch_size", size), bool(drop_remainder)
-        static_size = static_value(self.size)
         for leaf in spec_leaves(source.spec):
             if not isinstance(leaf, TensorSpec):
                 raise TypeError(
@@ -36,7 +35,9 @@ class Batch(Node):
                     "batched by flat_map(lambda dataset: dataset.batch(size))."
                 )
         self.stacked_spec = self._stacked_spec(source.spec)
-        self.static_size = int(static_size) if self.drop_remainder and static_size is not None else None
+        known_size = static_value(self.size)
+        # The size of every batch; None if it is not known, or the last batch may be smaller.
+        self.static_size = int(known_size) if self.drop_remainder and known_size is not None else None
         super().__init__(self._batched_spec(), [source], [self.size])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
@@ -274,7 +275,7 @@ def _entries_by_component(values: Any, template: Template | None, parameter_name
 
 def _padded_shape(shape: Any, leaf: TensorSpec) -> TensorShape:
     """Return the requested shape, where -1 is an open size too; raise ValueError for another rank than the leaf's."""
-    sizes = np.asarray(shape).tolist() if hasattr(shape, "numpy") else shape
+    sizes = np.asarray(shape).tolist() if hasattr(shape, "numpy") else shape  # a tensor of sizes becomes a list
     if isinstance(sizes, (list, tuple)):
         sizes = [None if size == -1 else size for size in sizes]
     result = TensorShape(as_shape(sizes))

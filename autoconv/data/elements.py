@@ -18,7 +18,6 @@ from autoconv.runtime.support.composite_structures import (
     collapse_composites,
     expand_specs,
     replace_leaves,
-    spec_parts,
 )
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import Template, flat_leaves, flatten, is_structure, pack
@@ -53,7 +52,7 @@ def initial_state(structure: Any) -> Any:
 
 
 def spec_of(leaf: Any) -> Any:
-    """Return the spec of one component: a TensorSpec, or a dataset's own spec."""
+    """Return the spec of one leaf: a TensorSpec, or a dataset's own spec."""
     if hasattr(type(leaf), "__autoconv_spec__"):
         return leaf.__autoconv_spec__()
     return TensorSpec.from_type(leaf.type)
@@ -61,7 +60,8 @@ def spec_of(leaf: Any) -> Any:
 
 def spec_leaves(spec: Any) -> list[Any]:
     """Return the specs of an element's leaves, in order."""
-    return flat_spec(spec)[0]
+    leaf_specs, _ = flat_spec(spec)
+    return leaf_specs
 
 
 def flat_spec(spec: object) -> tuple[list[Any], Template | None]:
@@ -77,7 +77,7 @@ def spec_of_leaves(template: Template | None, leaves: Sequence[Any]) -> Any:
 
 def component_leaf_counts(spec: object) -> list[tuple[Any, int]]:
     """Return the specs of an element's components (a composite is one), each with the number of its leaves."""
-    return [(leaf, len(spec_parts(leaf)[0]) if is_composite_spec(leaf) else 1) for leaf in flat_leaves(spec)]
+    return [(component, len(spec_leaves(component))) for component in flat_leaves(spec)]
 
 
 def composite_arrays(value: object) -> list[Any]:
@@ -99,9 +99,7 @@ def leaf_type(spec: Any) -> Type:
 def rebuild(spec: Any, leaves: Sequence[Any]) -> Any:
     """Return the element passed to users: a structure of tensors (symbolic ones for graph values) and datasets."""
     specs, template = flat_spec(spec)
-    return pack(
-        template, [_wrap_leaf(component_spec, value) for component_spec, value in zip(specs, leaves, strict=True)]
-    )
+    return pack(template, [_wrap_leaf(leaf_spec, value) for leaf_spec, value in zip(specs, leaves, strict=True)])
 
 
 def map_specs(function: Callable[[Any], Any], spec: Any) -> Any:

@@ -138,7 +138,8 @@ def _compile(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     entry = _COMPILED_GRAPHS.get(key)
     if entry is None:
         entry = _COMPILED_GRAPHS[key] = graph, compile_placed(graph, recorded=graph, contract="function")
-    return entry[1]
+    _, compiled_graph = entry
+    return compiled_graph
 
 
 def trace_function(function: Callable[..., Any], element_spec: Any, region: Region, name: str) -> Any:

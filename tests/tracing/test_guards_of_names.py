@@ -252,3 +252,18 @@ def test_arguments_of_a_star_beside_guards_in_python():
         for _ in range(WARM):
             value, gradient = compiled(x)
             np.testing.assert_allclose((value, *gradient), scale * np.array([5.0, 0.0, 2.0, 4.0]))
+
+
+def test_values_of_dicts_with_keys_of_any_kind():
+    table = {None: 1.0, (1, 2): 2.0, len: 3.0, 1.5: 4.0, "s": 5.0}
+
+    @autoconv.compile(backend="native")
+    def total(x):
+        return x + table[None] + table[1, 2] + table[len] + table[1.5] + table["s"]
+
+    assert total(1.0) == 16.0
+    for i, key in enumerate(list(table), 1):
+        table[key] += 1.0
+        assert total(1.0) == 16.0 + i
+    text = total.explain()
+    assert all(f"table{key}" in text for key in ("[None] changed", "[1.5]", "['s']"))

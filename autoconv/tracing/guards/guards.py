@@ -21,11 +21,11 @@ from autoconv.runtime.recording import journal
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.structure import raw_items
 from autoconv.tracing.guards.attribute_reads import AttributeReads, iterate_names, names_in_code, reachable_classes
+from autoconv.tracing.guards.fingerprint_differences import describe_difference
 from autoconv.tracing.guards.fingerprints import (
     MAX_DEPTH,
     Fingerprints,
     Unguardable,
-    describe_difference,
     has_to_be_input,
     is_large,
     is_user_module,

@@ -237,9 +237,8 @@ class _Reach:
             else:
                 values = [self._arguments.get(value) if isinstance(value, str) else value for value in operands]
                 self.size = max(self.size, *_absolute_integers(values), 0)
-        if loops.has_while or self.integers_bound_loops:
-            self.integers_bound_loops = True
-            self.integer = max(self.integer, *loops.integers, 0)
+        self.integers_bound_loops |= loops.has_while
+        self.integer = max(self.integer, *loops.integers, 0)
 
     def _callees(self, name: str, globals_: dict[str, Any], cells: dict[str, Any]) -> Iterator[Any]:
         """Yield the functions that a name may refer to, as a name or as a method, and note other values."""
