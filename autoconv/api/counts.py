@@ -20,6 +20,7 @@ def confusion_matrix(
     weights: TensorLike | None = None, dtype: DTypeLike = int32, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Count the occurrences of each pair of a label (row) and a prediction (column).
+
     The result has the shape [num_classes, num_classes]. Given `weights`, one for each pair, it has their sums instead.
     By default `num_classes` is the greatest class plus 1. Raises InvalidArgumentError for a class below 0 or from
     `num_classes` on.

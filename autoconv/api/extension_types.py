@@ -34,10 +34,10 @@ class _FreezingMeta(type):
 class ExtensionType(CompositeTensor, metaclass=_FreezingMeta):
     """Base of classes whose annotated fields are tensors, composites, static values, tuples and mappings of them.
 
-    Their objects are arguments, results and loop variables of functions. Without an `__init__` of its own, a class
-    takes its fields; values of fields annotated as tensors are converted to tensors. Objects do not change after
-    construction; a method `__validate__` may check them. `Spec` is the class's type spec. Raises TypeError for values
-    that do not fit the annotations.
+    Their objects are arguments, results and loop variables of functions. The constructor of a class that does not
+    define `__init__` takes the fields; values of fields annotated as tensors are converted to tensors. Objects do not
+    change after construction; a method `__validate__` may check them. The attribute `Spec` is the class of the objects'
+    type specs. Raises TypeError for values that do not fit the annotations.
 
     >>> class Masked(autoconv.experimental.ExtensionType):
     ...     values: autoconv.Tensor
@@ -168,7 +168,7 @@ def _convert(value: Any, annotation: Any, location: str) -> Any:
         return value
     if isinstance(annotation, TensorSpec) or annotation is Tensor:
         return _convert_to_field_tensor(value, annotation, location)
-    if annotation is None or annotation is type(None):
+    if annotation is None:
         annotation = type(None)
     if annotation is TensorShape:
         return TensorShape(value)
@@ -211,7 +211,7 @@ def _convert_to_union(value: Any, types: Sequence[Any], location: str) -> Any:
 
 
 def _convert_tuple(value: Any, types: Sequence[Any], location: str) -> tuple[Any, ...]:
-    """Return the items converted to their types; `types` of two with `...` is a type for all items."""
+    """Return the items converted to their types; `(type, ...)` in place of `types` is one type for all items."""
     if not isinstance(value, (list, tuple)):
         raise TypeError(f"{location}: expected tuple, got {type(value).__name__!r}")
     item_types = [types[0]] * len(value) if len(types) == 2 and types[1] is Ellipsis else list(types)
@@ -246,5 +246,5 @@ def find_extension_type(name: str) -> Any:
     """Return the extension type whose class body sets `__name__` to `name`, else raise FailedPreconditionError."""
     result = dict(named_extension_types()).get(name)
     if result is None:
-        raise FailedPreconditionError(f"no class that is defined is the extension type with `__name__ = {name!r}`")
+        raise FailedPreconditionError(f"no extension type with `__name__ = {name!r}` is defined")
     return result

@@ -64,7 +64,7 @@ def write_file(filename: TensorLike, contents: TensorLike, name: str | None = No
 @attribute_class
 @dataclass(frozen=True)
 class ReadFile:
-    """Return the bytes of a file, when the graph runs."""
+    """A function that returns the bytes of a file, called when the graph runs."""
 
     graphdef_name: ClassVar = "ReadFile"
 
@@ -75,7 +75,7 @@ class ReadFile:
 @attribute_class
 @dataclass(frozen=True)
 class WriteFile:
-    """Write bytes to a file, when the graph runs."""
+    """A function that writes bytes to a file, called when the graph runs."""
 
     graphdef_name: ClassVar = "WriteFile"
 

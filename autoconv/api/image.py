@@ -165,11 +165,10 @@ def resize_with_crop_or_pad(image: TensorLike, target_height: int, target_width:
     x = convert_to_tensor(image)
     height, width = _sides(x)
     top, left = (_half_excess(side, target) for side, target in ((height, target_height), (width, target_width)))
-    height, width = _smaller_side(height, target_height), _smaller_side(width, target_width)
-    x = crop_to_bounding_box(x, top, left, height, width)
-    return pad_to_bounding_box(
-        x, _half_excess(target_height, height), _half_excess(target_width, width), target_height, target_width
-    )
+    new_height, new_width = _smaller_side(height, target_height), _smaller_side(width, target_width)
+    cropped_image = crop_to_bounding_box(x, top, left, new_height, new_width)
+    top, left = _half_excess(target_height, new_height), _half_excess(target_width, new_width)
+    return pad_to_bounding_box(cropped_image, top, left, target_height, target_width)
 
 
 def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
@@ -238,7 +237,7 @@ def _as_three_channels(images: TensorLike) -> Tensor:
 
 
 def adjust_brightness(image: TensorLike, delta: Any) -> Tensor:
-    """An image with `delta` added to each channel, where integers are scaled to 0 to 1; the dtype stays.
+    """An image with `delta` added to each channel; integers are scaled to 0 to 1 before, and back after it.
 
     >>> autoconv.image.adjust_brightness([[[0.25]]], 0.5).numpy().ravel()
     array([0.75], dtype=float32)
@@ -284,11 +283,12 @@ def adjust_hue(image: TensorLike, delta: Any, name: str | None = None) -> Tensor
 
     def rotate(x: Tensor) -> Tensor:
         brightest, darkest = reduce_max(x, axis=-1, keepdims=True), reduce_min(x, axis=-1, keepdims=True)
-        sixth = floormod(get_item(rgb_to_hsv(x), (..., slice(0, 1))) + cast(delta, x.dtype), 1.0) * 6.0
-        shares = apply("abs", sixth - constant([3.0, 2.0, 4.0], x.dtype)) * constant([1.0, -1.0, -1.0], x.dtype)
-        shares = shares + constant([-1.0, 2.0, 2.0], x.dtype)
-        between = darkest + clip_by_value(shares, 0.0, 1.0) * (brightest - darkest)
-        return where(shares < 1.0, between, brightest)  # the extremes of a pixel stay to the last bit
+        hue_in_sixths = floormod(get_item(rgb_to_hsv(x), (..., slice(0, 1))) + cast(delta, x.dtype), 1.0) * 6.0
+        distances = apply("abs", hue_in_sixths - constant([3.0, 2.0, 4.0], x.dtype))
+        # The fractions of the way from the darkest to the brightest channel, for red, green and blue; see `hsv_to_rgb`.
+        fractions = distances * constant([1.0, -1.0, -1.0], x.dtype) + constant([-1.0, 2.0, 2.0], x.dtype)
+        between = darkest + clip_by_value(fractions, 0.0, 1.0) * (brightest - darkest)
+        return where(fractions < 1.0, between, brightest)  # without rounding: the brightest value stays exact
 
     return map_as_floats(image, rotate)
 
@@ -347,6 +347,7 @@ def sobel_edges(image: TensorLike) -> Tensor:
         total: Any = None
         for i, j in np.ndindex(3, 3):
             if kernel[i, j]:
+                # Of the padded image, the windows shifted by i and j: they end 2 - i and 2 - j before the last pixel.
                 rows, columns = slice(i, i - 2 or None), slice(j, j - 2 or None)
                 term = get_item(x, (slice(None), rows, columns)) * float(kernel[i, j])
                 total = term if total is None else total + term
@@ -375,7 +376,7 @@ def _sides(image: Tensor) -> list[Any]:
 
 
 def _half_excess(side: Any, target: Any) -> Any:
-    """Return half of the excess of a side over a target, 0 for a shorter side: what to crop or pad at its start."""
+    """Return half of the excess of a side over a target, 0 for a shorter side: pixels to crop or pad at its start."""
     if isinstance(side, int) and isinstance(target, int):
         return max(side - target, 0) // 2
     return apply("maximum", side - target, 0) // 2
@@ -387,7 +388,7 @@ def _smaller_side(side: Any, target: Any) -> Any:
 
 
 def map_as_floats(image: TensorLike, change: Callable[[Tensor], Tensor]) -> Tensor:
-    """Return `change(image)`; it gets integers as floats from 0 to 1, and its result is saturated to their dtype."""
+    """Return `change(image)`. Integers are scaled to floats from 0 to 1 for `change`, and its result is scaled back."""
     x = convert_to_tensor(image)
     if x.dtype.is_floating:
         return change(x)

@@ -67,7 +67,7 @@ def yiq_to_rgb(images: TensorLike) -> Tensor:
 
 
 def adjust_gamma(image: TensorLike, gamma: float = 1, gain: float = 1) -> Tensor:
-    """`gain` times the image to the power of `gamma`, where integers are scaled to 0 to 1; the dtype stays.
+    """`gain` times the image to the power of `gamma`; integers are scaled to 0 to 1 before, and back after it.
 
     >>> autoconv.image.adjust_gamma([[[0.25]]], 0.5).numpy().ravel()
     array([0.5], dtype=float32)

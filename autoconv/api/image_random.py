@@ -1,4 +1,4 @@
-"""Random changes of images, drawn by a seed of two integers or by the global generator."""
+"""Random changes of images, determined by a seed of two integers or drawn from the global generator."""
 
 from __future__ import annotations
 
@@ -147,7 +147,6 @@ def random_crop(value: TensorLike, size: ShapeLike, seed: int | None = None, nam
     TensorShape([2])
     """
     return _crop_randomly(value, size, _global_draw(seed), name)
-
 
 
 def _seeded_draw(seed: TensorLike | None) -> Draw:

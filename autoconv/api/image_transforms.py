@@ -66,7 +66,7 @@ class _Pixels:
     def __init__(self, images: Tensor, fill_value: Tensor | None) -> None:
         batch, height, self.width, channels = (cast(size, int64) for size in sizes_of(images))
         self.pixel_table, self.fill_value = reshape(images, [-1, channels]), fill_value
-        self.first_image_rows = reshape(tensor_range(batch) * height, [-1, 1, 1])
+        self.first_rows = reshape(tensor_range(batch) * height, [-1, 1, 1])  # of each image, counting all rows
 
     def locate(self, coordinate: Tensor, size: Any) -> tuple[Tensor, Tensor | None]:
         """Return integer coordinates clipped to the size; with a `fill_value`, also whether they were inside."""
@@ -79,7 +79,7 @@ class _Pixels:
     def gather_pixels(self, rows: tuple[Tensor, Tensor | None], columns: tuple[Tensor, Tensor | None]) -> Tensor:
         """Return the pixels at results of `locate` for rows and columns, [batch, new height, new width, channels]."""
         (row_numbers, are_rows_inside), (column_numbers, are_columns_inside) = rows, columns
-        values = gather(self.pixel_table, (self.first_image_rows + row_numbers) * self.width + column_numbers)
+        values = gather(self.pixel_table, (self.first_rows + row_numbers) * self.width + column_numbers)
         if self.fill_value is None:
             return values
         assert are_rows_inside is not None and are_columns_inside is not None
@@ -94,6 +94,7 @@ def _wrap_coordinate(coordinate: Tensor, size: Tensor, fill_mode: str) -> Tensor
         folded_coordinate = floormod(coordinate, 2.0 * size)
         coordinate = where(folded_coordinate >= size, 2.0 * size - folded_coordinate - 1.0, folded_coordinate)
     elif fill_mode == "WRAP":
+        # As in TensorFlow, a coordinate moves by `size` for each size - 1 pixels that it is outside.
         period, is_below = apply("maximum", size - 1.0, 1.0), coordinate < 0.0
         coordinate_from_below = coordinate + size * (apply("floor", -coordinate / period) + 1.0)
         coordinate_from_above = coordinate - size * apply("floor", coordinate / period)

@@ -59,7 +59,7 @@ def fake_quant_with_min_max_vars_per_channel(
     inputs: TensorLike, min: TensorLike, max: TensorLike, num_bits: int = 8, narrow_range: bool = False,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """`fake_quant_with_min_max_vars` with a pair of bounds for each channel, an index along the last axis.
+    """`fake_quant_with_min_max_vars` with bounds [channels]: a pair for each channel, an index along the last axis.
 
     >>> bounds = [0.0, 0.0], [3.0, 6.0]
     >>> autoconv.quantization.fake_quant_with_min_max_vars_per_channel([[0.6, 1.4]], *bounds, num_bits=2).numpy()

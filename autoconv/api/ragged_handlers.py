@@ -50,7 +50,7 @@ assert _HOOK_SETTERS
 
 @handles_each(UNARY, composite=RaggedTensor)
 def _unary(function: Callable[..., Any], x: RaggedTensor | None = None, *args: Any, **kwargs: Any) -> Any:
-    if x is None:
+    if x is None:  # the operand was passed by its name, which differs between the functions
         name = next(name for name, value in kwargs.items() if isinstance(value, RaggedTensor))
         return kwargs[name].with_flat_values(function(**{**kwargs, name: kwargs[name].flat_values}))
     return x.with_flat_values(function(x.flat_values, *args, **kwargs))
@@ -114,7 +114,10 @@ def _reverse(tensor: RaggedTensor, axis: AxisLike, name: str | None = None) -> A
 
 
 def _nonnegative_axes(value: RaggedTensor | Tensor, axis: AxisLike) -> list[int]:
-    """Return `axis`, an int or several, as a list of numbers from 0 on; raises ValueError for an unknown rank."""
+    """Return `axis`, an int or several, as a list of numbers from 0 on.
+
+    Raises ValueError for a negative axis of a tensor of unknown rank.
+    """
     rank = value.shape.rank
     axes = static_axes(axis) or ()
     if rank is None and any(number < 0 for number in axes):
@@ -151,7 +154,10 @@ def _gather(
     params: RaggedLike, indices: RaggedLike, validate_indices: bool | None = None, axis: AxisLike | None = None,
     batch_dims: AxisLike = 0, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Return the result of `gather` along `axis`; raises NotImplementedError for most batch dimensions."""
+    """Return the result of `gather` along `axis`.
+
+    Raises NotImplementedError unless `batch_dims` is 0, or 1 along axis 1.
+    """
     batch_rank = static_int(batch_dims, "batch_dims")
     gather_axis = batch_rank if axis is None else static_int(axis, "axis")
     if gather_axis < 0:
@@ -180,7 +186,7 @@ def _gather_along(params: Tensor, indices: RaggedTensor, axis: int) -> Any:
         return RaggedTensor.from_uniform_row_length(rows, sizes[1] if static_size is None else static_size)
     static_count = indices.shape[0]
     row_count = partitions.ragged_row_count(indices) if static_count is None else static_count
-    row_numbers = shaping.tile(constants.range(row_count), [sizes[0]])
+    row_numbers = shaping.tile(constants.range(row_count), [sizes[0]])  # all of `indices`, for each row of `params`
     columns = gather(params, indices.flat_values, axis=1)
     flat_values = shaping.reshape(columns, shaping.concat([[-1], shaping.shape(columns)[2:]], 0))
     rows = gather_rows(indices, row_numbers).with_flat_values(flat_values)
@@ -234,7 +240,10 @@ def _gather_nd(
 
 
 def _gather_nd_in_values(values: RaggedLike, rows: Tensor, positions: Tensor, axis: int, depth: int) -> Any:
-    """Return the elements at `positions[..., axis:depth]` in the rows with the numbers `rows` of the values."""
+    """Return the elements at `positions[..., axis:depth]` in the rows with the numbers `rows` of the values.
+
+    `depth` is the number of coordinates of each position.
+    """
     if axis == depth:
         return gather_rows(values, rows)
     if not isinstance(values, RaggedTensor):
@@ -261,16 +270,15 @@ def _matmul(
     adjoint_b: bool = False, **options: Any,
 ) -> Any:  # fmt: skip
     """Return the products of batches of matrices of different sizes, conjugated and transposed as requested."""
-    left, right = (
-        elementwise(conj, x) if adjoint and isinstance(x, RaggedTensor) else x
-        for x, adjoint in ((a, adjoint_a), (b, adjoint_b))
-    )
+    operands: Any = (a, adjoint_a), (b, adjoint_b)
+    left, right = (conj(x) if is_adjoint else x for x, is_adjoint in operands)
     return ragged_matmul(left, right, transpose_a or adjoint_a, transpose_b or adjoint_b)
 
 
 @handles(layers.softmax, composite=RaggedTensor)
 def _softmax(logits: RaggedTensor, axis: AxisLike = -1, name: str | None = None) -> Any:
-    return ragged_softmax(logits)
+    (positive_axis,) = _nonnegative_axes(logits, axis)
+    return ragged_softmax(logits, positive_axis)
 
 
 @handles(layers.sigmoid_cross_entropy_with_logits, composite=RaggedTensor)
@@ -367,7 +375,7 @@ def _reduce_join(
 
 register_row_splitter(RaggedTensor, construction.row_ids_and_values)
 
-_OPERATORS: dict[str, Callable[..., Any]] = {
+_FUNCTION_BY_OPERATOR: dict[str, Callable[..., Any]] = {
     "add": arithmetic.add, "sub": arithmetic.subtract, "mul": arithmetic.multiply, "truediv": arithmetic.divide,
     "floordiv": arithmetic.floordiv, "mod": arithmetic.floormod, "pow": arithmetic.pow, "and": operator.and_,
     "or": operator.or_, "xor": operator.xor, "eq": comparison.equal, "ne": comparison.not_equal,
@@ -378,13 +386,13 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 
 def _apply_operator(name: str, value: RaggedTensor, *others: Any) -> Any:
     """Return the result of the method `__name__` of `value`, NotImplemented for None or a string beside numbers."""
-    function = _OPERATORS.get(name)  # None for a reflected operator: "radd"
+    function = _FUNCTION_BY_OPERATOR.get(name)  # None for a reflected operator, such as "radd"
     if not others:
-        return value.with_flat_values(_OPERATORS[name](value.flat_values))
+        return value.with_flat_values(_FUNCTION_BY_OPERATOR[name](value.flat_values))
     if others[0] is None or (isinstance(others[0], (str, bytes)) and not value.dtype.is_string):
         return NotImplemented
     if function is None:
-        return elementwise(_OPERATORS[name[1:]], others[0], value)
+        return elementwise(_FUNCTION_BY_OPERATOR[name[1:]], others[0], value)
     return elementwise(function, value, others[0])
 
 

@@ -206,7 +206,7 @@ def timestamp(name: str | None = None) -> Tensor:
 @attribute_class
 @dataclass(frozen=True)
 class Timestamp:
-    """Return the seconds since 1970, when the graph runs."""
+    """A function that returns the seconds since 1970, called when the graph runs."""
 
     graphdef_name: ClassVar = "Timestamp"
 

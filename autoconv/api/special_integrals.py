@@ -1,7 +1,8 @@
 """Bessel functions, the integrals of Dawson and Fresnel, the exponential integral and the dilogarithm.
 
-Each is computed in float64 by Chebyshev series on intervals, and by the forms of NIST's Digital Library for large
-arguments: 10.17 (Bessel functions), 6.12 (exponential integral), 7.5 (Fresnel integrals), 25.12 (dilogarithm).
+Each is computed in float64 by Chebyshev series on intervals. For large arguments the forms of NIST's Digital Library of
+Mathematical Functions are used: 10.17 (Bessel functions), 6.12 (exponential integral), 7.5 (Fresnel integrals) and
+25.12 (dilogarithm).
 Gradients are closed forms of the derivatives, in terms of these functions.
 """
 
@@ -229,10 +230,10 @@ def _dawson_from_zero(magnitude: Real) -> Real:
     return where(magnitude < 2, near, outer_value / apply("maximum", magnitude, 2.0))
 
 
-def _fresnel_integral(x: TensorLike, position: int, integrand: str) -> Tensor:
-    """Return one of Fresnel's integrals, of the op `integrand` of πt²/2."""
+def _fresnel_integral(x: TensorLike, index: int, integrand: str) -> Tensor:
+    """Return a Fresnel integral from 0 to x: element `index` of `_fresnel`, with the op `integrand` of πt²/2."""
     return _in_float64(
-        x, lambda double_x: _odd(double_x, lambda magnitude: _fresnel(magnitude)[position]),
+        x, lambda double_x: _odd(double_x, lambda magnitude: _fresnel(magnitude)[index]),
         lambda double_x: apply(integrand, math.pi / 2.0 * double_x * double_x),
     )  # fmt: skip
 

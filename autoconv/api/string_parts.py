@@ -11,7 +11,7 @@ from autoconv.api.ragged import partitions
 from autoconv.api.ragged.joining import ragged_concat
 from autoconv.api.ragged.rows import gather_rows
 from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
-from autoconv.api.strings import encoding_attributes, join, unsorted_segment_join
+from autoconv.api.strings import encoding_attributes, join, unsorted_segment_join, without_control_characters
 from autoconv.api.tensors.arguments import static_int, static_text
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import fill
@@ -81,18 +81,25 @@ def unicode_decode(
     """The code points of each string, int32: a vector for one string, a ragged tensor for several.
 
     `errors` selects the treatment of invalid bytes: "replace" (by `replacement_char`), "ignore", or "strict", which
-    raises InvalidArgumentError.
+    raises InvalidArgumentError. With `replace_control_characters`, the characters 0 to 31 are treated as invalid bytes.
 
     >>> autoconv.strings.unicode_decode("aé", "UTF-8").numpy()
     array([ 97, 233], dtype=int32)
     """
     options = encoding_attributes("unicode_decode", input_encoding, errors, replacement_char)
 
-    def code_point_counts(texts: Tensor) -> Tensor:
-        valid_texts = apply("unicode_transcode", texts, output="UTF-8", **options)
-        return _lengths_without_padding(apply("string_characters", valid_texts, unit="UTF8_CHAR"))
+    def utf8_texts(texts: Tensor) -> Tensor:
+        if replace_control_characters:
+            return without_control_characters(texts, options)
+        return apply("unicode_transcode", texts, output="UTF-8", **options)
 
-    return _split_texts(input, lambda texts: apply("unicode_decode", texts, name=name, **options), code_point_counts)
+    def code_point_counts(texts: Tensor) -> Tensor:
+        return _lengths_without_padding(apply("string_characters", utf8_texts(texts), unit="UTF8_CHAR"))
+
+    def code_points(texts: Tensor) -> Tensor:
+        return apply("unicode_decode", utf8_texts(texts), name=name, **{**options, "encoding": "UTF-8"})
+
+    return _split_texts(input, code_points, code_point_counts)
 
 
 def unicode_decode_with_offsets(
@@ -122,9 +129,9 @@ def unicode_split_with_offsets(
 
 
 def _offsets(input: RaggedLike, encoding: str, errors: str, replacement: int) -> Any:
-    """Return the byte at which each character begins in its string."""
+    """Return the byte at which each character begins in its string; raises ValueError for encodings but UTF-8."""
     if encoding != "UTF-8":
-        raise ValueError(f"offsets are those of UTF-8 here, found {encoding!r}; transcode the strings first")
+        raise ValueError(f"offsets are computed for UTF-8 only, found {encoding!r}; transcode the strings first")
     characters = unicode_split(input, encoding, errors, replacement)
     is_ragged = isinstance(characters, RaggedTensor)
     all_characters: Any = characters.flat_values if is_ragged else characters
@@ -183,7 +190,10 @@ def _join_padded_neighbours(
     rows: RaggedTensor, widths: Sequence[int], separator: str, pad_pair: tuple[Any, Any], max_padding: int | None,
     keeps_short_rows: bool,
 ) -> Any:
-    """Return the joins of neighbours in each row, padded first; with `keeps_short_rows`, also rows that have none."""
+    """Return the joins of neighbours in each row, padded first.
+
+    With `keeps_short_rows`, all texts of a row are joined that is too short for each of the widths.
+    """
     if rows.ragged_rank > 1:
         joined_values = _join_padded_neighbours(rows.values, widths, separator, pad_pair, max_padding, keeps_short_rows)
         return rows.with_values(joined_values)

@@ -106,12 +106,31 @@ def unicode_transcode(
 ) -> Tensor:  # fmt: skip
     """Strings converted from one encoding to another, with invalid bytes treated as in `unicode_decode`.
 
+    With `replace_control_characters`, so are the characters 0 to 31.
+
     >>> autoconv.strings.unicode_transcode("é", "UTF-8", "UTF-16-BE").numpy().hex()
     '00e9'
     """
     options = encoding_attributes("unicode_transcode", input_encoding, errors, replacement_char)
     encoding = encoding_attributes("unicode_transcode", output_encoding, errors, replacement_char)["encoding"]
-    return apply("unicode_transcode", input, output=encoding, name=name, **options)
+    texts: Any = input
+    if replace_control_characters:
+        texts, options = without_control_characters(input, options), {**options, "encoding": "UTF-8"}
+    return apply("unicode_transcode", texts, output=encoding, name=name, **options)
+
+
+def without_control_characters(texts: TensorLike, options: dict[str, Any]) -> Tensor:
+    """Return the texts in UTF-8, with control characters (0 to 31) treated like invalid bytes.
+
+    `options` are attributes that `encoding_attributes` returns. Raises NotImplementedError for "strict" among them.
+    """
+    if options["errors"] == "strict":
+        raise NotImplementedError("replace_control_characters=True works with errors='replace' or 'ignore' only")
+    replacement = "" if options["errors"] == "ignore" else chr(options["replacement"]).replace("\\", r"\\")
+    utf8_texts = apply("unicode_transcode", texts, output="UTF-8", **options)
+    return apply(
+        "string_regex_replace", utf8_texts, pattern="[\x00-\x1f]", rewrite=replacement, replace_global=True
+    )
 
 
 def to_number(input: TensorLike, out_type: DTypeLike = float32, name: str | None = None) -> Tensor:
@@ -201,7 +220,7 @@ def unsorted_segment_join(
 ) -> Tensor:
     """The strings of each segment, joined in their order; negative segments are dropped.
 
-    `segment_ids` has the shape of `inputs` or its first dimensions; the result has `num_segments` in their place.
+    `segment_ids` has all or the first dimensions of `inputs`; the result has one dimension of `num_segments` instead.
 
     >>> autoconv.strings.unsorted_segment_join(["a", "b", "c"], [1, 0, 1], 3, separator="-").numpy()
     array([b'b', b'a-c', b''], dtype=object)
@@ -214,8 +233,8 @@ def to_hash_bucket_strong(
 ) -> Tensor:
     """A number in [0, num_buckets) for each string, int64, under a key of two integers.
 
-    The number is the same in every process: SipHash modulo the number of buckets. Raises ValueError for another number
-    of integers.
+    The number is the same in every process: SipHash modulo the number of buckets. Raises ValueError unless `key` has
+    two integers.
 
     >>> autoconv.strings.to_hash_bucket_strong(["a", "b"], 1000, key=[1, 2]).numpy()
     array([646, 184])
@@ -232,8 +251,8 @@ def to_hash_bucket_strong(
 def encoding_attributes(function: str, encoding: str, errors: str, replacement: int) -> dict[str, Any]:
     """Return the attributes of the ops for Unicode: encoding, errors, replacement.
 
-    `function` is its name in errors. Raises InvalidArgumentError for an unknown encoding, ValueError for another value
-    of `errors` than "replace", "ignore" and "strict".
+    `function` is the name of the public function in errors. Raises InvalidArgumentError for an unknown encoding, and
+    ValueError for another value of `errors` than "replace", "ignore" and "strict".
     """
     name = encoding.upper().replace("UTF8", "UTF-8").replace("UTF16", "UTF-16").replace("UTF32", "UTF-32")
     if name not in ENCODINGS:

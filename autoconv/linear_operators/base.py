@@ -39,8 +39,8 @@ from autoconv.runtime.tensors.tensor import Tensor
 Hint = bool | None  # a promise about the matrices; None where nothing is promised
 
 
-def stored(attribute: str) -> Any:
-    """Return a property with the value of an attribute: an operand from which the matrices are computed."""
+def read_only(attribute: str) -> Any:
+    """Return a property without a setter that reads the attribute of this name, such as a constructor argument."""
     return property(attrgetter(attribute))
 
 
@@ -112,10 +112,12 @@ class LinearOperator(Module):
 
     @property
     def range_dimension(self) -> int | None:
+        """The number of rows, None if it is known at run time only."""
         return None if self.shape.rank is None else self.shape[-2]
 
     @property
     def domain_dimension(self) -> int | None:
+        """The number of columns, None if it is known at run time only."""
         return None if self.shape.rank is None else self.shape[-1]
 
     def shape_tensor(self, name: str = "shape_tensor") -> Tensor:
@@ -136,7 +138,10 @@ class LinearOperator(Module):
     # ---- products and solutions
 
     def matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul") -> Any:
-        """The product with matrices [..., columns, n], or with another operator as an operator."""
+        """The product with matrices [..., columns, n], or with another operator as an operator.
+
+        `adjoint` replaces this operator by its adjoint, and `adjoint_arg` the argument by its adjoint.
+        """
         if isinstance(x, LinearOperator):
             operator = self.adjoint() if adjoint else self
             return _multiply_operators(operator, x.adjoint() if adjoint_arg else x)
@@ -150,7 +155,10 @@ class LinearOperator(Module):
         return squeeze(self._matmul(expand_dims(self._operand(x), -1), adjoint=adjoint, adjoint_arg=False), -1)
 
     def solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "solve") -> Any:
-        """The matrices x with operator @ x = rhs. Raises NotImplementedError where the hints exclude solutions."""
+        """The matrices x with operator @ x = rhs.
+
+        Raises NotImplementedError for an operator that is not square, or has the hint that it is singular.
+        """
         if self.is_non_singular is False:
             raise NotImplementedError("Exact solve not implemented for an operator that is expected to be singular.")
         if self.is_square is False:
@@ -209,7 +217,10 @@ class LinearOperator(Module):
     H = property(adjoint)
 
     def inverse(self, name: str = "inverse") -> LinearOperator:
-        """The operator of the inverses. Raises ValueError where the hints exclude an inverse."""
+        """The operator of the inverses.
+
+        Raises ValueError for an operator that is not square, or has the hint that it is singular.
+        """
         if self.is_square is False:
             raise ValueError("Cannot take the Inverse: This operator represents a non square matrix.")
         if self.is_non_singular is False:
@@ -225,7 +236,7 @@ class LinearOperator(Module):
     # ---- checks
 
     def assert_non_singular(self, name: str = "assert_non_singular") -> Any:
-        """Raise InvalidArgumentError where the condition number exceeds the precision of the dtype."""
+        """Raise InvalidArgumentError unless condition numbers are below 1 / (10 ε), with the dtype's epsilon ε."""
         limit = 1.0 / (10.0 * float(np.finfo(self.dtype.real_dtype.numpy).eps))
         return assert_less(self.cond(), convert_to_tensor(limit, self.dtype.real_dtype), "Singular matrix encountered")
 
@@ -234,7 +245,7 @@ class LinearOperator(Module):
         return cholesky(self.to_dense())
 
     def assert_self_adjoint(self, name: str = "assert_self_adjoint") -> Any:
-        """Raise InvalidArgumentError where the matrix differs from its adjoint."""
+        """Raise InvalidArgumentError if an element of a matrix differs by 1e-5 or more from that of its adjoint."""
         dense: Any = self.to_dense()
         differences = apply("abs", dense - adjoint(dense))
         return assert_less(
@@ -253,7 +264,7 @@ class LinearOperator(Module):
         raise NotImplementedError("_matmul is not implemented.")
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        """Return the solution by the dense matrix; subclasses have faster ways."""
+        """Return the solution that is computed from the dense matrices; subclasses have faster algorithms."""
         right_side: Any = conjugate_transpose(rhs) if adjoint_arg else rhs
         dense: Any = self.to_dense()
         if _may_differ_in_batch(dense, right_side):
@@ -305,7 +316,7 @@ class LinearOperator(Module):
         return convert_to_tensor(x, self.dtype)
 
     def _require_square(self, method: str) -> None:
-        """Raise NotImplementedError if the hints exclude a square matrix."""
+        """Raise NotImplementedError if the matrices are not square, by their static sizes or else by the hint."""
         if self.is_square is False:
             raise NotImplementedError(f"{method} not implemented for an operator that is expected to not be square.")
 
@@ -324,7 +335,8 @@ class SquareOperator(LinearOperator):
         return concat([sizes, sizes[-1:]], 0)
 
 
-# Functions that make derived operators, by name. The modules that define them import this one, and register them.
+# Functions that make the "adjoint" or "inverse" of an operator, the "product" of two operators, and the "triangular"
+# operator of Cholesky factors. The modules that define these functions add them, since they import this module.
 OPERATOR_MAKERS: dict[str, Callable[..., LinearOperator]] = {}
 
 

@@ -56,13 +56,13 @@ class LinearOperatorBlockDiag(CombinedOperator):
                 getattr(operator, method)(block_rows, adjoint=adjoint, adjoint_arg=adjoint_arg)
                 for operator, block_rows in pairs
             ]
-        right = adjoint_if(x, adjoint_arg)
+        right_side = adjoint_if(x, adjoint_arg)
         block_sizes: list[Any] = [
             operator.range_dimension_tensor() if takes_range_vectors else operator.domain_dimension_tensor()
             for operator in self._operators
         ]
-        rows_by_block = split(right, stack(block_sizes), axis=-2, num=len(block_sizes))
-        batch_shape = broadcast_dynamic_shape(self.batch_shape_tensor(), get_item(shape(right), slice(None, -2)))
+        rows_by_block = split(right_side, stack(block_sizes), axis=-2, num=len(block_sizes))
+        batch_shape = broadcast_dynamic_shape(self.batch_shape_tensor(), get_item(shape(right_side), slice(None, -2)))
         products = [
             getattr(operator, method)(block_rows, adjoint=adjoint)
             for operator, block_rows in zip(self._operators, rows_by_block, strict=True)
@@ -80,16 +80,16 @@ class LinearOperatorBlockDiag(CombinedOperator):
 
     def _to_dense(self) -> Tensor:
         columns: Any = self.domain_dimension_tensor()
-        batch_shape, column_start, block_rows = self.batch_shape_tensor(), 0, []
+        batch_shape, column_start, row_strips = self.batch_shape_tensor(), 0, []
         for operator in self._operators:
             dense: Any = operator.to_dense()
             height, width = get_item(shape(dense), -2), get_item(shape(dense), -1)
             block = broadcast_to(dense, concat([batch_shape, stack([height, width])], 0))
             left_zeros = zeros(concat([batch_shape, stack([height, column_start])], 0), self.dtype)
             right_zeros = zeros(concat([batch_shape, stack([height, columns - column_start - width])], 0), self.dtype)
-            block_rows.append(concat([left_zeros, block, right_zeros], -1))
+            row_strips.append(concat([left_zeros, block, right_zeros], -1))
             column_start = column_start + width
-        return concat(block_rows, -2)
+        return concat(row_strips, -2)
 
     def _concat_vectors(self, vectors: list[Any]) -> Any:
         """Join vectors [..., n] along the last dimension, broadcast to one batch shape."""

@@ -17,8 +17,8 @@ Hints = tuple[Hint, Hint, Hint]  # is non-singular, is self-adjoint, is positive
 class CombinedOperator(LinearOperator):
     """An operator that combines several. Its default name is their names, joined by `_name_separator`.
 
-    `_combine_sizes` computes the number of rows from those of the operators, and the number of columns likewise: their
-    sum or product.
+    `_combine_sizes` computes the number of rows from the numbers of rows of all operators, and the number of columns
+    from their numbers of columns: the sum or the product.
     """
 
     _name_separator: ClassVar[str]
@@ -67,7 +67,7 @@ class CombinedOperator(LinearOperator):
 def combine_hints(
     operators: Sequence[LinearOperator], non_singular: Hint, self_adjoint: Hint, positive_definite: Hint
 ) -> Hints:
-    """Return the hints in this order; one that is None is True if it is True for every operator."""
+    """Return the three hints in the order of the parameters; True in place of None if all operators have the hint."""
     return (
         _hint_of_all(operators, "is_non_singular") if non_singular is None else non_singular,
         _hint_of_all(operators, "is_self_adjoint") if self_adjoint is None else self_adjoint,
@@ -81,7 +81,7 @@ def _hint_of_all(operators: Sequence[LinearOperator], name: str) -> Hint:
 
 
 def _check_operators(operators: Sequence[LinearOperator]) -> list[LinearOperator]:
-    """Return the operators as a list; raise ValueError without any, and TypeError for different dtypes."""
+    """Return the operators as a list; raise ValueError for no operators, and TypeError for different dtypes."""
     operator_list = list(operators)
     if not operator_list:
         raise ValueError("Expected a non-empty list of operators. Found: []")

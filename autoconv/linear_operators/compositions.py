@@ -20,8 +20,8 @@ from autoconv.runtime.tensors.tensor import Tensor
 class LinearOperatorComposition(CombinedOperator):
     """The product of operators: the last one is applied first.
 
-    >>> double, turned = (autoconv.linalg.LinearOperatorFullMatrix(x) for x in ([[2.0, 0], [0, 2]], [[0.0, 1], [1, 0]]))
-    >>> autoconv.linalg.LinearOperatorComposition([double, turned]).matvec([1.0, 2.0]).numpy()
+    >>> double, swap = (autoconv.linalg.LinearOperatorFullMatrix(x) for x in ([[2.0, 0], [0, 2]], [[0.0, 1], [1, 0]]))
+    >>> autoconv.linalg.LinearOperatorComposition([double, swap]).matvec([1.0, 2.0]).numpy()
     array([4., 2.], dtype=float32)
     """
 
@@ -133,7 +133,7 @@ class LinearOperatorAdjoint(LinearOperator):
 
 
 class LinearOperatorInversion(LinearOperator):
-    """The inverse of an operator, which its `solve` computes.
+    """The inverse of an operator. Its products are computed by the `solve` of that operator.
 
     >>> operator = autoconv.linalg.LinearOperatorFullMatrix([[2.0, 0.0], [0.0, 4.0]])
     >>> autoconv.linalg.LinearOperatorInversion(operator).matvec([2.0, 2.0]).numpy()
@@ -201,7 +201,10 @@ class LinearOperatorKronecker(CombinedOperator):
         return math.prod(sizes)
 
     def _apply_factors(self, x: Any, method: str, adjoint: bool) -> Any:
-        """Apply `method` of each operator along its own index; a tuple of these indices numbers the rows of `x`."""
+        """Apply `method`, "matmul" or "solve", of each operator along the operator's own index.
+
+        The position of a row of `x` is a tuple of indices, one for each operator; the last one varies fastest.
+        """
         sizes = shape(x)
         batch_shape, column_count = get_item(sizes, slice(None, -2)), get_item(sizes, -1)
         batch_sizes = broadcast_dynamic_shape(batch_shape, self.batch_shape_tensor())
@@ -266,7 +269,7 @@ class LinearOperatorKronecker(CombinedOperator):
 
 
 def _inherit_hints(operator: LinearOperator, non_singular: Hint, self_adjoint: Hint, positive_definite: Hint) -> Hints:
-    """Return the hints in this order; those that are None are replaced by the operator's."""
+    """Return the three hints in the order of the parameters, with the operator's hint where one is None."""
     return (
         operator.is_non_singular if non_singular is None else non_singular,
         operator.is_self_adjoint if self_adjoint is None else self_adjoint,

@@ -11,7 +11,7 @@ from autoconv.api.tensors.maths import conj
 from autoconv.api.tensors.reductions import reduce_prod, reduce_sum
 from autoconv.api.tensors.shaping import broadcast_to, concat, pad, shape
 from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape
-from autoconv.linear_operators.base import OPERATOR_MAKERS, Hint, LinearOperator, adjoint_if, product, stored
+from autoconv.linear_operators.base import OPERATOR_MAKERS, Hint, LinearOperator, adjoint_if, product, read_only
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.tensors.binary_dispatch import get_item
@@ -21,7 +21,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def variable_or_tensor(value: Any) -> Any:
-    """Return a variable itself, which is read at each use, or a tensor of another value."""
+    """Return tensors and variables themselves, so that a variable is read at each use; convert other values."""
     return value if as_tensor(value) is not None else convert_to_tensor(value)
 
 
@@ -43,7 +43,7 @@ class LinearOperatorFullMatrix(LinearOperator):
             {"matrix": matrix},
         )  # fmt: skip
 
-    matrix = stored("_matrix")
+    matrix = read_only("_matrix")
 
     def _shape(self) -> TensorShape:
         return TensorShape(self._matrix.shape)
@@ -79,7 +79,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
             parameters={"tril": tril},
         )  # fmt: skip
 
-    tril = stored("_tril")
+    tril = read_only("_tril")
 
     def _shape(self) -> TensorShape:
         return TensorShape(self._tril.shape)
@@ -146,7 +146,7 @@ class LinearOperatorTridiag(LinearOperator):
             name=name, parameters={"diagonals": diagonals, "diagonals_format": diagonals_format},
         )  # fmt: skip
 
-    diagonals = stored("_diagonals")
+    diagonals = read_only("_diagonals")
 
     @property
     def diagonals_format(self) -> str:
@@ -180,6 +180,7 @@ class LinearOperatorTridiag(LinearOperator):
         above, middle, below = self._split_diagonals()
         right_side: Any = adjoint_if(x, adjoint_arg)
         if adjoint:
+            # Row i of the adjoint has the conjugate of below[i + 1] above its diagonal, and of above[i - 1] below it.
             conjugate_above, conjugate_below = conj(above), conj(below)
             above, below = _pad(conjugate_below[..., 1:], 0, 1), _pad(conjugate_above[..., :-1], 1, 0)
             middle = conj(middle)
@@ -194,13 +195,13 @@ class LinearOperatorTridiag(LinearOperator):
 
 
 def _pad(x: Any, before: int, after: int) -> Any:
-    """Add that many zeros before and after the elements of the last dimension."""
+    """Add `before` zeros before the elements of the last dimension, and `after` zeros after them."""
     return pad(x, [*([[0, 0]] * (x.shape.rank - 1)), [before, after]])
 
 
-def triangular(matrix: TensorLike) -> LinearOperator:
-    """Return the operator of the factors that `cholesky` computes."""
-    return LinearOperatorLowerTriangular(matrix, is_non_singular=True, is_self_adjoint=False, is_square=True)
+def _cholesky_factor(factor: TensorLike) -> LinearOperator:
+    """Return the operator of lower triangular factors that `cholesky` has computed."""
+    return LinearOperatorLowerTriangular(factor, is_non_singular=True, is_self_adjoint=False, is_square=True)
 
 
-OPERATOR_MAKERS["triangular"] = triangular
+OPERATOR_MAKERS["triangular"] = _cholesky_factor

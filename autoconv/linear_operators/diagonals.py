@@ -11,7 +11,7 @@ from autoconv.api.tensors.reductions import reduce_max, reduce_min, reduce_prod,
 from autoconv.api.tensors.shaping import broadcast_to, concat, shape
 from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape
 from autoconv.graph.dtypes import as_dtype, float32
-from autoconv.linear_operators.base import Hint, LinearOperator, SquareOperator, adjoint_if, stored
+from autoconv.linear_operators.base import Hint, LinearOperator, SquareOperator, adjoint_if, read_only
 from autoconv.linear_operators.dense import variable_or_tensor
 from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.support.shape import TensorShape
@@ -44,8 +44,8 @@ class LinearOperatorDiag(SquareOperator):
             parameters={"diag": diag},
         )  # fmt: skip
 
-    diag = stored("_diag")
-    _vectors = stored("_diag")
+    diag = read_only("_diag")
+    _vectors = read_only("_diag")
 
     def _column_factor(self, adjoint: bool) -> Any:
         """Return the diagonals, for the adjoint their conjugates, as columns [..., n, 1], by which rows are scaled."""
@@ -120,7 +120,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
             name=name, parameters={"num_rows": num_rows, "multiplier": multiplier},
         )  # fmt: skip
 
-    multiplier = stored("_multiplier")
+    multiplier = read_only("_multiplier")
 
     def _shape(self) -> TensorShape:
         static_rows = static_value(self._num_rows)
@@ -252,13 +252,12 @@ class LinearOperatorZeros(LinearOperator):
         self._rows, self._columns = num_rows, num_rows if num_columns is None else num_columns
         self._batch_sizes = [] if batch_shape is None else batch_shape
         operator_dtype = float32 if dtype is None else as_dtype(dtype)
-        has_square_shape = num_columns is None or num_columns is num_rows
+        has_one_size = num_columns is None or num_columns is num_rows
         super().__init__(
-            operator_dtype, None, is_non_singular=False, is_self_adjoint=is_self_adjoint if has_square_shape else None,
-            is_positive_definite=False, name=name,
+            operator_dtype, None, is_non_singular=False, is_self_adjoint=is_self_adjoint if has_one_size else None,
+            is_positive_definite=False, is_square=has_one_size or None, name=name,  # two sizes may be equal
             parameters={"num_rows": num_rows, "num_columns": num_columns, "batch_shape": batch_shape},
         )  # fmt: skip
-        self._square_hint = has_square_shape or None
 
     def _shape(self) -> TensorShape:
         matrix_sizes = map(static_value, (self._rows, self._columns))
@@ -292,10 +291,10 @@ class LinearOperatorZeros(LinearOperator):
 
 
 def _add_on_diagonal(x: Any, diagonal: Any) -> Any:
-    """Return dense matrices with numbers added on their diagonals."""
-    return set_diag(x, diag_part(x) + diagonal) if not _may_broadcast(x, diagonal) else x + diag(diagonal)
+    """Return the sums of dense matrices `x` and of diagonal matrices with the diagonals `diagonal`."""
+    return x + diag(diagonal) if _may_differ_in_batch(x, diagonal) else set_diag(x, diag_part(x) + diagonal)
 
 
-def _may_broadcast(x: Any, diagonal: Any) -> bool:
-    """Return whether the batch shapes of matrices and of diagonals may differ."""
+def _may_differ_in_batch(x: Any, diagonal: Any) -> bool:
+    """Return whether the batch shapes of the matrices `x` and of their diagonals may differ."""
     return x.shape.rank is None or diagonal.shape.rank is None or x.shape[:-1] != diagonal.shape

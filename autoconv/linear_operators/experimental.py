@@ -35,9 +35,9 @@ def conjugate_gradient(
 ) -> ConjugateGradientState:  # fmt: skip
     """Solve operator @ x = rhs for vectors and a positive definite operator by the method of conjugate gradients.
 
-    The iterations begin with `x`, by default zeros. They end after `max_iter`, or if the norms of all residuals are at
-    most `tol` times the norm of `rhs`. Raises ValueError unless the operator is self-adjoint and positive
-    definite by its properties.
+    The first solution is `x`, by default zeros. There are at most `max_iter` iterations, fewer if the norms of all
+    residuals are at most `tol` times the norm of `rhs`. Raises ValueError for an operator without the hints that it is
+    self-adjoint and positive definite.
 
     >>> matrix = [[4.0, 1.0], [1.0, 3.0]]
     >>> operator = autoconv.linalg.LinearOperatorFullMatrix(matrix, is_self_adjoint=True, is_positive_definite=True)
@@ -72,7 +72,7 @@ def conjugate_gradient(
 
 
 def _dot(x: Tensor, y: Tensor) -> Any:
-    """Return the inner products of vectors, linear in y."""
+    """Return the inner products of vectors, with the conjugates of complex `x`."""
     return reduce_sum(apply("conj", x) * y if x.dtype.is_complex else x * y, axis=-1)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.api.matrices.bands import diag
-from autoconv.api.matrices.linalg import det, matmul, slogdet, solve
+from autoconv.api.matrices.linalg import det, matmul, matrix_transpose, slogdet, solve
 from autoconv.api.signals.fourier import fft, ifft
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as tensor_range
@@ -16,7 +16,7 @@ from autoconv.api.tensors.shaping import concat, expand_dims, reverse, shape
 from autoconv.api.tensors.sorting import argsort
 from autoconv.api.tensors.static_shapes import broadcast_static_shape
 from autoconv.graph.dtypes import as_dtype, complex64, float32
-from autoconv.linear_operators.base import Hint, LinearOperator, SquareOperator, adjoint_if, conjugate_transpose, stored
+from autoconv.linear_operators.base import Hint, LinearOperator, SquareOperator, adjoint_if, read_only
 from autoconv.linear_operators.dense import variable_or_tensor
 from autoconv.linear_operators.diagonals import LinearOperatorIdentity
 from autoconv.runtime.annotations import DTypeLike
@@ -29,10 +29,8 @@ from autoconv.runtime.tensors.tensor import Tensor
 class LinearOperatorLowRankUpdate(LinearOperator):
     """The operator `base_operator` + U D Vᴴ, with narrow matrices U and V, and a diagonal matrix D.
 
-    By default V is U, and D the identity.
-
-
-    Solutions and determinants are computed from those of the base operator and of small matrices (Woodbury's formula).
+    By default V is U, and D the identity. Solutions and determinants are computed from those of the base operator and
+    of small matrices (Woodbury's formula).
 
     >>> base = autoconv.linalg.LinearOperatorDiag([1.0, 2.0], is_non_singular=True)
     >>> autoconv.linalg.LinearOperatorLowRankUpdate(base, [[1.0], [1.0]]).to_dense().numpy()
@@ -62,10 +60,10 @@ class LinearOperatorLowRankUpdate(LinearOperator):
     def base_operator(self) -> LinearOperator:
         return self._base
 
-    u = stored("_u")
-    v = stored("_v")
-    diag_update = stored("_diag")
-    is_diag_update_positive = stored("_is_update_positive")
+    u = read_only("_u")
+    v = read_only("_v")
+    diag_update = read_only("_diag")
+    is_diag_update_positive = read_only("_is_update_positive")
 
     def _shape(self) -> TensorShape:
         batch_shape = broadcast_static_shape(self._base.batch_shape, self._u.shape[:-2])
@@ -83,8 +81,8 @@ class LinearOperatorLowRankUpdate(LinearOperator):
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         right_side = adjoint_if(x, adjoint_arg)
-        outer, inner = (self._v, self._u) if adjoint else (self._u, self._v)
-        update = matmul(outer, self._scale_by_diagonal(matmul(inner, right_side, adjoint_a=True), adjoint=adjoint))
+        left, right = (self._v, self._u) if adjoint else (self._u, self._v)
+        update = matmul(left, self._scale_by_diagonal(matmul(right, right_side, adjoint_a=True), adjoint=adjoint))
         return self._base.matmul(right_side, adjoint=adjoint) + update
 
     def _capacitance(self) -> Any:
@@ -97,9 +95,9 @@ class LinearOperatorLowRankUpdate(LinearOperator):
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         right_side = adjoint_if(rhs, adjoint_arg)
         base_solution: Any = self._base.solve(right_side, adjoint=adjoint)
-        outer, inner = (self._v, self._u) if adjoint else (self._u, self._v)
-        correction = solve(self._capacitance(), matmul(inner, base_solution, adjoint_a=True), adjoint=adjoint)
-        return base_solution - self._base.solve(matmul(outer, correction), adjoint=adjoint)
+        left, right = (self._v, self._u) if adjoint else (self._u, self._v)
+        small_solution = solve(self._capacitance(), matmul(right, base_solution, adjoint_a=True), adjoint=adjoint)
+        return base_solution - self._base.solve(matmul(left, small_solution), adjoint=adjoint)
 
     def _determinant(self) -> Any:
         result = self._base.determinant() * det(self._capacitance())
@@ -143,8 +141,8 @@ class LinearOperatorHouseholder(SquareOperator):
             parameters={"reflection_axis": reflection_axis},
         )  # fmt: skip
 
-    reflection_axis = stored("_axis")
-    _vectors = stored("_axis")
+    reflection_axis = read_only("_axis")
+    _vectors = read_only("_axis")
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         right_side: Any = adjoint_if(x, adjoint_arg)
@@ -187,8 +185,8 @@ class LinearOperatorPermutation(SquareOperator):
             parameters={"perm": perm},
         )  # fmt: skip
 
-    perm = stored("_perm")
-    _vectors = stored("_perm")
+    perm = read_only("_perm")
+    _vectors = read_only("_perm")
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         right_side = adjoint_if(x, adjoint_arg)
@@ -216,7 +214,9 @@ class LinearOperatorPermutation(SquareOperator):
 
 
 class LinearOperatorToeplitz(LinearOperator):
-    """The operator of matrices whose diagonals are constant, by their first columns and rows, [..., n].
+    """The operator of matrices [..., n, n] whose diagonals are constant.
+
+    `col` and `row` are the first columns and the first rows of the matrices, [..., n].
 
     >>> autoconv.linalg.LinearOperatorToeplitz(col=[1.0, 2.0], row=[1.0, 5.0]).to_dense().numpy()
     array([[1., 5.],
@@ -235,8 +235,8 @@ class LinearOperatorToeplitz(LinearOperator):
             parameters={"col": col, "row": row},
         )  # fmt: skip
 
-    col = stored("_col")
-    row = stored("_row")
+    col = read_only("_col")
+    row = read_only("_row")
 
     def _shape(self) -> TensorShape:
         sizes = broadcast_static_shape(TensorShape(self._row.shape), TensorShape(self._col.shape))
@@ -248,7 +248,7 @@ class LinearOperatorToeplitz(LinearOperator):
 
     def _to_dense(self) -> Tensor:
         row: Any = apply("add", self._row, apply("zeros_like", self._col))
-        column: Any = apply("add", self._col, apply("zeros_like", self._row))
+        column: Any = apply("add", self._col, apply("zeros_like", self._row))  # has the common batch shape, as `row`
         # The elements of the diagonals, from the one in the lower left corner to the one in the upper right corner.
         diagonals = concat([reverse(column, [-1]), row[..., 1:]], -1)
         size = shape(row)[-1]
@@ -267,9 +267,9 @@ class LinearOperatorToeplitz(LinearOperator):
 
 
 class LinearOperatorCirculant(SquareOperator):
-    """The operator of circulant matrices, each row of which is the row above, rotated; `spectrum` has the eigenvalues.
+    """The operator of circulant matrices [..., n, n]: each row is the row above it, rotated right by one element.
 
-    A product is a convolution, which Fourier transforms compute.
+    `spectrum`, [..., n], has the eigenvalues. A product is a convolution, and is computed by Fourier transforms.
 
     >>> operator = autoconv.linalg.LinearOperatorCirculant([6.0, 4.0, 6.0, 4.0], input_output_dtype=autoconv.float32)
     >>> operator.matvec([1.0, 0.0, 0.0, 0.0]).numpy()
@@ -291,11 +291,12 @@ class LinearOperatorCirculant(SquareOperator):
             name=name, parameters={"spectrum": spectrum, "input_output_dtype": input_output_dtype},
         )  # fmt: skip
 
-    spectrum = stored("_spectrum")
-    _vectors = stored("_spectrum")
+    spectrum = read_only("_spectrum")
+    _vectors = read_only("_spectrum")
 
     @property
     def block_depth(self) -> int:
+        """The number of dimensions over which the spectrum is a Fourier transform."""
         return 1
 
     def _complex_spectrum(self) -> Any:
@@ -308,9 +309,8 @@ class LinearOperatorCirculant(SquareOperator):
 
     def _multiply_frequencies(self, x: Any, factor: Any) -> Any:
         """Multiply the Fourier transforms of the columns of `x` by `factor`, [..., n], and transform them back."""
-        rows: Any = conjugate_transpose(cast(x, factor.dtype))
-        product = ifft(fft(conj(rows)) * expand_dims(factor, -2))
-        return cast(conj(conjugate_transpose(product)), self.dtype)
+        columns = matrix_transpose(cast(x, factor.dtype))  # `fft` transforms along the last dimension
+        return cast(matrix_transpose(ifft(fft(columns) * expand_dims(factor, -2))), self.dtype)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         spectrum = self._complex_spectrum()

@@ -206,3 +206,11 @@ def test_cholesky_reads_the_lower_triangle():
         expected = np.linalg.cholesky(matrix)
         for run in (autoconv.linalg.cholesky, autoconv.function(autoconv.linalg.cholesky)):
             np.testing.assert_allclose(run(autoconv.constant(matrix)).numpy(), expected, rtol=1e-6)
+
+
+def test_least_squares_solution_of_few_equations_is_the_shortest_one():
+    expected = np.linalg.lstsq(A[:2], B[:2], rcond=None)[0]
+    for solution in (linalg.lstsq(A[:2], B[:2]), autoconv.function(linalg.lstsq)(A[:2], B[:2])):
+        np.testing.assert_allclose(solution, expected)
+    ridge = A[:2].T @ np.linalg.inv(A[:2] @ A[:2].T + 0.5 * np.eye(2)) @ B[:2]
+    np.testing.assert_allclose(linalg.lstsq(A[:2], B[:2], l2_regularizer=0.5), ridge)

@@ -181,6 +181,18 @@ def test_softmax_of_rows():
     powers = np.exp([1.0, 2.0])
     np.testing.assert_allclose(found[0], powers / powers.sum(), rtol=1e-6)
     assert found[1:] == [[], [1.0]]
+    logits = np.array([[1.0, 2.0], [3.0, 5.0], [0.0, 1.0]])
+    vectors = ac.RaggedTensor.from_row_lengths(ac.constant(logits), [2, 1])
+    powers = np.exp(logits)
+    np.testing.assert_allclose(ac.nn.softmax(vectors).flat_values, powers / powers.sum(1, keepdims=True))
+    in_rows = np.concatenate([powers[:2] / powers[:2].sum(0), np.ones((1, 2))])
+    np.testing.assert_allclose(ac.nn.softmax(vectors, axis=1).flat_values, in_rows)
+
+
+def test_adjoint_of_a_dense_operand():
+    left, right = np.array([[[1 + 1j, 2]], [[3, 4]]]), np.array([[[1j, 0], [0, 1]]] * 2)
+    product = ac.matmul(ac.RaggedTensor.from_row_lengths(left[:, 0], [1, 1]), ac.constant(right), adjoint_b=True)
+    np.testing.assert_allclose(product.flat_values, (left @ right.conj())[:, 0])
 
 
 def test_shapes_text_and_arrays():
@@ -344,3 +356,13 @@ def test_shapes_with_ragged_dimensions_in_general_functions():
     for program in (lambda: ac.reshape([1, 2], ragged), lambda: ac.broadcast_to([1, 2, 3], ragged)):
         with pytest.raises(ac.errors.InvalidArgumentError):
             program()
+
+
+def test_logsumexp_of_distant_rows():
+    values = ac.ragged.constant([[0.0, 1.0], [1000.0], []])
+    expected = [np.logaddexp(0.0, 1.0), 1000.0, -np.inf]
+    np.testing.assert_allclose(ac.reduce_logsumexp(values, axis=1), expected, rtol=1e-6)
+    np.testing.assert_allclose(ac.function(ac.reduce_logsumexp)(values, axis=1), expected, rtol=1e-6)
+    deep_values = ac.ragged.constant([[[0.0, 1.0], [2.0]], [[1000.0]]])
+    inner = np.logaddexp.reduce([0.0, 1.0, 2.0])
+    np.testing.assert_allclose(ac.reduce_logsumexp(deep_values, axis=[1, 2]), [inner, 1000.0], rtol=1e-6)

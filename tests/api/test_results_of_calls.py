@@ -52,6 +52,8 @@ def test_dtypes_of_results():
     assert ac.ragged.stack([[1.5], [2.0]]).row_splits.dtype is ac.int32
     assert ac.ragged.row_splits_to_segment_ids(np.array([0, 1], np.int32)).dtype is ac.int64
     assert ac.signal.irfft([1 + 1j, 2.0]).dtype is ac.float32
+    assert ac.signal.rfft(ac.zeros([2, 0], ac.float64)).dtype is ac.complex128
+    assert ac.signal.irfft(ac.zeros([2, 0], ac.complex128)).dtype is ac.float64
     assert ac.stack(ac.zeros([0, 3])).shape == (0, 3)
     loss = ac.nn.softmax_cross_entropy_with_logits(ac.constant([1, 0]), ac.constant([2.0, 0.0], ac.float16))
     assert loss.dtype is ac.float16 and abs(float(loss) - 0.127) < 1e-3

@@ -75,6 +75,12 @@ def test_gradients_of_depthwise_convolutions_as_functions():
     output = ac.nn.depthwise_conv2d(IMAGE, kernel, ONES, "SAME")
     assert_close(ac.nn.depthwise_conv2d_backprop_input([1, 3, 4, 1], kernel, output, ONES, "SAME"), by_image)
     assert_close(ac.nn.depthwise_conv2d_backprop_filter(IMAGE, [2, 2, 1, 2], output, ONES, "SAME"), by_kernel)
+    ones, kernel = ac.ones([1, 1, 3, 3]), kernel[..., :1]
+    options = {"strides": ONES, "padding": "VALID", "dilations": [1, 2, 2, 1]}
+    by_rows = ac.nn.depthwise_conv2d_backprop_input([1, 5, 5, 1], kernel, ac.ones([1, 3, 3, 1]), **options)
+    options |= {"dilations": [1, 1, 2, 2], "data_format": "NCHW"}
+    by_channels = ac.nn.depthwise_conv2d_backprop_input([1, 1, 5, 5], kernel, ones, **options)
+    assert_close(by_channels[:, 0], by_rows[..., 0])
 
 
 def test_losses_over_samples():

@@ -26,7 +26,7 @@ def test_segments_in_any_order(name, expected, empty, graph):
     rows = [expected(DATA[[0]]), np.full(2, empty), expected(DATA[[1, 3]])]
     np.testing.assert_allclose(found.numpy(), rows)
     with pytest.raises(ac.errors.InvalidArgumentError):
-        ac.math.unsorted_segment_sum(DATA, [0, 1, 2, 3], 3)
+        function(DATA, [0, 1, 2, 3], 3)
 
 
 @pytest.mark.parametrize(("name", "empty"), [("sum", 0), ("max", 0), ("min", 0), ("prod", 1), ("mean", 0)])

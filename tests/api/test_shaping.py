@@ -105,6 +105,7 @@ def test_linspace(run_and_trace: RunAndTrace) -> None:
         ),
         (lambda x: shaping.pad(x, [[1, 0], [0, 2]], "reflect"), np.pad(X, [(1, 0), (0, 2)], "reflect")),
         (lambda x: shaping.pad(x, [[1, 0], [0, 2]], "SYMMETRIC"), np.pad(X, [(1, 0), (0, 2)], "symmetric")),
+        (lambda x: shaping.pad(x, [[1, 0], [0, 2]], "REFLECT", x[0, 1]), np.pad(X, [(1, 0), (0, 2)], "reflect")),
         (
             lambda x: shaping.pad(x, [[1, 0], [0, 2]], constant_values=x[0, 1] + 4),
             np.pad(X, [(1, 0), (0, 2)], constant_values=5),

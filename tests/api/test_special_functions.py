@@ -109,6 +109,9 @@ def test_positions():
     assert ac.truncatediv([7, -7, 7], [2, 2, -2]).numpy().tolist() == [3, -3, -3]
     assert ac.truncatemod([7, -7, 7], [2, 2, -2]).numpy().tolist() == [1, -1, 1]
     x = np.array([0.5, -1.0, 2.0])
+    lowest = -(2**31)  # has no positive counterpart
+    assert ac.truncatediv([lowest, lowest], [2, 3]).numpy().tolist() == [-(2**30), -715827882]
+    assert ac.truncatemod([lowest, lowest], [2, 3]).numpy().tolist() == [0, -2]
     np.testing.assert_allclose(ac.math.cumulative_logsumexp(x), np.log(np.cumsum(np.exp(x))))
     np.testing.assert_allclose(ac.math.polyval([1.0, -3.0, 0.5], x), np.polyval([1.0, -3.0, 0.5], x))
 
@@ -130,3 +133,24 @@ def test_statistics():
     found = ac.nn.weighted_cross_entropy_with_logits(expected_slope, x, 2.5)
     np.testing.assert_allclose(found, 2.5 * expected_slope * positive + (1 - expected_slope) * negative)
     np.testing.assert_allclose(ac.nn.log_poisson_loss(expected_slope, x), np.exp(x) - expected_slope * x)
+
+
+@pytest.mark.parametrize("graph", [False, True])
+@pytest.mark.parametrize("axis", [0, -1])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_cumulative_logsumexp_of_distant_numbers(axis, reverse, graph):
+    x = np.array([[0.0, 1000.0, -1000.0], [-2000.0, 3.0, 3.0]])
+    ordered = np.flip(x, axis) if reverse else x
+    expected = np.logaddexp.accumulate(ordered, axis)
+    cumulate = lambda x: ac.math.cumulative_logsumexp(x, axis, reverse=reverse)
+    sums = (ac.function(cumulate) if graph else cumulate)(ac.constant(x))
+    np.testing.assert_allclose(sums, np.flip(expected, axis) if reverse else expected)
+
+
+def test_cumulative_logsumexp_without_the_element_and_its_gradient():
+    variable = ac.Variable([0.0, 1000.0, 3.0])
+    with ac.GradientTape() as tape:
+        sums = ac.math.cumulative_logsumexp(variable, exclusive=True)
+        total = ac.reduce_sum(sums[1:])
+    assert sums.numpy().tolist() == [-np.inf, 0.0, 1000.0]
+    assert tape.gradient(total, variable).numpy().tolist() == [1.0, 1.0, 0.0]

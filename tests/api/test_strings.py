@@ -115,6 +115,10 @@ def test_invalid_bytes() -> None:
     assert strings.unicode_decode(broken, "UTF-8", "ignore").numpy().tolist() == [97, 98]
     with pytest.raises(InvalidArgumentError, match="Invalid formatting"):
         strings.unicode_decode(broken, "UTF-8", "strict")
+    options = {"replace_control_characters": True}
+    assert strings.unicode_decode(["a\x01\xe9", "\n"], "UTF-8", **options).to_list() == [[97, 0xFFFD, 0xE9], [0xFFFD]]
+    transcode = ac.function(lambda s: strings.unicode_transcode(s, "UTF-8", "UTF-16-BE", "ignore", **options))
+    assert transcode(["a\x1fb", "\n"]).numpy().tolist() == [b"\0a\0b", b""]
     assert strings.unicode_encode([97, 0x110000]).numpy() == "a\ufffd".encode()
     with pytest.raises(InvalidArgumentError, match="out of range"):
         strings.unicode_encode([0x110000], errors="strict")

@@ -277,10 +277,13 @@ def test_each_replica_draws_other_numbers(run: Run) -> None:
         generator = tf.random.Generator.from_seed(1)
         print(str(strategy.run(lambda: generator.normal([]))).replace("autoconv.", "tf."))
         print(*shown(strategy.run(tf.function(lambda: generator.normal([])))))
+        binomial, other = strategy.experimental_local_results(strategy.run(lambda: generator.binomial([9], 90.0, 0.5)))
+        print(bool((binomial.numpy() != other.numpy()).any()))
     """)
     assert found[:2] == ["PerReplica:{", "  0: tf.Tensor(-0.87930447, shape=(), dtype=float32),"]
     assert found[2] == "  1: tf.Tensor(0.020661574, shape=(), dtype=float32)"
     assert np.allclose([float(number) for number in found[4].split()], [-1.5822568, 0.77539235], rtol=1e-6)
+    assert found[-1] == "True"
 
 
 def test_a_generator_of_a_strategy_outside_of_its_scope(run: Run) -> None:

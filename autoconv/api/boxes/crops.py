@@ -135,7 +135,7 @@ _BUILT_IN_COLORS = (
 @attribute_class
 @dataclass(frozen=True)
 class DrawnBoxes:
-    """Return copies of images with boxes drawn on them; built-in colours are 1 in images of one channel."""
+    """A function that returns images with boxes drawn on them; built-in colours are 1 in images of one channel."""
 
     graphdef_name: ClassVar = "DrawBoundingBoxesV2"
     has_built_in_colors: bool

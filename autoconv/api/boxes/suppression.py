@@ -162,9 +162,9 @@ def _call_on_host(function: Any, inputs: list[Any], specs: list[TensorSpec]) -> 
 @attribute_class
 @dataclass(frozen=True)
 class Suppression:
-    """Choose boxes by descending scores; a chosen box removes those that overlap it, or lowers their scores.
+    """A function that chooses boxes by descending scores, and returns their indices and scores.
 
-    Returns the indices and scores of the chosen boxes.
+    A chosen box removes those that overlap it, or lowers their scores.
     """
 
     graphdef_name: ClassVar = "NonMaxSuppressionV5"
@@ -184,7 +184,7 @@ class Suppression:
 @attribute_class
 @dataclass(frozen=True)
 class OverlapSuppression:
-    """Choose boxes by descending scores, with their overlaps in a matrix; returns the indices of the chosen boxes."""
+    """A function like `Suppression` that takes the overlaps of boxes as a matrix, and returns indices only."""
 
     graphdef_name: ClassVar = "NonMaxSuppressionWithOverlaps"
 
@@ -201,7 +201,7 @@ class OverlapSuppression:
 @attribute_class
 @dataclass(frozen=True)
 class PaddedSuppression:
-    """Choose boxes for each element of a batch; returns the indices of the chosen boxes, and their counts."""
+    """A function that chooses boxes for each element of a batch, and returns their indices and their counts."""
 
     graphdef_name: ClassVar = "NonMaxSuppressionV5"
     is_padded: bool
@@ -229,9 +229,9 @@ class PaddedSuppression:
 @attribute_class
 @dataclass(frozen=True)
 class CombinedSuppression:
-    """Choose boxes for each class of each image, and the best of all classes.
+    """A function that chooses boxes for each class of each image, then the best of all classes.
 
-    Returns the boxes, scores and classes, and the number of boxes of each image.
+    It returns the boxes, scores and classes, and the number of boxes of each image.
     """
 
     graphdef_name: ClassVar = "CombinedNonMaxSuppression"
@@ -254,7 +254,7 @@ class CombinedSuppression:
                 limits = int(max_boxes), float(overlap_limit), float(score_limit)
                 picks = _select_greedily(scores[image, :, class_index], *limits, _NO_DECAY, overlaps_with)
                 candidates += [(score, class_index, class_boxes[index]) for index, score in zip(*picks, strict=True)]
-            candidates = sorted(candidates, key=lambda candidate: -candidate[0])[:size]
+            candidates = sorted(candidates, key=lambda candidate: -candidate[0])[:size]  # by descending scores
             counts[image] = len(candidates)
             for rank, (score, class_index, box) in enumerate(candidates):
                 chosen_boxes[image, rank] = np.clip(box, 0.0, 1.0) if self.clips_boxes else box

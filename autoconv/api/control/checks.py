@@ -44,9 +44,8 @@ def _compare(
     """Assert the comparison `op` of all elements; `relation` is its sign in the error."""
     text = f"Condition x {relation} y did not hold element-wise:"
     with name_scope(name or f"assert_{'none_equal' if op == 'not_equal' else op}"):
-        x, y = convert_to_tensor(x), convert_to_tensor(y)
-        condition = apply(op, x, y)
-        Assert(condition, [message or "", text, "x = ", convert_to_tensor(x), "y = ", convert_to_tensor(y)], summarize)
+        first, second = convert_to_tensor(x), convert_to_tensor(y)
+        Assert(apply(op, first, second), [message or "", text, "x = ", first, "y = ", second], summarize)
 
 
 def assert_equal(
@@ -115,13 +114,13 @@ def _compare_with_zero(
     """Assert the comparison `op` of all elements with 0; `relation` is its sign in the error."""
     tensor = convert_to_tensor(x)
     text = f"Condition x {relation} 0 did not hold element-wise:"
-    inner_scope = "assert_less_equal" if op.endswith("equal") else "assert_less"  # as in TensorFlow
-    with name_scope(name or _ZERO_ASSERTIONS[op]), name_scope(inner_scope):
+    inner_scope = "assert_less_equal" if op.endswith("equal") else "assert_less"  # as in graphs of TensorFlow
+    with name_scope(name or _FUNCTION_BY_COMPARISON[op]), name_scope(inner_scope):
         condition = apply(op, tensor, np.zeros((), tensor.dtype.numpy))
         Assert(condition, [message or "", text, "x = ", tensor], summarize)
 
 
-_ZERO_ASSERTIONS = {
+_FUNCTION_BY_COMPARISON = {
     "greater": "assert_positive", "less": "assert_negative",
     "greater_equal": "assert_non_negative", "less_equal": "assert_non_positive",
 }  # fmt: skip
@@ -194,10 +193,8 @@ def assert_all_finite(x: TensorLike, message: str, name: str | None = None) -> T
     array([1.], dtype=float32)
     """
     tensor = convert_to_tensor(x)
-    operands = [apply("is_finite", tensor)]
-    apply("assert_true", *operands, message=(message,), failure="check", name=name)
+    apply("assert_true", apply("is_finite", tensor), message=(message,), failure="check", name=name)
     return tensor
-
 
 
 def assert_proper_iterable(values: TensorLike) -> None:

@@ -327,7 +327,10 @@ def _check_has_rows(elem_tensors: list[Tensor], position: int) -> None:
 
 
 def _declare_result(elems: Any, elem_tensors: list[Tensor], signature: Any) -> _ResultDeclaration:
-    """Return the declaration of the results of map_fn: of its signature, or of the structure and dtypes of `elems`."""
+    """Return the declaration of the results of map_fn: by its signature, or by the structure and dtypes of `elems`.
+
+    A shape that the signature does not give is assumed to be that of a row of the first tensor.
+    """
     first_shape = elem_tensors[0].type.shape
     if signature is None:
         row_types = [TensorType(tensor.dtype, _row_shape(first_shape)) for tensor in elem_tensors]

@@ -56,7 +56,7 @@ class GraphVariable(Variable):
 
     @classmethod
     def from_graph(cls, graph: Any, storage: Storage, is_trainable: bool, tensors: tuple[Any, Any, Any]) -> Any:
-        """Return the variable of a storage whose tensors the graph has: initial value, assignment, and read."""
+        """Return a variable of `storage` for `tensors` of the graph: initial value, assignment, and read."""
         result = cls.__new__(cls)
         result.constraint = None
         result.synchronization, result.aggregation = VariableSynchronization.AUTO, VariableAggregation.NONE
@@ -64,7 +64,7 @@ class GraphVariable(Variable):
         return result
 
     def _set_graph_parts(self, graph: Any, storage: Storage, is_trainable: bool, tensors: tuple[Any, Any, Any]) -> None:
-        """Set the attributes that refer to the graph, and add the variable to those of the graph."""
+        """Set the attributes that refer to the graph, and add the variable to the graph's; `tensors`: `from_graph`."""
         self._graph = weakref.ref(graph)
         self._trainable = is_trainable
         self._storage = storage
@@ -124,8 +124,9 @@ class GraphVariable(Variable):
     def assign(
         self, value: object, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
-        operation = super().assign(value)
-        return operation if read_value else operation.op
+        """Record an assignment. Return its result, or the operation alone if `read_value` is False."""
+        result = super().assign(value)
+        return result if read_value else result.op
 
     def _is_graph_recorded(self) -> bool:
         """Return whether ops are being recorded in the variable's graph."""
@@ -157,7 +158,7 @@ class _VariableOperation(TensorOperation):
 
 
 def declare_storage(graph: Any, dtype: DType, shape: Any, name: str) -> Storage:
-    """Return the storage of a new variable of the graph; sessions have its values, so that its own is a stand-in."""
+    """Return the storage of a new variable of the graph. Sessions have the values; the storage's array is not used."""
     storage = Storage(np.zeros((), dtype.numpy), shape, name)
     storage.name = graph.root.trace.capture(storage, storage.type, name).name
     return storage
@@ -165,7 +166,7 @@ def declare_storage(graph: Any, dtype: DType, shape: Any, name: str) -> Storage:
 
 @contextmanager
 def outside_of_control_flow(graph: Any) -> Iterator[None]:
-    """Record into the graph itself, not into the enclosing branch or loop, without scopes and control dependencies."""
+    """Record into the graph's root, not into an enclosing branch or loop, without scopes and control dependencies."""
     trace = graph.root.trace
     outer_state = trace.controls, trace.scope
     trace.controls, trace.scope = (None, ()), ""

@@ -79,7 +79,7 @@ class Graph(FuncGraph):
         return self._collections.setdefault(name, [])
 
     def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
-        """Return a copy of a collection, with `scope` only of the members whose names begin with a match of it."""
+        """Return a copy of a collection; with `scope`, only members whose names begin with a match of that pattern."""
         members = list(self._collections.get(name, ()))
         if not scope:
             return members
@@ -91,7 +91,7 @@ class Graph(FuncGraph):
         return super().get_tensor_by_name(name) if imported_tensor is None else imported_tensor
 
     def get_operation_by_name(self, name: str) -> Any:
-        """Return the operation of that name, which may be a group of others; raises KeyError if there is none."""
+        """Return the operation, or group of operations, of that name; raises KeyError if there is none."""
         group = self.attachments.get("operations", {}).get(name)
         return super().get_operation_by_name(name) if group is None else group
 

@@ -84,7 +84,7 @@ class Module(Trackable):
         return run_in_scope  # type: ignore[return-value]
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
-        """Return the attributes; of a class whose own `__setattr__` tracks parts, these."""
+        """Return the attributes by name; if the `__setattr__` of the class tracks parts, only these parts."""
         parts = super()._trackable_children(save_type, **kwargs)
         tracks_parts = parts and type(self).__setattr__ is not object.__setattr__
         attributes = {name: value for name, value in vars(self).items() if name != "_name_scope"}
@@ -93,7 +93,7 @@ class Module(Trackable):
     def _flatten(
         self, recursive: bool = True, predicate: Callable[[Any], bool] | None = None
     ) -> Iterator[Any]:
-        """Yield the values of attributes, own values before those of submodules."""
+        """Yield the values of attributes that satisfy `predicate`, those of this module before those of submodules."""
         return _find_values(self, recursive, predicate or (lambda value: True), set())
 
 

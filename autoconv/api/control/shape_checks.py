@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Sequence
 from typing import Any
 
@@ -60,7 +59,7 @@ def assert_rank_in(x: TensorLike, ranks: Any, message: str | None = None, name: 
     """
     tensor, expected_ranks = convert_to_tensor(x), [static_value(rank) for rank in ranks]
     actual_rank = tensor.shape.rank
-    if actual_rank is None or builtins.any(rank is None for rank in expected_ranks):
+    if actual_rank is None or any(rank is None for rank in expected_ranks):
         actual, rank_tensor = apply("rank", tensor), stack(list(ranks))
         data = ["the rank has to be one of", rank_tensor, "the shape is", apply("shape", tensor)]
         Assert(reduce_any(apply("equal", actual, rank_tensor)), [message or "", *data], name=name)
@@ -132,9 +131,9 @@ def _assert_shape(
 
 
 def _check_size(
-    actual_size: Any, expected_size: ShapeLike, axis: int, tensor: Tensor, message: str | None, summarize: int | None
+    actual_size: Any, expected_size: Any, axis: int, tensor: Tensor, message: str | None, summarize: int | None
 ) -> None:
-    """Raise ValueError for another size than expected, or assert it when the graph runs if a size is a tensor."""
+    """Raise ValueError unless the sizes are equal; if one is a tensor, assert their equality when the graph runs."""
     if isinstance(actual_size, int) and isinstance(expected_size, int):
         if actual_size != expected_size:
             text = f"dimension {axis} of the shape {tensor.shape} has to be {expected_size}, found {actual_size}"
@@ -178,7 +177,7 @@ def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: DTypeLi
     dtypes = [convert_to_tensor(tensor).dtype for tensor in tensors or ()] + (
         [as_dtype(dtype)] if dtype is not None else []
     )
-    if builtins.any(other is not dtypes[0] for other in dtypes):
+    if any(other is not dtypes[0] for other in dtypes):
         raise ValueError(f"the dtypes differ: {', '.join(other.name for other in dtypes)}")
     if dtypes and not dtypes[0].is_floating:
         raise ValueError(f"Expected floating point type, got {dtypes[0].name}.")

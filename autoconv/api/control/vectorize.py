@@ -68,7 +68,7 @@ class NotBatched(Exception):
 
 
 def _has_value_dependent_shape(node: Node, result: Value) -> bool:
-    """Return whether the size of the result depends on values of the inputs."""
+    """Return whether a size of the result depends on values of the inputs: it is open, and no size of theirs is."""
     return not _has_static_shape(result) and all(map(_has_static_shape, node.inputs))
 
 
@@ -235,7 +235,8 @@ def _join(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool])
 
 def _matmul(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
     ranks = [rank_of(value) for value in node.inputs]
-    if min(ranks) < 2 or (ranks[0] != ranks[1] and 2 not in ranks):
+    have_aligned_batches = ranks[0] == ranks[1] or 2 in ranks
+    if min(ranks) < 2 or not have_aligned_batches:
         return None
     return apply("matmul", *batch.align_ranks(node, inputs, are_batched), **node.attributes)
 

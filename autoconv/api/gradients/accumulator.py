@@ -49,7 +49,7 @@ class ForwardAccumulator:
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """The change of `primals`, results of the block or a structure of them, along the tangents.
 
-        It is None (or zeros) for results that do not depend on the accumulator's primals.
+        The change is None (or zeros) for results that do not depend on the accumulator's primals.
         """
         fills_zeros = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         leaves, template = flatten(primals)
@@ -61,7 +61,7 @@ def jvp_of(
 ) -> Any:
     """Return the jvp of `result`, which the persistent `tape` recorded.
 
-    If `result` does not depend on the primals, this is None, or zeros with `fills_zeros`.
+    If `result` does not depend on the primals, the jvp is None, or zeros with `fills_zeros`.
     """
     vjp_tape = GradientTape(watch_accessed_variables=False)
     with vjp_tape:

@@ -47,7 +47,7 @@ def numpy_function(
     """
     if func is None:
         return _callback_decorator(numpy_function, "numpy_function", inp, Tout, stateful=stateful, name=name)
-    is_user_code = not hasattr(func, "graphdef_name")  # host functions name their op
+    is_user_code = not hasattr(func, "graphdef_name")  # callables of the package name their op of TensorFlow
     return _apply_callback(func, ArrayCall(func) if is_user_code else func, inp, Tout, name)  # type: ignore[arg-type]
 
 

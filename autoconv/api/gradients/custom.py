@@ -62,19 +62,19 @@ def gradients(
         return [n for n in graph.nodes if not stopped_values.intersection(n.results)] if stopped_values else None
 
     source_values = [find_source_value(region, source) for source in sources]
-    remaining_slopes = iter(
+    remaining_gradients = iter(
         symbolic_gradients(
-            region, [tensor.value_in_graph for tensor in targets],  # type: ignore[union-attr]
+            region, [target.value_in_graph for target in targets],  # type: ignore[union-attr]
             [region.lift(graph_value(region, seed)) for seed in seeds], [
                 value for value in source_values if value is not None
             ], unstopped_nodes,
         )
     )  # fmt: skip
-    slopes = [None if value is None else next(remaining_slopes) for value in source_values]
-    tensors = [None if value is None else SymbolicTensor(region.lift(value)) for value in slopes]
+    values = [None if source is None else next(remaining_gradients) for source in source_values]
+    tensors = [None if value is None else SymbolicTensor(region.lift(value)) for value in values]
     if UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO:
         pairs = zip(sources, tensors, strict=True)
-        return [zeros_of_source(source) if slope is None else slope for source, slope in pairs]
+        return [zeros_of_source(source) if tensor is None else tensor for source, tensor in pairs]
     return tensors
 
 
@@ -109,11 +109,11 @@ def hessians(
 def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     """Decorator for a function with a custom gradient: `f(*arguments)` returns its result and its vjp.
 
-    The vjp takes the cotangents of the results and returns those of the arguments, None where nothing flows. A tuple,
+    The vjp takes the cotangents of the results and returns those of the arguments, None for zeros. A tuple,
     list or dict has a cotangent for each tensor in it. The vjp may use values that `f` computed, and its ops can be
     differentiated again. When `f` reads variables, the vjp must also accept `variables=` and return a pair: the
-    cotangents of the arguments, and a list of those of the variables. Raises TypeError if it lacks the parameter, and
-    ValueError for another number of cotangents.
+    cotangents of the arguments, and a list of those of the variables. Raises TypeError if the vjp lacks this parameter,
+    and ValueError if it returns another number of cotangents.
 
     >>> @autoconv.custom_gradient
     ... def doubled(x):
@@ -135,7 +135,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
         ]
         recorder = tape_recorders.Recorder()
         tape_recorders.start(recorder)
-        try:  # tapes record the body too: its vjp may use values of it, and may be differentiated again
+        try:  # tapes record the body too: the vjp may use values of the body, and may be differentiated again
             result, vjp_function = callable_for(function)(*pack(argument_template, arguments), **kwargs)
         finally:
             tape_recorders.stop(recorder)
@@ -190,7 +190,7 @@ def _takes_variables(function: Callable[..., Any]) -> bool:
 
 
 def _record_eager(vjp: _CustomVjp, arguments: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
-    """Record `vjp` with the active tapes; return copies of the results `tensors`, to which it belongs."""
+    """Return copies of the results `tensors`; record `vjp` with the active tapes as the vjp of these copies."""
     with tape_recorders.pause_recorders():
         results = [apply("identity", tensor) for tensor in tensors]
 
@@ -207,19 +207,20 @@ def _record_eager(vjp: _CustomVjp, arguments: Sequence[Any], tensors: Sequence[A
 
 def _record_symbolic(region: Region, vjp: _CustomVjp, arguments: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
     """Record a node whose results are these tensors and whose region computes the cotangents; return the results."""
-    inner = subregion(region, "custom_gradient")
-    cotangents = [SymbolicTensor(inner.graph.add_parameter(tensor.type, "cotangent")) for tensor in tensors]
-    with recording(inner):
+    vjp_region = subregion(region, "custom_gradient")
+    cotangents = [SymbolicTensor(vjp_region.graph.add_parameter(tensor.type, "cotangent")) for tensor in tensors]
+    with recording(vjp_region):
         argument_cotangents = vjp(cotangents)
         connected_positions = tuple(i for i, cotangent in enumerate(argument_cotangents) if cotangent is not None)
-        inner.graph.outputs = [inner.lift(graph_value(inner, argument_cotangents[i])) for i in connected_positions]
-    captures = unify_captures([inner], len(cotangents))
+        outputs = [graph_value(vjp_region, argument_cotangents[i]) for i in connected_positions]
+        vjp_region.graph.outputs = [vjp_region.lift(output) for output in outputs]
+    captures = unify_captures([vjp_region], len(cotangents))
     storages = [variable.storage for variable in vjp.variables]
     operands: list[Value] = [graph_value(region, operand) for operand in (*arguments, *storages)]
     values = [region.lift(value) for value in (*operands, *(graph_value(region, tensor) for tensor in tensors))]
     node = region.record(
         "custom_gradient", [*values, *captures],
         {"argument_count": len(operands), "result_count": len(tensors), "reached": connected_positions},
-        regions=[inner.graph], types=[tensor.type for tensor in tensors],
+        regions=[vjp_region.graph], types=[tensor.type for tensor in tensors],
     )  # fmt: skip
     return [SymbolicTensor(value) for value in node.results]

@@ -39,7 +39,7 @@ def stack_element_gradients(target: Tensor, gradients: Any) -> list[Any]:
                 for column in zip(*rows, strict=True)
             ]
     flat_ones = apply("reshape", apply("ones_like", target), shape=(-1,))
-    gradients_of_sum = gradients(apply("ones_like", target))
+    gradients_of_sum = gradients(apply("ones_like", target))  # None for unconnected sources
     connected_positions = [i for i, gradient in enumerate(gradients_of_sum) if gradient is not None]
     if not connected_positions:
         return [None] * len(gradients_of_sum)

@@ -26,13 +26,12 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     def recomputed(*args: Any, **kwargs: Any) -> Any:
         @custom_gradient
         def with_recomputed_gradient(*arguments: Any) -> Any:
-            # The last recorder stays active: it collects the variables that `f` reads.
-            with tape_recorders.pause_recorders(*tape_recorders.active_recorders()[:-1]):
+            # The last recorder is that of `custom_gradient`. It stays active, to collect the variables that `f` reads.
+            *outer_recorders, variable_recorder = tape_recorders.active_recorders()
+            with tape_recorders.pause_recorders(*outer_recorders):
                 result = callable_for(f)(*arguments, **kwargs)
-            innermost_recorders = tape_recorders.active_recorders()[-1:]
-            # The tapes have been paused, so that they are told which variables `f` has read.
-            for variable in innermost_recorders[0].variables.values() if innermost_recorders else ():
-                tape_recorders.watch_used_variable(variable)
+            for variable in variable_recorder.variables.values():
+                tape_recorders.watch_used_variable(variable)  # for the tapes, which were paused
 
             def vjp(*upstream: Any, variables: Sequence[Variable] = ()) -> Any:
                 leaves = flat_leaves(arguments)

@@ -42,8 +42,8 @@ class RecordedInterval:
         if region is not None:
             self._close_marks[region.graph] = region.graph.mark()
 
-    def nodes_in(self, graph: Graph) -> list[Node] | None:
-        """Return the nodes of the graph in the interval, None for all nodes."""
+    def nodes_in(self, graph: Graph) -> list[Node]:
+        """Return the nodes of the graph that belong to the interval."""
         if graph in self._enclosing_graphs and graph not in self._start_marks:
             return []
         nodes = graph.nodes[:]

@@ -49,7 +49,10 @@ class _SelectedRows(NamedTuple):
 
 
 def _selected_rows(region: Region, value: Value, shape: Shape) -> list[_SelectedRows] | None:
-    """Return the terms of a sum that are gradients of `gather`; None if another term is among them."""
+    """Return the terms of the sum `value`, which are gradients of `gather`; None if one of them is another value.
+
+    `shape` is the static shape of the sum.
+    """
     node = value.node
     if node is None or value.graph is not region.graph or getattr(value.type, "shape", None) != shape:
         return None
@@ -65,6 +68,6 @@ def _selected_rows(region: Region, value: Value, shape: Shape) -> list[_Selected
 
 
 def _position_count(shape: Shape) -> int:
-    """Return the number of positions; -1 if it is unknown."""
-    sizes = [size for size in shape or (None,) if isinstance(size, int)]
-    return math.prod(sizes) if shape is not None and len(sizes) == len(shape) else -1
+    """Return the number of positions in a tensor of this shape; -1 if the number is not static."""
+    is_static = shape is not None and all(isinstance(size, int) for size in shape)
+    return math.prod(shape) if is_static else -1  # type: ignore[arg-type]

@@ -132,11 +132,11 @@ class GradientTape:
         self.watch(tensor)
         return tensor
 
-    def may_lack(self, gradients: Sequence[Any]) -> bool:
-        """Return whether gradients may be incomplete.
+    def may_lack_terms(self, gradients: Sequence[Any]) -> bool:
+        """Return whether gradients may lack terms.
 
-        They may be if a watched value was converted to a Python number or array. If one of them is None, they also may
-        be if a watched array was used in another way than by recorded ops.
+        One reason is that a watched value was converted to a Python number or array. Another reason is that a watched
+        array was used in another way than by recorded ops; this is only considered if one of the gradients is None.
         """
         is_unconnected = any(gradient is None for gradient in gradients)
         return self._recorder.exports_values or (is_unconnected and self._recorder.has_lost_values)
@@ -174,7 +174,7 @@ class GradientTape:
 
         The gradient is that of the sum of all elements of the target, or of a structure of targets, weighted by
         `output_gradients`. An unconnected source has the gradient None, or zeros with `unconnected_gradients="zero"`.
-        The gradient of rows selected by `gather` along the first dimension only is an IndexedSlices. Raises
+        A source that only `gather` along the first dimension reads has an IndexedSlices as its gradient. Raises
         RuntimeError when the tape is used up, ValueError for anything that is not a tensor.
         """
         fills_zeros = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
@@ -259,11 +259,10 @@ class GradientTape:
             seed = apply("multiply", ones, seed_row)
             columns.append(self._gradients([target_leaf], [seed], [source_leaf])[0])
         self._release()
-        if not columns or columns[0] is None:
-            if not fills_zeros and columns:
+        if columns and columns[0] is None:
+            if not fills_zeros:
                 return None
-            zeros = apply("zeros_like", convert_to_tensor(source))
-            columns = [zeros] * elements_per_row
+            columns = [apply("zeros_like", convert_to_tensor(source))] * elements_per_row
         column_stack = apply("stack", *map(dense, columns), axis=1)
         batch = apply("shape", convert_to_tensor(source))[:1]
         tail_sizes = convert_to_tensor(np.array([*shape[1:], *source_shape[1:]], np.int32))
@@ -272,7 +271,7 @@ class GradientTape:
         )
 
     def _mark_used(self) -> None:
-        """Record that the tape has been used; raise RuntimeError at the second use of a tape that is not persistent."""
+        """Record a use of the tape. A tape that is not persistent stops recording; its second use is a RuntimeError."""
         if self._is_used and not self._persistent:
             raise RuntimeError(_USED_UP_MESSAGE)
         self._is_used = True
@@ -284,13 +283,13 @@ class GradientTape:
         if not self._persistent:
             self._recorder.forget()
 
-    def _gradients(self, targets: Sequence[Any], upstream: Sequence[Any], sources: Sequence[Any]) -> list[Any]:
-        """Return the gradients of the sources, None for unconnected ones; `upstream` are cotangents of the targets."""
+    def _gradients(self, targets: Sequence[Any], cotangents: Sequence[Any], sources: Sequence[Any]) -> list[Any]:
+        """Return the gradients of the sources, None for unconnected ones; `cotangents` are those of the targets."""
         region = current_region()
         if region is not None:
-            return self._symbolic_gradients(region, targets, upstream, sources)
+            return self._symbolic_gradients(region, targets, cotangents, sources)
         target_values = [_recorded_value(target) for target in targets]
-        seeds = [_seed(target, cotangent) for target, cotangent in zip(targets, upstream, strict=True)]
+        seeds = [_seed(target, cotangent) for target, cotangent in zip(targets, cotangents, strict=True)]
         source_values = [_recorded_value(source) for source in sources]
         seeded_targets = [
             (target, seed) for target, seed in zip(target_values, seeds, strict=True) if seed is not None
@@ -319,13 +318,13 @@ class GradientTape:
                 target_values.append(tensor.value_in_graph)
                 seeds.append(region.lift(_lift_to_graph(region, seed)))
         connected_source_values: list[Value] = [value for value in connected_sources if value is not None]
-        remaining_slopes = iter(
+        remaining_gradients = iter(
             symbolic_gradients(
                 region, target_values, seeds, connected_source_values, self._interval.nodes_in, self._recompute_every
             )
         )
-        slopes = [None if value is None else next(remaining_slopes) for value in connected_sources]
-        return [None if value is None else _wrap_gradient(region, region.lift(value)) for value in slopes]
+        gradients = [None if source is None else next(remaining_gradients) for source in connected_sources]
+        return [None if value is None else _wrap_gradient(region, region.lift(value)) for value in gradients]
 
 
 def _seed(target: Any, cotangent: Any) -> Any:

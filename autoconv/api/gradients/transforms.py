@@ -37,13 +37,13 @@ _COPIED_ATTRIBUTES = ("__name__", "__qualname__", "__doc__")  # of a function, f
 
 @callable_while_tracing
 def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int | None = None) -> Function:
-    """Return the function that computes the value of `f`, a scalar, and its gradient by the argument at `argnums`.
+    """Return the function that computes the value of `f`, a scalar, and its gradient by an argument.
 
-    For several positions the gradients are a tuple. Arguments are tensors, arrays and floats, or structures of them,
-    and each gradient is a tensor, array or float as its argument is. `f` may be under `function`; if it is under
-    `compile`, so is the returned function. The gradient by an argument that `f` does not depend on is zero. Raises
-    TypeError for an argument that is not floating and for a value that is not a scalar; also if `f` converts its
-    argument to a Python number or an array.
+    `argnums` is the position of this argument; for several positions the gradients are a tuple. Arguments are tensors,
+    arrays and floats, or structures of them, and each gradient is a tensor, array or float as its argument is. `f` may
+    be under `function`; if `f` is under `compile`, the returned function is, too. The gradient by an argument on which
+    `f` does not depend is zero. Raises TypeError for an argument that is not floating and for a value that is not a
+    scalar; also if `f` converts its argument to a Python number or an array.
 
     >>> autoconv.value_and_grad(lambda x: x**3)(2.0)
     (8.0, 12.0)
@@ -90,9 +90,10 @@ def _with_gradient(f: Function, argnums: int | Sequence[int], recompute_every: i
 
 @callable_while_tracing
 def jacobian(f: Function, argnums: int = 0) -> Function:
-    """Return the function that computes the derivatives of each element of `f`'s result by each of the argument's.
+    """Return the function that computes the derivatives of each element of f's result by each element of an argument.
 
-    Both are tensors; the shape of the derivatives is that of the result followed by that of the argument.
+    `argnums` is the position of the argument. Result and argument are tensors; the shape of the derivatives is the
+    shape of the result followed by the shape of the argument.
 
     >>> autoconv.jacobian(lambda x: x**2)(autoconv.constant([1.0, 2.0])).numpy()
     array([[2., 0.],
@@ -109,7 +110,7 @@ def jacobian(f: Function, argnums: int = 0) -> Function:
         _check_not_lost(f, tape)
         result = value if isinstance(value, Tensor) else convert_to_tensor(value)
         slopes = tape.jacobian(result, argument, unconnected_gradients=UnconnectedGradients.ZERO)
-        templates = [result] if type(result) is ArrayTensor else []
+        templates = [result] if type(result) is ArrayTensor else []  # derivatives of an array are an array
         return map_structure(lambda slope, x: _convert_to_kind(slope, x, *templates), slopes, argument)
 
     return _compile_like(f, derivatives)
@@ -117,9 +118,10 @@ def jacobian(f: Function, argnums: int = 0) -> Function:
 
 @callable_while_tracing
 def hessian(f: Function, argnums: int = 0) -> Function:
-    """Return the function that computes the second derivatives of `f`, a scalar, by a tensor, its argument `argnums`.
+    """Return the function that computes the second derivatives of `f`, a scalar, by a tensor.
 
-    There is one for each pair of elements: the shape is that of the argument twice.
+    `argnums` is the position of this tensor among the arguments. There is a second derivative for each pair of its
+    elements: the shape is that of the argument twice.
 
     >>> autoconv.hessian(lambda x: autoconv.reduce_sum(x**3))(autoconv.constant([1.0, 2.0])).numpy()
     array([[ 6.,  0.],
@@ -149,7 +151,9 @@ def hessian(f: Function, argnums: int = 0) -> Function:
 
 @callable_while_tracing
 def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
-    """Return the value of f(*primals), and its vjp: it maps cotangents of the value to a tuple of those of the primals.
+    """Return the value of f(*primals), and the vjp: a function from cotangents of the value to those of the primals.
+
+    The cotangents of the primals are a tuple with one entry for each primal.
 
     >>> value, back = autoconv.vjp(lambda x: x**2, autoconv.constant([1.0, 2.0]))
     >>> back(autoconv.constant([1.0, 1.0]))[0].numpy()
@@ -196,9 +200,10 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[A
         value = callable_for(f)(*all_arguments)
     _check_not_lost(f, tape)
     leaves, template = flatten(value)
-    primals, directions = flat_leaves(wrt_arguments), flat_leaves(directions)
-    changes = [_convert_to_kind(jvp_of(tape, leaf, primals, directions, fills_zeros=True), leaf) for leaf in leaves]
-    return map_structure(lambda leaf: _convert_to_kind(leaf, leaf), value), pack(template, changes)
+    sources, source_directions = flat_leaves(wrt_arguments), flat_leaves(directions)
+    changes = [jvp_of(tape, leaf, sources, source_directions, fills_zeros=True) for leaf in leaves]
+    changes_of_kind = [_convert_to_kind(change, leaf) for change, leaf in zip(changes, leaves, strict=True)]
+    return map_structure(lambda leaf: _convert_to_kind(leaf, leaf), value), pack(template, changes_of_kind)
 
 
 def _wraps(f: Function) -> Callable[[Function], Function]:
@@ -298,7 +303,7 @@ def _check_scalar(f: Function, value: Any) -> Any:
 
 def _check_not_lost(f: Function, tape: GradientTape, gradients: object = ()) -> None:
     """Raise TypeError if gradients lack terms because `f` converts the argument to a Python number or array."""
-    if tape.may_lack(flat_leaves(gradients)):
+    if tape.may_lack_terms(flat_leaves(gradients)):
         raise TypeError(
             f"{_name(f)} converts the argument to a Python number or a NumPy array, through which no gradient flows: "
             "use the functions of autoconv for those of math and numpy, autoconv.stop_gradient(x) for values that are "
@@ -312,17 +317,18 @@ def _gradients_of_kind(gradients: Any, arguments: Sequence[Any]) -> list[Any]:
     return [_convert_to_kind(_fill_zeros(leaf, x), x) for leaf, x in zip(leaves, arguments, strict=True)]
 
 
-def _fill_zeros(gradient: Any, like: Any) -> Any:
-    """Return the gradient as a dense tensor; zeros like the argument for None."""
+def _fill_zeros(gradient: Any, argument: Any) -> Any:
+    """Return the gradient by the argument as a dense tensor; zeros of the argument's shape for None."""
     if gradient is None:
-        return apply("zeros_like", convert_to_tensor(like) if not isinstance(like, Tensor) else like)
+        return apply("zeros_like", argument if isinstance(argument, Tensor) else convert_to_tensor(argument))
     return dense(gradient)
 
 
 def _convert_to_kind(value: TensorLike, *templates: object) -> Any:
     """Return the value as the kind of the templates: a NumPy array if one is an array, a float if one is a weak number.
 
-    Else it stays a tensor. So does a value that an outer tape follows; it represents the array or float.
+    Otherwise it stays a tensor. A value that an outer tape follows also stays a tensor, which represents the array or
+    float.
     """
     is_number = any(isinstance(template, Tensor) and template.weak for template in templates)
     if isinstance(value, SymbolicTensor):

@@ -72,7 +72,7 @@ class MutableHashTable(LookupTable):
 
     @staticmethod
     def _call_on_host(function: Callable[..., Any], tensors: list[Tensor], *result_specs: TensorSpec) -> Any:
-        """Return the results, of `result_specs`, of a function of arrays that is called when the graph runs."""
+        """Return the results of a function of arrays, called when the graph runs; `result_specs` are their types."""
         dtypes = tuple(spec.dtype for spec in result_specs)
         shapes = tuple(spec.shape.dims_tuple for spec in result_specs)
         outputs = apply("py_call", *tensors, function=function, dtypes=dtypes, shapes=shapes)
@@ -108,6 +108,7 @@ class MutableHashTable(LookupTable):
         return [keys, values]
 
     def _value_sizes(self) -> list[int]:
+        """Return the shape of a value, with 0 for a size that is not known."""
         return [size or 0 for size in self.value_shape]
 
 

@@ -80,7 +80,7 @@ class LookupTable(TrackableResource):
 class StaticHashTable(LookupTable):
     """A table that an initializer fills on construction; the value of an absent key is `default_value`.
 
-    Raises FailedPreconditionError if the initializer has two values for a key. Lookups raise it if the
+    Raises FailedPreconditionError if the initializer has two values for a key. Lookups raise this error if the
     initializer has not filled the table.
 
     >>> initializer = autoconv.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2])
@@ -177,7 +177,7 @@ class StaticVocabularyTable(LookupTable):
             raise ValueError(f"Argument `num_oov_buckets` must be > 0. Received: {num_oov_buckets}")
         if initializer is not None and as_dtype(initializer.value_dtype) is not int64:
             raise TypeError(f"Invalid `value_dtype`, expected int64 but got {as_dtype(initializer.value_dtype).name}.")
-        self._table = None if initializer is None else StaticHashTable(initializer, -1)
+        self._table = None if initializer is None else StaticHashTable(initializer, -1)  # -1 for absent keys
         self._num_oov_buckets = num_oov_buckets
         stored_dtype = string if self._table is None else self._table.key_dtype
         self._key_dtype = as_dtype(lookup_key_dtype) if lookup_key_dtype is not None else stored_dtype

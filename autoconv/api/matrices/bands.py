@@ -178,8 +178,8 @@ def select_band(matrices: Tensor, num_lower: Any, num_upper: Any) -> Tensor:
     """Return the matrices with zeros outside of a band, as `band_part` does, for limits known at run time only."""
     sizes = apply("shape", matrices, dtype=int32)
     below = apply("expand_dims", tensor_range(sizes[-2]), axis=1) - tensor_range(sizes[-1])
-    lower, upper = (
+    is_near_below, is_near_above = (
         apply("logical_or", apply("less", limit, 0), apply("less_equal", distance, limit))
         for limit, distance in ((cast(num_lower, int32), below), (cast(num_upper, int32), -below))
     )
-    return apply("select", apply("logical_and", lower, upper), matrices, apply("zeros_like", matrices))
+    return apply("select", apply("logical_and", is_near_below, is_near_above), matrices, apply("zeros_like", matrices))

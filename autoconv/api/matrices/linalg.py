@@ -30,8 +30,8 @@ def matmul(
     """The product of matrices (rank 2 or more; batches broadcast), each transposed first if requested.
 
     With `output_type` the result has that dtype: sums accumulate in it if it represents all values of the operands,
-    else the result is cast.
-    Raises ValueError while tracing, InvalidArgumentError at run time, for inner dimensions that differ.
+    else the result is cast. If inner dimensions differ, raises ValueError while tracing, InvalidArgumentError at run
+    time.
 
     >>> autoconv.matmul([[1.0, 2.0], [3.0, 4.0]], [[1.0], [1.0]]).numpy()
     array([[3.],
@@ -73,13 +73,14 @@ def matvec(
     array([3., 7.], dtype=float32)
     """
     column = apply("expand_dims", b, axis=-1)
-    return apply(
-        "squeeze", matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a), axis=(-1,), name=name
-    )
+    product = matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a)
+    return apply("squeeze", product, axis=(-1,), name=name)
 
 
 def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
-    """The sum of products over two lists of axes, of `a` and of `b`, or over the last n of `a` and the first n of `b`.
+    """The sum of products over pairs of axes; `axes` is a list of axes of `a`, and a list of axes of `b`.
+
+    A number n in place of `axes` selects the last n axes of `a` and the first n of `b`.
 
     >>> autoconv.tensordot([1.0, 2.0], [3.0, 4.0], axes=1).numpy()
     np.float32(11.0)
@@ -257,7 +258,9 @@ def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Te
 
 
 def pinv(a: TensorLike, rcond: float | None = None, validate_args: bool = False, name: str | None = None) -> Tensor:
-    """The pseudo-inverses; singular values below `rcond` times the largest count as zero.
+    """The pseudo-inverses; singular values up to `rcond` times the largest count as zero.
+
+    By default `rcond` is 10 times the larger side of a matrix times the dtype's epsilon.
 
     >>> autoconv.linalg.pinv([[2.0, 0.0], [0.0, 4.0]]).numpy().round(3)
     array([[0.5 , 0.  ],
@@ -313,7 +316,9 @@ def cholesky_solve(chol: Any, rhs: TensorLike, name: str | None = None) -> Tenso
 def lstsq(
     matrix: TensorLike, rhs: TensorLike, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None
 ) -> Tensor:
-    """The x that minimises |matrix @ x - rhs|² plus `l2_regularizer` times |x|².
+    """The x that minimises |matrix @ x - rhs|² plus `l2_regularizer` times |x|²; without `fast`, it has no effect.
+
+    If there are several such x, the shortest one is returned; with `fast`, sizes then have to be static.
 
     >>> autoconv.linalg.lstsq([[1.0], [2.0]], [[2.0], [4.0]]).numpy().round(3)
     array([[2.]], dtype=float32)
@@ -321,10 +326,14 @@ def lstsq(
     a = convert_to_tensor(matrix)
     if not fast:
         return matmul(pinv(a), rhs, name=name)
-    gram_matrix = matmul(a, a, adjoint_a=True)
+    sides = a.shape.as_list()[-2:] if a.shape.rank is not None else [None, None]
+    is_wide = None not in sides and sides[0] < sides[1]  # type: ignore[operator]
+    gram_matrix = matmul(a, a, adjoint_a=not is_wide, adjoint_b=is_wide)  # the smaller one of the two products
     if l2_regularizer:
         diagonal = apply("diag_part", gram_matrix, offset=0)
         gram_matrix = apply("set_diag", gram_matrix, apply("add", diagonal, l2_regularizer), offset=0)
+    if is_wide:
+        return matmul(a, solve(gram_matrix, rhs), adjoint_a=True, name=name)
     return solve(gram_matrix, matmul(a, rhs, adjoint_a=True), name=name)
 
 
@@ -349,9 +358,7 @@ def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True
     array([3., 2.], dtype=float32)
     """
     result = apply("svd", tensor, full_matrices=full_matrices, compute_uv=compute_uv, name=name)
-    if compute_uv:
-        return result
-    return result[0] if isinstance(result, (tuple, list)) else result
+    return result[0] if not compute_uv and isinstance(result, (tuple, list)) else result
 
 
 class Qr(NamedTuple):

@@ -39,16 +39,16 @@ def tridiagonal_solve(
     if perturb_singular:
         raise InvalidArgumentError("perturb_singular has no implementation on CPUs")
     upper, main, lower = split_diagonals(diagonals, diagonals_format)
-    right = convert_to_tensor(rhs)
-    is_vector = len(right.shape) == len(main.shape)
+    right_side = convert_to_tensor(rhs)
+    is_vector = len(right_side.shape) == len(main.shape)
     if is_vector:
-        right = expand_dims(right, -1)
+        right_side = expand_dims(right_side, -1)
     if transpose_rhs and not is_vector:
-        right = adjoint(right) if conjugate_rhs else transpose(right)
-    elif conjugate_rhs and right.dtype.is_complex:
-        right = apply("conjugate", right)
+        right_side = adjoint(right_side) if conjugate_rhs else transpose(right_side)
+    elif conjugate_rhs and right_side.dtype.is_complex:
+        right_side = apply("conjugate", right_side)
     below, above = get_item(lower, (..., slice(1, None))), get_item(upper, (..., slice(None, -1)))
-    result = apply("tridiagonal_solve", below, main, above, right, pivoting=bool(partial_pivoting), name=name)
+    result = apply("tridiagonal_solve", below, main, above, right_side, pivoting=bool(partial_pivoting), name=name)
     return squeeze(result, [-1]) if is_vector else result
 
 
@@ -72,7 +72,7 @@ def tridiagonal_matmul(
 
 
 def dense(lower: Tensor, main: Tensor, upper: Tensor) -> Any:
-    """Return the tridiagonal matrices [..., n, n] of three diagonals [..., n], padded as the module describes."""
+    """Return the tridiagonal matrices [..., n, n] of three diagonals [..., n] in the format "sequence"."""
     above = apply("diag", get_item(upper, (..., slice(None, -1))), offset=1)
     below = apply("diag", get_item(lower, (..., slice(1, None))), offset=-1)
     diagonal: Any = apply("diag", main, offset=0)

@@ -25,7 +25,7 @@ def depthwise_conv2d_backprop_input(
     """
     kernel = convert_to_tensor(filter)
     return _gradient_at(
-        lambda x: depthwise_conv2d(x, kernel, strides, padding, data_format, list(dilations[1:3])),
+        lambda x: depthwise_conv2d(x, kernel, strides, padding, data_format, dilations),
         zeros(input_sizes, kernel.dtype), out_backprop,
     )  # fmt: skip
 
@@ -42,7 +42,7 @@ def depthwise_conv2d_backprop_filter(
     """
     x = convert_to_tensor(input)
     return _gradient_at(
-        lambda kernel: depthwise_conv2d(x, kernel, strides, padding, data_format, list(dilations[1:3])),
+        lambda kernel: depthwise_conv2d(x, kernel, strides, padding, data_format, dilations),
         zeros(filter_sizes, x.dtype), out_backprop,
     )  # fmt: skip
 

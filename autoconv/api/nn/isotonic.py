@@ -52,7 +52,7 @@ def isotonic_regression(
 @attribute_class
 @dataclass(frozen=True)
 class IsotonicBlocks:
-    """Return the index of the block of each element, for the least-squares monotone sequences along the last axis.
+    """A function that returns the block's index of each element, for least-squares monotone rows of the last axis.
 
     Neighbouring blocks in the wrong order are merged into one with their mean (pool adjacent violators).
     """

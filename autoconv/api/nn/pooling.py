@@ -129,7 +129,10 @@ def _pool(
     input: TensorLike, ksize: ShapeLike, strides: ShapeLike | None, padding: str, data_format: str | None,
     name: str | None, reduce_windows: Callable[[Tensor, _MakeWindows], Tensor], dilations: ShapeLike | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the result of `reduce_windows` for the image with channels in the last axis and its windows."""
+    """Return the result of `reduce_windows(image, make_windows)` in the input's format.
+
+    `image` has the channels in its last axis, and `make_windows` makes the windows over an image of the same sides.
+    """
     x = convert_to_tensor(input)
     rank = 0 if x.type.shape is None else len(x.type.shape)
     formats = FORMATS.get(rank)

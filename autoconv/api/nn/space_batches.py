@@ -113,12 +113,16 @@ def with_space_to_batch(
 ) -> Tensor:  # fmt: skip
     """Apply `op(x, number of sides, padding)` to each set of positions that are `dilation_rate` apart along each side.
 
+    Raises NotImplementedError if `spatial_dims` are other dimensions than those after the first.
+
     >>> def double(x, sides, padding):
     ...     return 2 * x
     >>> autoconv.nn.with_space_to_batch(autoconv.ones([1, 4, 4, 1]), [2, 2], "VALID", double).shape
     TensorShape([1, 4, 4, 1])
     """
     x, rates = convert_to_tensor(input), _block_sides(dilation_rate)
+    if spatial_dims is not None and list(spatial_dims) != list(range(1, len(rates) + 1)):
+        raise NotImplementedError(f"with_space_to_batch with spatial_dims={list(spatial_dims)}: transpose them first")
     if padding not in ("VALID", "SAME"):
         raise ValueError(f"`padding` must be 'VALID' or 'SAME'. Received: padding={padding}")
     if all(rate == 1 for rate in rates):

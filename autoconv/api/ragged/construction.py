@@ -104,9 +104,9 @@ def range_(
     starts: TensorLike, limits: TensorLike | None = None, deltas: TensorLike = 1, dtype: DTypeLike | None = None,
     name: str | None = None, row_splits_dtype: DTypeLike = int64,
 ) -> RaggedTensor:  # fmt: skip
-    """Return rows i of the numbers from starts[i] up to limits[i], deltas[i] apart.
+    """Return a ragged tensor: row i has the numbers from starts[i] to limits[i], exclusive, deltas[i] apart.
 
-    Scalars hold for all rows. A single argument is the limits, and rows start with 0.
+    A scalar is used for all rows. A single argument is the limits; rows then start with 0.
 
     >>> autoconv.ragged.range([1, 2], [5, 4], 2)
     <autoconv.RaggedTensor [[1, 3], [2]]>
@@ -207,7 +207,7 @@ def stack_dynamic_partitions(
     """
     check_dtype("stack_dynamic_partitions", LARGE_INTEGERS, partitions_)
     partition_ids = convert_to_tensor(partitions_)
-    if partition_ids.shape.rank != 1:  # a partition for each row of rows, or one for a scalar: made a vector first
+    if partition_ids.shape.rank != 1:  # a scalar, or partitions with several dimensions: flatten them first
         rows = partitions.values_of(data)
         if partition_ids.shape.rank == 0:
             rows, partition_ids = dense_stack([rows], 0), reshape(partition_ids, [1])

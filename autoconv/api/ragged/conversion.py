@@ -117,7 +117,7 @@ def _product(first: int | None, second: int | None) -> int | None:
 
 
 def _set_static_shape(tensor: Tensor, sizes: Sequence[int | None]) -> Tensor:
-    """Return the tensor; in a graph, set its static shape to `sizes` before."""
+    """Return the tensor, in a graph with the static shape `sizes`."""
     if current_region() is not None:
         tensor.set_shape(TensorShape(sizes))  # type: ignore[attr-defined]
     return tensor

@@ -30,7 +30,8 @@ class RaggedFactories:
     ) -> Any:
         """Return rows of the values: row i has those from row_splits[i] up to row_splits[i + 1].
 
-    Raises ValueError or InvalidArgumentError, if `validate`, unless the splits ascend from 0 to the number of values.
+        With `validate`, raises ValueError or InvalidArgumentError unless the splits ascend from 0 to the number of
+        values.
 
         >>> autoconv.RaggedTensor.from_row_splits([3, 1, 4], [0, 2, 2, 3]).to_list()
         [[3, 1], [], [4]]

@@ -129,8 +129,8 @@ def splits_of_rowids(values: Any, ids: Tensor, nrows: IntLike | None, validate: 
         require(apply("equal", count_rows(values, ids.dtype), count_rows(ids, ids.dtype)), message)
         require(reduce_all(get_item(ids, slice(None, -1)) <= get_item(ids, slice(1, None))), message)
         require(reduce_all(apply("logical_and", ids >= 0, ids < count)), message)
-    kept_ids = ids if validate or nrows is None else apply("select", ids < count, ids, -1)  # -1: in no row
-    row_lengths = unsorted_segment_sum(apply("ones_like", ids), kept_ids, count)
+    ids_or_none = ids if validate or nrows is None else apply("select", ids < count, ids, -1)  # -1: in no row
+    row_lengths = unsorted_segment_sum(apply("ones_like", ids), ids_or_none, count)
     return splits_of_lengths(row_lengths)
 
 
@@ -152,7 +152,8 @@ def splits_of_uniform(values: Any, length: IntLike, nrows: IntLike | None) -> tu
 def check_splits(values: Any, splits: Tensor, name: str, validate: bool) -> Tensor:
     """Return the splits after checking that they begin with 0, do not decrease, and end with the number of values.
 
-    Raises ValueError for another rank than 1, InvalidArgumentError otherwise; symbolic ones are checked at run time.
+    Raises ValueError for splits of another rank than 1, else InvalidArgumentError. Symbolic splits are checked at run
+    time.
     """
     splits.shape.with_rank(1)
     if not validate:
@@ -167,7 +168,10 @@ def check_splits(values: Any, splits: Tensor, name: str, validate: bool) -> Tens
 
 
 def require(condition: Tensor, message: str) -> None:
-    """Raise an error with this message unless the condition holds, at run time if the condition is known only then."""
+    """Raise an error with this message unless the condition holds.
+
+    A condition that is known while tracing raises ValueError at once, others raise AssertionFailedError.
+    """
     static_condition = static_value(condition)
     if static_condition is not None and bool(static_condition):
         return

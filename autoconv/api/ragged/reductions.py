@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.nn.layers import softmax
 from autoconv.api.ragged import partitions
 from autoconv.api.ragged.joining import ragged_expand_dims
 from autoconv.api.ragged.rows import gather_rows
@@ -15,7 +16,7 @@ from autoconv.api.tensors import reductions
 from autoconv.api.tensors.arguments import static_axes
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import ones_like, zeros
-from autoconv.api.tensors.gather import unsorted_segment_sum
+from autoconv.api.tensors.gather import gather, unsorted_segment_sum
 from autoconv.api.tensors.maths import cumsum, exp, log, sqrt, square
 from autoconv.api.tensors.segments import unsorted_segment_max, unsorted_segment_min, unsorted_segment_prod
 from autoconv.api.tensors.shaping import concat
@@ -37,6 +38,13 @@ def segment_all(data: Tensor, ids: Any, count: Any) -> Any:
     return apply("equal", unsorted_segment_sum(cast(apply("logical_not", data), int32), ids, count), 0)
 
 
+def segment_logsumexp(data: Tensor, ids: Any, count: Any) -> Any:
+    """Return log(sum(exp(x))) over the rows of each segment, without overflow; -inf without rows."""
+    maxima = unsorted_segment_max(data, ids, count)
+    offsets = apply("select", apply("is_finite", maxima), maxima, apply("zeros_like", maxima))
+    return log(unsorted_segment_sum(exp(data - gather(offsets, ids)), ids, count)) + offsets
+
+
 _SEGMENT_REDUCTIONS: dict[Callable[..., Any], SegmentReduction] = {
     reductions.reduce_sum: unsorted_segment_sum,
     reductions.reduce_prod: unsorted_segment_prod,
@@ -44,6 +52,7 @@ _SEGMENT_REDUCTIONS: dict[Callable[..., Any], SegmentReduction] = {
     reductions.reduce_min: unsorted_segment_min,
     reductions.reduce_any: segment_any,
     reductions.reduce_all: segment_all,
+    reductions.reduce_logsumexp: segment_logsumexp,
 }
 
 
@@ -53,10 +62,11 @@ def ragged_reduce(
 ) -> Any:  # fmt: skip
     """Return `function`, one of REDUCTIONS, of a ragged tensor along `axis`, by default of all its elements.
 
-    The result is dense if no ragged dimension is left. Rows that are reduced to one row give the length of the longest
-    row. Means, variances and similar reductions of integers are floats; those of no elements are nan.
+    The result is dense if no ragged dimension is left. A reduction along axis 0 is as long as the longest row. Means,
+    variances and similar reductions of integers are floats; those of no elements are nan.
     """
-    if function in _COMPOSITE_REDUCTIONS and value.dtype.is_integer:
+    gives_floats = function in _COMPOSITE_REDUCTIONS or function is reductions.reduce_logsumexp
+    if gives_floats and value.dtype.is_integer:
         quotient_dtype = float32 if value.dtype.size <= 2 else float64  # the dtype of a / b
         value = value.with_flat_values(cast(value.flat_values, quotient_dtype))
     if function in (reductions.reduce_any, reductions.reduce_all):
@@ -114,7 +124,7 @@ def _row_count(value: RaggedTensor) -> Any:
 
 
 def reduce_segments(reduce: SegmentReduction, data: RaggedLike, ids: Tensor, count: Any) -> Any:
-    """Return for each segment the reduction of its rows; a ragged one is as long as the longest of these rows."""
+    """Return for each segment the reduction of its rows; that of ragged rows is as long as the longest of them."""
     if not isinstance(data, RaggedTensor):
         return reduce(data, ids, count)
     lengths = partitions.lengths(data)
@@ -149,14 +159,6 @@ def _standard_deviation(function: Callable[..., Any], value: RaggedTensor, axes:
     )
 
 
-def _logsumexp(function: Callable[..., Any], value: RaggedTensor, axes: list[int], keepdims: bool) -> Any:
-    maximum = reductions.reduce_max(value.flat_values)
-    powers = value.with_flat_values(exp(value.flat_values - maximum))
-    sums = _reduce_axes(reductions.reduce_sum, powers, axes, keepdims)
-    take_log = lambda x: log(x) + maximum
-    return sums.with_flat_values(take_log(sums.flat_values)) if isinstance(sums, RaggedTensor) else take_log(sums)
-
-
 def _elementwise(function: Callable[[Any, Any], Any], first: Any, second: Any) -> Any:
     """Return function(first, second), for tensors or for ragged tensors of the same rows."""
     if isinstance(first, RaggedTensor):
@@ -168,16 +170,18 @@ _COMPOSITE_REDUCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     reductions.reduce_mean: _mean,
     reductions.reduce_variance: _variance,
     reductions.reduce_std: _standard_deviation,
-    reductions.reduce_logsumexp: _logsumexp,
 }
 
 REDUCTIONS = (*_SEGMENT_REDUCTIONS, *_COMPOSITE_REDUCTIONS)
 
 
-def ragged_softmax(rows: RaggedTensor, axis: int = -1) -> RaggedTensor:
-    """Return the softmax of each innermost row."""
-    if isinstance(rows.values, RaggedTensor):
-        return rows.with_values(ragged_softmax(rows.values))
+def ragged_softmax(rows: RaggedTensor, axis: int) -> RaggedTensor:
+    """Return the softmax along the innermost ragged dimension or a uniform one after it; `axis` is its number."""
+    if axis > 1:
+        inner_softmax = ragged_softmax if isinstance(rows.values, RaggedTensor) else softmax
+        return rows.with_values(inner_softmax(rows.values, axis - 1))
+    if axis == 0 or isinstance(rows.values, RaggedTensor):
+        raise NotImplementedError("softmax of a ragged tensor works along its innermost ragged dimension only")
     ids, count = partitions.rowids(rows), _row_count(rows)
     values = rows.values
     powers = exp(values - gather_rows(unsorted_segment_max(values, ids, count), ids))

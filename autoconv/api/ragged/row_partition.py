@@ -15,7 +15,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 
 class RowPartition:
-    """A partition of values into rows, created by factories as those of ragged tensors.
+    """A partition of values into rows, created by class methods like those of ragged tensors.
 
     >>> rows = autoconv.experimental.RowPartition.from_value_rowids([0, 0, 2], nrows=4)
     >>> rows.row_splits().numpy(), rows.row_lengths().numpy()

@@ -74,11 +74,11 @@ def gather_ranges(values: RaggedLike, begins: Tensor, ends: Tensor, step: int = 
 def value_coordinates(rows: RaggedTensor) -> list[Tensor]:
     """Return for the first dimension and each ragged one a vector: the index of each flat value along it."""
     coordinates = [partitions.rowids(rows), partitions.positions_in_rows(rows)]
-    inner = rows.values
-    while isinstance(inner, RaggedTensor):
-        row_numbers = partitions.rowids(inner)
-        coordinates = [gather(index, row_numbers) for index in coordinates] + [partitions.positions_in_rows(inner)]
-        inner = inner.values
+    values = rows.values
+    while isinstance(values, RaggedTensor):
+        row_numbers = partitions.rowids(values)
+        coordinates = [gather(index, row_numbers) for index in coordinates] + [partitions.positions_in_rows(values)]
+        values = values.values
     return coordinates
 
 

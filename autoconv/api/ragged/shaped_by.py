@@ -67,6 +67,6 @@ def check_row_lengths(operand: Tensor, rows: RaggedTensor) -> None:
     apply("assert_true", apply("reduce_all", has_length, axis=None, keepdims=False), message=message, failure="check")
 
 
-def _broadcast_like(values: Tensor, like: Tensor) -> Tensor:
-    """Return the values, broadcast to the shape of another tensor."""
-    return shaping.broadcast_to(values, shaping.shape(like))
+def _broadcast_like(values: Tensor, template: Tensor) -> Tensor:
+    """Return the values, broadcast to the shape of `template`."""
+    return shaping.broadcast_to(values, shaping.shape(template))

@@ -58,8 +58,8 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
     @property
     def flat_values(self) -> Tensor:
         """The concatenation of the innermost rows, a dense tensor."""
-        inner = self._values
-        return inner.flat_values if isinstance(inner, RaggedTensor) else inner  # type: ignore[no-any-return]
+        values = self._values
+        return values.flat_values if isinstance(values, RaggedTensor) else values  # type: ignore[no-any-return]
 
     @property
     def row_splits(self) -> Tensor:
@@ -67,8 +67,8 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
     @property
     def nested_row_splits(self) -> tuple[Tensor, ...]:
-        inner = self._values.nested_row_splits if isinstance(self._values, RaggedTensor) else ()
-        return (self._row_splits, *inner)
+        inner_splits = self._values.nested_row_splits if isinstance(self._values, RaggedTensor) else ()
+        return (self._row_splits, *inner_splits)
 
     @property
     def uniform_row_length(self) -> Any:
@@ -91,10 +91,10 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
     @property
     def shape(self) -> TensorShape:
-        inner = self._values.shape
-        if inner.rank is None:
+        values_shape = self._values.shape
+        if values_shape.rank is None:
             return TensorShape(None)
-        return TensorShape([self._nrows, self._uniform_row_length, *inner[1:]])
+        return TensorShape([self._nrows, self._uniform_row_length, *values_shape[1:]])
 
     def get_shape(self) -> TensorShape:
         return self.shape
@@ -112,13 +112,13 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
     def with_flat_values(self, new_values: RaggedLike) -> RaggedTensor:
         """Return a ragged tensor with the same row splits in all ragged dimensions and other flat values."""
-        inner = self._values
-        return self.with_values(inner.with_flat_values(new_values) if isinstance(inner, RaggedTensor) else new_values)
+        values = self._values
+        return self.with_values(values.with_flat_values(new_values) if isinstance(values, RaggedTensor) else new_values)
 
     def with_row_splits_dtype(self, dtype: DTypeLike) -> RaggedTensor:
         """Return the same rows with row splits of another dtype, int32 or int64."""
-        inner = self._values.with_row_splits_dtype(dtype) if isinstance(self._values, RaggedTensor) else self._values
-        return RaggedTensor(inner, cast(self._row_splits, dtype), self._uniform_row_length)
+        values = self._values.with_row_splits_dtype(dtype) if isinstance(self._values, RaggedTensor) else self._values
+        return RaggedTensor(values, cast(self._row_splits, dtype), self._uniform_row_length)
 
     def nrows(self, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
         """Return the number of rows."""
@@ -145,12 +145,12 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         return partitions.rowids(self)
 
     def nested_row_lengths(self, name: str | None = None) -> tuple[Tensor, ...]:
-        inner = self._values.nested_row_lengths() if isinstance(self._values, RaggedTensor) else ()
-        return (partitions.lengths(self), *inner)
+        inner_lengths = self._values.nested_row_lengths() if isinstance(self._values, RaggedTensor) else ()
+        return (partitions.lengths(self), *inner_lengths)
 
     def nested_value_rowids(self, name: str | None = None) -> tuple[Tensor, ...]:
-        inner = self._values.nested_value_rowids() if isinstance(self._values, RaggedTensor) else ()
-        return (partitions.rowids(self), *inner)
+        inner_rowids = self._values.nested_value_rowids() if isinstance(self._values, RaggedTensor) else ()
+        return (partitions.rowids(self), *inner_rowids)
 
     def bounding_shape(
         self, axis: Any = None, name: str | None = None, out_type: DTypeLike | None = None
@@ -316,8 +316,8 @@ class RaggedTensorSpec(TypeSpec):
     def _from_components(self, components: Any) -> Any:
         result = components[0]
         for level in reversed(range(self._ragged_rank)):
-            uniform = None if self._shape.rank is None else self._shape[level + 1]
-            result = _make_unchecked(result, components[1 + level], uniform)
+            uniform_length = None if self._shape.rank is None else self._shape[level + 1]
+            result = _make_unchecked(result, components[1 + level], uniform_length)
         return result
 
     def _batch(self, batch_size: int | None) -> RaggedTensorSpec:
@@ -345,10 +345,10 @@ def _static_row_length(shape: TensorShape) -> int | None:
     return shape[0] if shape.rank else None
 
 
-def _make_unchecked(values: RaggedLike, splits: Any, uniform: int | None) -> RaggedTensor:
-    """Return the ragged tensor of components without checks: they may also be other objects, such as None."""
+def _make_unchecked(values: RaggedLike, splits: Any, uniform_length: int | None) -> RaggedTensor:
+    """Return a ragged tensor without checks: values and splits may be other objects than tensors, such as None."""
     result = RaggedTensor.__new__(RaggedTensor)
-    result._values, result._row_splits, result._uniform_row_length = values, splits, uniform
+    result._values, result._row_splits, result._uniform_row_length = values, splits, uniform_length
     result._nrows = _count_rows(splits.shape[0]) if isinstance(splits, Tensor) and splits.shape.rank == 1 else None
     return result
 

@@ -127,10 +127,17 @@ class Generator:
 
     def _advance(self, shape: Any) -> Tensor:
         """Return the state, the seed of a draw of that shape, and advance the counter past the draw."""
+        return self._advance_by(_element_count(shape))
+
+    def _advance_by(self, draw_count: Any) -> Tensor:
+        """Return the state of this replica, the seed of a draw of `draw_count` numbers; advance the counter past it.
+
+        Raises RuntimeError in the scope of another strategy than that in which the generator was created.
+        """
         strategy, replica = (None, None) if self._strategy is None else SCOPE()
         if strategy not in (None, self._strategy):
             raise RuntimeError("A generator of a strategy is used in the scope of another strategy")
-        state = self.skip(_element_count(shape))
+        state = self.skip(draw_count)
         return state if replica is None else self._state_of_replica(state, replica)
 
     def _state_of_replica(self, state: Tensor, replica: int) -> Tensor:
@@ -170,7 +177,7 @@ class Generator:
         trials, probabilities = broadcast_parameters(float64, counts, probs)
         parameter_count = trials.shape.num_elements() or apply("cast", apply("size", trials), dtype=int64)
         draws_of_each = _element_count(shape) // parameter_count + 3
-        seed = self.skip(parameter_count * 200 * draws_of_each // 4)  # as many numbers as TensorFlow reserves
+        seed = self._advance_by(parameter_count * 200 * draws_of_each // 4)  # as many numbers as TensorFlow reserves
         return stateless_binomial(shape, seed, trials, probabilities, dtype, name, self._kernel_algorithm)
 
     def make_seeds(self, count: Any = 1) -> Tensor:

@@ -241,9 +241,9 @@ def _sample(
 @attribute_class
 @dataclass(frozen=True)
 class SampleClasses:
-    """Draw `count` classes by their probabilities; if they are to be `unique`, leave out classes drawn before.
+    """A function that draws `count` classes by their probabilities; if `unique`, it skips classes drawn before.
 
-    Returns the classes, and the expected counts of the true and of the sampled classes.
+    It returns the classes, and the expected counts of the true and of the sampled classes.
     """
 
     graphdef_name: ClassVar = "CandidateSampler"

@@ -195,7 +195,10 @@ def _append_parameter_shape(shape: ShapeLike, parameter: Tensor) -> tuple[Any, A
 
 
 def draw_classes(scores: Tensor, draws: Tensor, dtype: DTypeLike, name: str | None) -> Tensor:
-    """Return classes [batch, samples]: the inverse distribution function of `scores` at uniform draws, float64."""
+    """Return classes [batch, samples], of the probabilities softmax(scores).
+
+    `draws` are uniform float64 numbers, at which the inverse distribution function is evaluated.
+    """
     if scores.shape.rank not in (2, None):
         raise InvalidArgumentError(f"logits should be a matrix, [batch, classes]; found the shape {scores.shape}")
     logits = apply("cast", scores, dtype=float64)
@@ -207,7 +210,6 @@ def draw_classes(scores: Tensor, draws: Tensor, dtype: DTypeLike, name: str | No
     return apply(
         "searchsorted", weight_sums, apply("multiply", draws, total_weight), side="right", dtype=out_dtype, name=name
     )
-
 
 
 def integer_bounds(minval: TensorLike, maxval: TensorLike, dtype: DType) -> tuple[Any, Any]:

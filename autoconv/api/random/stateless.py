@@ -28,7 +28,8 @@ from autoconv.runtime.tensors.tensor import Tensor
 class Algorithm(enum.Enum):
     """The counter-based generators of Salmon, Moraes, Dror and Shaw (2011).
 
-    Philox (4x32, 10 rounds) gives TensorFlow's numbers; Threefry (2x32, 20 rounds) has a key of 64 bits.
+    Philox (4x32, 10 rounds) gives TensorFlow's numbers; Threefry (2x32, 20 rounds) has a key of 64 bits. AUTO_SELECT is
+    Philox.
 
     >>> autoconv.random.Algorithm.PHILOX.name
     'PHILOX'
@@ -227,7 +228,6 @@ def fold_in(seed: TensorLike, data: object, alg: object = "auto_select") -> Tens
     second_word = convert_to_tensor(data)
     first_word = stateless_uniform([], seed, minval=None, maxval=None, dtype=second_word.dtype, alg=alg)
     return convert_to_tensor([first_word, second_word])
-
 
 
 def _algorithm_attribute(alg: TensorLike) -> dict[str, str]:

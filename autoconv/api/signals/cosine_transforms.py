@@ -33,7 +33,7 @@ def dct(
     >>> autoconv.signal.dct([1.0, 2.0, 3.0]).numpy().round(4) + 0.0
     array([12.    , -3.4641,  0.    ], dtype=float32)
     """
-    type = getattr(type, "enum", type)  # in comparisons of TensorFlow, a dtype is its number
+    type = getattr(type, "enum", type)  # a dtype counts as its number, as in TensorFlow
     _check_arguments(type, n, axis, norm)
     x: Any = convert_to_tensor(input)
     if x.dtype not in (float32, float64):
@@ -61,7 +61,7 @@ def idct(
     >>> autoconv.signal.idct(autoconv.signal.dct(x, norm="ortho"), norm="ortho").numpy().round(4)
     array([1., 2., 3.], dtype=float32)
     """
-    type = getattr(type, "enum", type)  # in comparisons of TensorFlow, a dtype is its number
+    type = getattr(type, "enum", type)  # a dtype counts as its number, as in TensorFlow
     _check_arguments(type, n, axis, norm)
     inverse_type = {1: 1, 2: 3, 3: 2, 4: 4}[type]
     return dct(input, inverse_type, n, axis, norm, name)

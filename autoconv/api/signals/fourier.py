@@ -11,7 +11,7 @@ from autoconv.api.tensors.arguments import axis_in_range, static_axes, static_in
 from autoconv.api.tensors.constants import zeros
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtype_sets import COMPLEX
-from autoconv.graph.dtypes import DType, complex64, float32
+from autoconv.graph.dtypes import DType, complex64, complex128, float32, float64
 from autoconv.runtime.annotations import AxisLike, IntLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -86,7 +86,9 @@ def rfft(input_tensor: TensorLike, fft_length: IntLike | None = None, name: str 
     x = convert_to_tensor(with_default_dtype(input_tensor, float32))
     if fft_length is not None:
         x = _fit_length(x, _static_length(fft_length))
-    return zeros(x.shape, complex64) if x.shape[-1:] == [0] else apply("rfft", x, norm="backward", name=name)
+    if x.shape[-1:] == [0]:
+        return zeros(x.shape, complex128 if x.dtype is float64 else complex64)
+    return apply("rfft", x, norm="backward", name=name)
 
 
 def irfft(input_tensor: TensorLike, fft_length: IntLike | None = None, name: str | None = None) -> Tensor:
@@ -98,7 +100,7 @@ def irfft(input_tensor: TensorLike, fft_length: IntLike | None = None, name: str
     length = None if fft_length is None else _static_length(fft_length)
     x = convert_to_tensor(with_default_dtype(input_tensor, complex64), dtype_hint=complex64)
     if x.shape[-1:] == [0]:
-        return zeros([*x.shape[:-1], length or 0], float32)
+        return zeros([*x.shape[:-1], length or 0], x.dtype.real_dtype)
     if length is not None:
         check_length(x, -1, length // 2 + 1)
     return apply("irfft", x, length=length, norm="backward", name=name)

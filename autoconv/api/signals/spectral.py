@@ -30,7 +30,9 @@ Window = Callable[..., Tensor]  # (length, dtype=) -> the factors of a frame's e
 def hann_window(
     window_length: IntLike, periodic: bool = True, dtype: DTypeLike = float32, name: str | None = None
 ) -> Tensor:
-    """A raised cosine over `window_length` elements; a `periodic` one has the period `window_length` if that is even.
+    """A raised cosine over `window_length` elements. Its period is `window_length` - 1.
+
+    With `periodic`, an even `window_length` is the period.
 
     >>> autoconv.signal.hann_window(4).numpy()
     array([0. , 0.5, 1. , 0.5], dtype=float32)
@@ -142,7 +144,7 @@ def inverse_stft(
 ) -> Tensor:  # fmt: skip
     """The signal [..., elements] of a short-time Fourier transform: its frames, windowed and added.
 
-    It is the inverse of `stft` with the window of `inverse_stft_window_fn`.
+    With the window of `inverse_stft_window_fn`, this is the inverse of `stft`.
 
     >>> spectra = autoconv.signal.stft(autoconv.ones([16]), frame_length=8, frame_step=4)
     >>> autoconv.signal.inverse_stft(spectra, frame_length=8, frame_step=4).shape

@@ -129,7 +129,8 @@ def _combine_unions(
 def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTensor:
     """Return a sparse tensor whose values are `op` of the values of the sparse tensors among the arguments.
 
-    They have to have the same coordinates; those of the first are taken. Raises ValueError if none is sparse.
+    The sparse tensors have to have the same coordinates; those of the first one are taken. Raises ValueError if no
+    argument is sparse.
 
     >>> autoconv.sparse.map_values(autoconv.square, autoconv.SparseTensor([[1]], [5], [3])).values.numpy()
     array([25], dtype=int32)
@@ -266,7 +267,9 @@ def segment_sum(
     data: TensorLike, indices: TensorLike, segment_ids: TensorLike, num_segments: IntLike | None = None,
     name: str | None = None, sparse_gradient: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Return for each segment the sum of the rows of `data` at `indices[i]` with this number in `segment_ids[i]`.
+    """Return the sum of the rows of each segment: row `data[indices[i]]` belongs to the segment `segment_ids[i]`.
+
+    By default `num_segments` is the last id plus 1.
 
     >>> autoconv.sparse.segment_sum([1, 2, 4], [0, 2, 1], [0, 0, 1]).numpy()
     array([5, 2], dtype=int32)
@@ -278,7 +281,7 @@ def segment_mean(
     data: TensorLike, indices: TensorLike, segment_ids: TensorLike, num_segments: IntLike | None = None,
     name: str | None = None, sparse_gradient: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Return for each segment the mean of the rows of `data`, as `segment_sum` the sum.
+    """Return the mean of the rows of each segment; parameters as in `segment_sum`.
 
     >>> autoconv.sparse.segment_mean([1.0, 2.0, 4.0], [0, 2, 1], [0, 0, 1]).numpy()
     array([2.5, 2. ], dtype=float32)

@@ -60,7 +60,7 @@ def to_dense(
 
 
 def _set_static_shape(dense: Tensor, sparse: SparseTensor) -> Tensor:
-    """Return the dense tensor; in a graph, set its static shape to that of the sparse one before."""
+    """Return the dense tensor, in a graph with the static shape of the sparse tensor."""
     if sparse.shape.rank is not None and current_region() is not None:
         dense.set_shape(sparse.shape)  # type: ignore[attr-defined]
     return dense

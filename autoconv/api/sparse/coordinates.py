@@ -67,7 +67,7 @@ def column(indices: Tensor, axis: int) -> Tensor:
 
 
 def unite_positions(sparse: Sequence[SparseTensor]) -> tuple[Tensor, list[Tensor]]:
-    """Return the sorted union of the positions of sparse tensors, and for each tensor the indices of its own in it."""
+    """Return the sorted union of the positions of sparse tensors, and for each tensor its positions' indices in it."""
     positions_by_tensor = [positions(tensor.indices, tensor.dense_shape) for tensor in sparse]
     all_positions = concat(positions_by_tensor, 0)
     order = argsort(all_positions, stable=True)

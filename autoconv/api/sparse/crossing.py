@@ -39,6 +39,7 @@ def cross_hashed(
 ) -> SparseTensor:
     """Return for each row the hash of every combination of one value of each input, modulo `num_buckets`.
 
+    With `num_buckets` 0, the hash is modulo 2^63 - 1.
     The inputs are sparse or dense matrices of strings or integers.
 
     >>> autoconv.sparse.cross_hashed([autoconv.constant([["a"]]), autoconv.constant([[1]])], num_buckets=10).dtype
@@ -137,7 +138,7 @@ class JoinedFeatures(Features):
 @attribute_class
 @dataclass(frozen=True)
 class HashedFeatures(Features):
-    """Hash the features of a combination in their order, modulo `buckets`, starting with `key`."""
+    """Hash the features of a combination in their order, starting with `key`, modulo `buckets` (0: 2^63 - 1)."""
 
     buckets: int
     key: int

@@ -94,7 +94,9 @@ def _label_specs() -> list[TensorSpec]:
 @attribute_class
 @dataclass(frozen=True)
 class GreedyDecoder:
-    """Take the largest logit of each frame; returns indices, values and shape of the labels, and the scores.
+    """A function that takes the largest logit of each frame; see `ctc_greedy_decoder`.
+
+    It returns indices, values and shape of the sparse tensor of labels, and the scores.
 
     With `merge`, equal labels of neighbouring frames become one. `blank` is the blank's class, None for the last one.
     """
@@ -126,10 +128,10 @@ class GreedyDecoder:
 @attribute_class
 @dataclass(frozen=True)
 class BeamSearchDecoder:
-    """Keep the most probable label sequences, each with its log-probabilities (ending in a blank, ending in a label).
+    """A function that keeps the most probable label sequences after each frame; see `ctc_beam_search_decoder`.
 
-    Returns indices, values and shape of the labels of each path, and the scores; `width` is the number of sequences
-    kept, `paths` that of sequences returned.
+    It returns indices, values and shape of the labels of each path, and the scores. `width` is the number of sequences
+    that are kept, `paths` the number of sequences that are returned.
     """
 
     graphdef_name: ClassVar = "CTCBeamSearchDecoder"
@@ -156,7 +158,10 @@ class BeamSearchDecoder:
         return *(array for sequences in sequences_by_path for array in _sparse_arrays(sequences)), scores
 
     def _search(self, frames: list[list[float]], blank: int) -> list[tuple[Labels, float]]:
-        """Return the most probable label sequences and their log-probabilities, in descending order."""
+        """Return the most probable label sequences and their log-probabilities, in descending order.
+
+        The beam has two log-probabilities for each sequence: of frames that end in a blank, and in the last label.
+        """
         beam: dict[Labels, tuple[float, float]] = {(): (0.0, -math.inf)}
         for frame in frames:
             next_beam: dict[Labels, tuple[float, float]] = {}
@@ -166,7 +171,7 @@ class BeamSearchDecoder:
                 if labels:
                     _add_probabilities(next_beam, labels, -math.inf, after_label + frame[labels[-1]])
                 for label in range(blank):
-                    # A repeated label is a second one only after a blank.
+                    # A label that equals the last one extends the sequence only after a blank.
                     prefix_score = after_blank if labels and labels[-1] == label else total
                     _add_probabilities(next_beam, (*labels, label), -math.inf, prefix_score + frame[label])
             best_sequences = sorted(next_beam, key=lambda labels: -_log_sum(*next_beam[labels]))[: self.width]
@@ -207,9 +212,7 @@ def _sequences(indices: Any, values: Any) -> dict[tuple[int, ...], list[Any]]:
 
 
 def _levenshtein_distance(first: list[Any], second: list[Any]) -> int:
-    """Return the least number of insertions, deletions and replacements that turn one sequence into the other.
-
-    """
+    """Return the least number of insertions, deletions and replacements that turn one sequence into the other."""
     # distances[j] is the distance between the first i items of `first` and the first j items of `second`.
     distances = list(range(len(second) + 1))
     for i, item in enumerate(first, 1):
@@ -250,6 +253,6 @@ def _add_probabilities(
 
 
 def _log_sum(first: float, second: float) -> float:
-    """Return log(exp(a) + exp(b))."""
+    """Return log(exp(first) + exp(second)), without overflow."""
     low, high = min(first, second), max(first, second)
     return high if low == -math.inf else high + math.log1p(math.exp(low - high))

@@ -66,7 +66,9 @@ def safe_embedding_lookup_sparse(
     combiner: str = "mean", default_id: int | None = None, max_norm: float | None = None, name: str | None = None,
     allow_fast_lookup: bool = False,
 ) -> Tensor:  # fmt: skip
-    """`embedding_lookup_sparse` without negative ids, and without weights from 0 down unless the combiner is "sum".
+    """`embedding_lookup_sparse` without negative ids, and without ids whose weight is 0 or negative.
+
+    The combiner "sum" keeps ids with such weights.
 
     A row without ids gets the row of `default_id`, or zeros.
 
@@ -76,7 +78,7 @@ def safe_embedding_lookup_sparse(
            [3., 4.]], dtype=float32)
     """
     to_sparse = getattr(sparse_ids, "to_sparse", None)
-    sparse = sparse_argument(sparse_ids if to_sparse is None else to_sparse())  # ragged ids are those of rows
+    sparse = sparse_argument(sparse_ids if to_sparse is None else to_sparse())  # ragged ids
     outer_shape = get_item(sparse.dense_shape, slice(None, -1))
     matrix_shape = concat([expand_dims(reduce_prod(outer_shape), 0), get_item(sparse.dense_shape, slice(-1, None))], 0)
     ids = reshape_sparse(sparse, matrix_shape)

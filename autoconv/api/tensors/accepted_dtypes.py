@@ -23,8 +23,8 @@ def check_dtype(
     `kernel_dtypes` are the dtypes for which TensorFlow has a kernel, if it accepts more than it computes: another dtype
     raises MissingKernelError.
 
-    Python's numbers are not checked, since they take a dtype that fits; nor are arrays beside a tensor, whose dtype
-    they are cast to.
+    Python's numbers are not checked, since they take a dtype that fits. Arrays beside a tensor are not checked either:
+    they are cast to the dtype of the tensor.
     """
     has_tensor = any(isinstance(getattr(value, "dtype", None), DType) for value in values)
     for value in values:

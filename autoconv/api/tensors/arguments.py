@@ -18,9 +18,9 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def static_axes(axis: AxisLike) -> tuple[int, ...] | None:
-    """Return `axis` (None, an int, a list or tuple of ints, or a tensor of constants) as a tuple of ints.
+    """Return an int, a list or tuple of ints, or a tensor of constants as a tuple of ints; None unchanged.
 
-    Raises TypeError for a tensor whose value is not known while tracing, and for floats.
+    Raises UnknownAxis for a tensor of a graph whose value is not known while tracing, and another TypeError for floats.
     """
     if axis is None:
         return None
@@ -45,7 +45,7 @@ def static_int(value: TensorLike, name: str) -> int:
 
 
 def axis_in_range(axis: int, rank: int) -> int:
-    """Return an axis counted from the start; raises InvalidArgumentError for one that the tensor does not have."""
+    """Return an axis counted from the start; raises InvalidArgumentError unless it is from -rank to rank - 1."""
     if not -rank <= axis < rank:
         raise InvalidArgumentError(f"axis {axis} is out of range for a tensor of {rank} dimensions")
     return axis % rank

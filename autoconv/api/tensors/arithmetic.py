@@ -58,7 +58,7 @@ def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 
 def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
-    """x / y, as `divide`; a number or an array in place of x keeps its dtype, which has to be that of a tensor y.
+    """x / y, as `divide`; but a number or an array x beside a tensor y has to have the dtype of y.
 
     >>> autoconv.truediv([1.0, 3.0], 2.0).numpy()
     array([0.5, 1.5], dtype=float32)
@@ -141,6 +141,7 @@ def divide_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tens
     array([0. , 0.5], dtype=float32)
     """
     operands = _convert_operands(x, y)
+    # Variables are read once.
     x, y = (convert_to_tensor(operand) if as_tensor(operand) is not None else operand for operand in operands)
     is_zero = apply("equal", y, 0)
     divisor = apply("select", is_zero, apply("ones_like", y), y)
@@ -172,14 +173,15 @@ def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
-    """(x - y)², element by element.
+    """(x - y)², element by element; |x - y|² for complex operands.
 
     >>> autoconv.math.squared_difference([1.0, 5.0], [3.0, 4.0]).numpy()
     array([4., 1.], dtype=float32)
     """
     check_dtype("squared_difference", FLOATING | LARGE_INTEGERS | COMPLEX, x, y)
     if any(value.dtype.is_complex for value in convert_pair(x, y)):
-        return apply("multiply", (difference := apply("subtract", x, y)), apply("conjugate", difference), name=name)
+        difference = apply("subtract", x, y)
+        return apply("multiply", difference, apply("conjugate", difference), name=name)
     return apply("squared_difference", x, y, name=name)
 
 

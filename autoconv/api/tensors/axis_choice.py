@@ -22,7 +22,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
-Axes = tuple[int, ...]  # one possible value of a vector of axes; an axis is a vector of one
+Axes = tuple[int, ...]  # one possible value of a vector of axes; a single axis counts as a vector of one element
 
 
 def any_axis(
@@ -105,8 +105,9 @@ def _switch_over_axes(
 def _choice_index(positive_axes: Tensor, choices: list[Axes], rank: int, needs_order: bool) -> Tensor:
     """Return the index of the run-time axes in `choices`, or len(choices) if they are not in it.
 
-    The axes are the digits of a number in base `rank`, or, if their order does not matter, the bits of a number. A
-    table has the index for each number. An axis that occurs twice gives a number with fewer bits than axes.
+    The axes are the digits of a number in base `rank`, or, if their order does not matter, the bits of a number. For
+    each number, one table has the index in `choices` and another one the number of axes. The latter differs from the
+    number of run-time axes if one of these occurs twice, since the sum of the bits is then another number.
     """
     is_in_range = apply(
         "logical_and", apply("greater_equal", positive_axes, np.int64(0)), apply("less", positive_axes, np.int64(rank))

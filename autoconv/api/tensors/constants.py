@@ -98,7 +98,7 @@ def eye(
            [0., 1.]], dtype=float32)
     """
     operands, sizes = shape_argument([num_rows, num_rows if num_columns is None else num_columns])
-    assert sizes is not None
+    assert sizes is not None  # a list has a known length
     rows, columns = sizes
     matrix = apply("eye", *operands, num_rows=rows, num_columns=columns, dtype=as_dtype(dtype), name=name)
     if batch_shape is None:
@@ -141,7 +141,10 @@ def range(
 
 
 def _as_scalar(bound: Any) -> Any:
-    """Return an eager vector of one element as its element; raises ValueError for other vectors."""
+    """Return scalars unchanged, and outside of a graph the element of a vector that has one.
+
+    Raises InvalidArgumentError for all other tensors and lists.
+    """
     if not isinstance(bound, (list, tuple, np.ndarray)) and (as_tensor(bound) is None or not bound.shape.rank):
         return bound
     tensor = convert_to_tensor(bound)
@@ -153,7 +156,7 @@ def _as_scalar(bound: Any) -> Any:
 
 
 def _widest_dtype(bounds: tuple[Any, ...]) -> DType:
-    """Return the widest dtype of the bounds of a range, or the first one's if one is not in `_DTYPES_BY_WIDTH`."""
+    """Return the widest dtype of the bounds of a range; that of the first if a bound has none of `_DTYPES_BY_WIDTH`."""
     dtypes = [
         (convert_to_tensor(bound) if tensor is None else tensor).dtype
         for bound, tensor in zip(bounds, map(as_tensor, bounds), strict=True)
@@ -178,7 +181,7 @@ def _range_length(start: Any, limit: Any, delta: Any) -> int | None:
         return None
     if all(isinstance(bound, (int, np.integer)) for bound in (start, limit, delta)):
         return len(builtins.range(int(start), int(limit), int(delta)))
-    # For other floats the kernel determines the length, in their precision.
+    # The length of other ranges of floats depends on rounding in their dtype, so the kernel determines it.
     quotient = (float(limit) - float(start)) / float(delta)
     has_whole_bounds = all(float(bound).is_integer() for bound in (start, delta))
     is_exact = quotient.is_integer() and abs(quotient) < 2**20 and has_whole_bounds

@@ -28,7 +28,8 @@ def gather(
 ) -> Tensor:  # fmt: skip
     """The slices of `params` along `axis` at `indices`; the first `batch_dims` dimensions of both are a common batch.
 
-    Raises InvalidArgumentError for an index that is not in [0, size).
+    `axis` is `batch_dims` by default; a negative `batch_dims` is counted from the rank of `indices`. Raises
+    InvalidArgumentError for an index that is not in [0, size).
 
     >>> autoconv.gather([[1, 2], [3, 4], [5, 6]], [2, 0]).numpy()
     array([[5, 6],
@@ -46,7 +47,7 @@ def gather(
 
 
 def _index_array(indices: TensorLike) -> Any:
-    """Return indices unchanged, but an empty list, which would be floats, as an empty int32 array of its shape."""
+    """Return indices unchanged, but an empty list as an int32 array of its shape: as a tensor it would be floats."""
     if isinstance(indices, (list, tuple)) and not has_symbolic_or_variable(indices) and not np.size(indices):
         return np.zeros(np.shape(indices), np.int32)
     return indices
@@ -63,9 +64,16 @@ def gather_nd(
     >>> autoconv.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy()
     array([2, 3], dtype=int32)
     """
+    _refuse_ignored_indices(bad_indices_policy)
     check_dtype("gather_nd", INDICES, indices)
     batch_rank = static_int(batch_dims, "batch_dims")
     return apply("gather_nd", params, _index_array(indices), batch_dims=batch_rank, name=name)
+
+
+def _refuse_ignored_indices(policy: str) -> None:
+    """Raise NotImplementedError for the policy "IGNORE": indices out of range always raise InvalidArgumentError."""
+    if policy == "IGNORE":
+        raise NotImplementedError("bad_indices_policy='IGNORE': remove the indices that are out of range before")
 
 
 def scatter_nd(indices: TensorLike, updates: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
@@ -98,6 +106,7 @@ def tensor_scatter_nd_add(
     >>> autoconv.tensor_scatter_nd_add([1, 2, 3], [[1]], [9]).numpy()
     array([ 1, 11,  3], dtype=int32)
     """
+    _refuse_ignored_indices(bad_indices_policy)
     return apply("tensor_scatter_nd_add", tensor, indices, updates, name=name)
 
 
@@ -109,6 +118,7 @@ def tensor_scatter_nd_sub(
     >>> autoconv.tensor_scatter_nd_sub([1, 2, 3], [[1]], [9]).numpy()
     array([ 1, -7,  3], dtype=int32)
     """
+    _refuse_ignored_indices(bad_indices_policy)
     return apply("tensor_scatter_nd_sub", tensor, indices, updates, name=name)
 
 
@@ -120,6 +130,7 @@ def tensor_scatter_nd_min(
     >>> autoconv.tensor_scatter_nd_min([1, 2, 3], [[1]], [0]).numpy()
     array([1, 0, 3], dtype=int32)
     """
+    _refuse_ignored_indices(bad_indices_policy)
     return apply("tensor_scatter_nd_min", tensor, indices, updates, name=name)
 
 
@@ -131,6 +142,7 @@ def tensor_scatter_nd_max(
     >>> autoconv.tensor_scatter_nd_max([1, 2, 3], [[1]], [9]).numpy()
     array([1, 9, 3], dtype=int32)
     """
+    _refuse_ignored_indices(bad_indices_policy)
     return apply("tensor_scatter_nd_max", tensor, indices, updates, name=name)
 
 
@@ -233,24 +245,23 @@ def unsorted_segment_sum(
     static_ids = static_value(ids)
     count = apply("cast", num_segments, dtype=ids.dtype) if static_count is None else int(static_count)
     if static_ids is None or (np.asarray(static_ids) < 0).any():
-        return _sum_without_negative_ids(convert_to_tensor(data), ids, count)
+        return get_item(_sum_by_count(data, move_negative_ids(ids, count), count + 1), slice(None, -1))
     return _sum_by_count(data, ids, count, name)
 
 
 def _sum_by_count(data: TensorLike, ids: Tensor, count: Any, name: str | None = None) -> Tensor:
+    """Return the sums of `count` segments; `count` is an int, or a scalar tensor of the dtype of the ids."""
     operands, static_count = ((), count) if isinstance(count, int) else ((count,), None)
     return apply("segment_sum", data, ids, *operands, num_segments=static_count, name=name)
 
 
-def _sum_without_negative_ids(data: Tensor, ids: Tensor, segment_count: Any) -> Tensor:
-    """Return the sums of the segments. Rows with negative ids are added to a further segment, which is dropped.
+def move_negative_ids(ids: Tensor, segment_count: Any) -> Tensor:
+    """Return the ids with `segment_count` in place of negative ones: a further segment, which the caller drops.
 
     Ids from `segment_count` on are raised by 1, so that they stay out of range.
     """
-    shifted_ids = where(
-        apply("less", ids, 0), segment_count, where(apply("less", ids, segment_count), ids, apply("add", ids, 1))
-    )
-    return get_item(_sum_by_count(data, shifted_ids, segment_count + 1), slice(None, -1))
+    nonnegative_ids = where(apply("less", ids, segment_count), ids, apply("add", ids, 1))
+    return where(apply("less", ids, 0), segment_count, nonnegative_ids)
 
 
 def dynamic_partition(

@@ -59,7 +59,7 @@ def _is_known(shape: Any, axis: int) -> bool:
 
 
 def _static_length(values: Any) -> int | None:
-    """Return the length of a list or vector, if it is known."""
+    """Return the length of a list or vector, None if it is not known while tracing."""
     if as_tensor(values) is None:
         return len(values)
     shape = convert_to_tensor(values).shape
@@ -85,7 +85,7 @@ def _ints_or_scalars(values: Any, default_length: int | None = None) -> list[Any
 
 
 def _int_or_scalar(value: TensorLike) -> Any:
-    """Return a known value as an int, another as a scalar tensor."""
+    """Return a number that is known while tracing as an int, another one as a scalar tensor."""
     constant = static_value(value)
     return convert_to_tensor(value) if constant is None else int(constant)
 
@@ -93,18 +93,18 @@ def _int_or_scalar(value: TensorLike) -> Any:
 def _axis_slice(axis: int, start: Any, count: Any, axis_size: int | None) -> builtins.slice:
     """Return the slice of `count` elements from `start` on; a count of -1 takes all elements up to the end.
 
-    Raises InvalidArgumentError if it is known to be out of bounds.
+    `axis_size` is the size of the axis, None if it is not static. Raises InvalidArgumentError if the slice is known to
+    be out of bounds.
     """
-    if isinstance(start, int) and isinstance(count, int):
-        if axis_size is not None and not 0 <= start <= axis_size:
+    if not isinstance(count, int):
+        beyond_end = np.array(np.iinfo(np.int32).max, count.dtype.numpy)
+        return builtins.slice(start, apply("select", count < 0, beyond_end, start + count))
+    if isinstance(start, int) and axis_size is not None:
+        if not 0 <= start <= axis_size:
             raise InvalidArgumentError(f"Expected begin[{axis}] in [0, {axis_size}], but got {start}")
-        if axis_size is not None and count != -1 and not 0 <= count <= axis_size - start:
+        if count != -1 and not 0 <= count <= axis_size - start:
             raise InvalidArgumentError(f"Expected size[{axis}] in [0, {axis_size - start}], but got {count}")
-        return builtins.slice(start, None if count == -1 else start + count)
-    if isinstance(count, int):
-        return builtins.slice(start, None if count == -1 else start + count)
-    stop = apply("select", count < 0, np.array(np.iinfo(np.int32).max, count.dtype.numpy), start + count)
-    return builtins.slice(start, stop)
+    return builtins.slice(start, None if count == -1 else start + count)
 
 
 def strided_slice(
@@ -113,10 +113,10 @@ def strided_slice(
     ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: Any = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """input_[begin[0]:end[0]:strides[0], …]. Bit i of a mask changes entry i of this index.
+    """input_[begin[0]:end[0]:strides[0], …], where entry i of the index is changed if bit i of a mask is set.
 
-    `begin_mask` and `end_mask` omit its bound; it becomes `...` by `ellipsis_mask`, a new dimension by
-    `new_axis_mask`, and the single number begin[i] by `shrink_axis_mask`.
+    `begin_mask` omits the start of the entry, and `end_mask` its end. The entry is `...` by `ellipsis_mask`, a new
+    dimension by `new_axis_mask`, and the single number begin[i] by `shrink_axis_mask`.
 
     >>> autoconv.strided_slice([1, 2, 3, 4], [0], [4], [2]).numpy()
     array([1, 3], dtype=int32)

@@ -1,4 +1,7 @@
-"""Elementary and special functions, element by element, and cumulative sums and products; the dtype is kept."""
+"""Elementary and special functions, element by element, and cumulative sums and products.
+
+Results have the dtype of the input where the docstring of a function does not name another one.
+"""
 
 from __future__ import annotations
 
@@ -322,7 +325,7 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
 
 
 def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
-    """The derivative of order `a` of digamma at x; `a` is a whole number from 0 on, or a tensor of them.
+    """The derivative of order `a` of digamma at x; `a` is a whole number from 0 on, or a tensor of such numbers.
 
     >>> autoconv.math.polygamma(1, 1.0).numpy().round(3)
     np.float32(1.645)

@@ -22,8 +22,8 @@ def norm(
 ) -> Tensor:
     """The norm over `axis`: of vectors for an int, of all elements for None, of matrices for a pair of axes.
 
-    `ord` is "euclidean", "fro" (pairs only), 1, 2, inf or, for vectors, any positive number. Raises ValueError for
-    other values.
+    `ord` is "euclidean", 1 or inf; also "fro" for matrices and all elements, and any positive number unless for
+    matrices. Raises ValueError for other values.
 
     >>> autoconv.norm([3.0, 4.0]).numpy()
     np.float32(5.0)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from autoconv.api.control.flow import while_loop
 from autoconv.api.tensors.accepted_dtypes import as_indices, check_dtype
 from autoconv.api.tensors.arguments import convert_pair
 from autoconv.api.tensors.casts import cast, stop_gradient
 from autoconv.api.tensors.comparison import clip_by_value
+from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.constants import zeros
+from autoconv.api.tensors.gather import where
 from autoconv.api.tensors.reductions import reduce_max
-from autoconv.api.tensors.shaping import concat, reshape, shape, stack
+from autoconv.api.tensors.shaping import concat, reshape, roll, shape, stack
 from autoconv.graph.dtype_sets import LARGE_INTEGERS, SINGLE_OR_DOUBLE
 from autoconv.graph.dtypes import as_dtype, int32
 from autoconv.runtime.annotations import DTypeLike, TensorLike
@@ -85,9 +89,8 @@ def dynamic_stitch(indices: Sequence[Any], data: Sequence[Any], name: str | None
     """
     positions: list[Any] = [convert_to_tensor(index, int32) for index in indices]
     row_groups = [convert_to_tensor(group) for group in data]
-    ranks = [target_positions.shape.rank for target_positions in positions]
     flat_positions = concat([reshape(target_positions, [-1]) for target_positions in positions], 0)
-    row_shape = shape(row_groups[0])[ranks[0] :]  # type: ignore[index,misc]
+    row_shape = shape(row_groups[0])[len(positions[0].shape) :]  # type: ignore[index]
     all_rows = concat([reshape(group, concat([[-1], row_shape], 0)) for group in row_groups], 0)
     result_shape = concat([[reduce_max(flat_positions) + 1], row_shape], 0)
     coordinates = apply("expand_dims", flat_positions, axis=-1)
@@ -151,8 +154,8 @@ def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
     array([ 3, -3], dtype=int32)
     """
     dividend, divisor = convert_pair(x, y)
-    magnitude = apply("abs", dividend) // apply("abs", divisor)
-    return magnitude * apply("sign", dividend) * apply("sign", divisor)
+    quotient = dividend // divisor
+    return quotient + cast(_is_floor_below(dividend, divisor), quotient.dtype)
 
 
 def truncatemod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
@@ -162,7 +165,16 @@ def truncatemod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
     array([ 1, -1], dtype=int32)
     """
     dividend, divisor = convert_pair(x, y)
-    return apply("sign", dividend) * (apply("abs", dividend) % apply("abs", divisor))
+    if not dividend.dtype.is_integer:
+        return apply("sign", dividend) * (apply("abs", dividend) % apply("abs", divisor))
+    remainder = dividend % divisor
+    return remainder - divisor * cast(_is_floor_below(dividend, divisor), remainder.dtype)
+
+
+def _is_floor_below(dividend: Tensor, divisor: Tensor) -> Tensor:
+    """Return whether a quotient rounded down is less than the quotient rounded towards zero, then by 1."""
+    have_different_signs = apply("not_equal", apply("less", dividend, 0), apply("less", divisor, 0))
+    return apply("logical_and", have_different_signs, apply("not_equal", apply("modulo", dividend, divisor), 0))
 
 
 def realdiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
@@ -200,7 +212,29 @@ def cumulative_logsumexp(
     array([0.    , 0.6931, 1.0986], dtype=float32)
     """
     tensor: Any = convert_to_tensor(x)
-    maximum = apply("reduce_max", stop_gradient(tensor), axis=(axis,), keepdims=True)
-    maximum = apply("select", apply("is_finite", maximum), maximum, apply("zeros_like", maximum))
-    sums = apply("cumsum", apply("exp", tensor - maximum), axis=axis, exclusive=bool(exclusive), reverse=bool(reverse))
-    return apply("log", sums) + maximum
+    size = shape(tensor)[axis]
+    indices = tensor_range(size)
+    later_axes = range(axis % len(tensor.shape) + 1, len(tensor.shape))
+    distances = reshape(size - 1 - indices if reverse else indices, [-1, *(1 for _ in later_axes)])  # from the start
+
+    def shift(values: Any, offset: Any) -> Any:
+        """Return the values moved by `offset` places away from the start, with -inf in the first places."""
+        moved_values = roll(values, -offset if reverse else offset, axis)
+        return where(distances < offset, -math.inf, moved_values)
+
+    def double_width(width: Any, sums: Any) -> tuple[Any, Any]:
+        """Return twice the width, and for each element the result for the window of that width which ends there."""
+        return 2 * width, _logaddexp(sums, shift(sums, width))
+
+    start = shift(tensor, 1) if exclusive else tensor
+    _, sums = while_loop(lambda width, _: width < size, double_width, [1, start])
+    return sums
+
+
+def _logaddexp(x: Tensor, y: Tensor) -> Any:
+    """Return log(exp(x) + exp(y)), without overflow."""
+    maximum = stop_gradient(apply("maximum", x, y))
+    is_finite = apply("is_finite", maximum)
+    finite_maximum: Any = where(is_finite, maximum, 0.0)
+    sums = apply("exp", x - finite_maximum) + apply("exp", y - finite_maximum)
+    return where(is_finite, apply("log", where(is_finite, sums, 1.0)) + finite_maximum, maximum)

@@ -1,4 +1,4 @@
-"""Reductions. `axis` is None (all axes), an int, a list or tuple of ints, or a tensor of constants.
+"""Reductions. `axis` is None (all axes), an int, a list or tuple of ints, or an integer tensor.
 
 Raises ValueError for an axis that the tensor does not have.
 """
@@ -18,7 +18,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def _reduce(op: str, x: Any, axis: Any, keepdims: bool | None, name: str | None) -> Tensor:
-    """Return the result of a reduction, for axes that are known while tracing."""
+    """Return the result of the reduction `op`; raises UnknownAxis, which `any_axis` handles, for a run-time axis."""
     return apply(op, x, axis=static_axes(axis), keepdims=bool(keepdims), name=name)
 
 

@@ -14,6 +14,7 @@ from autoconv.api.tensors.constants import fill, ones_like, zeros
 from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import (
     increasing_ids,
+    move_negative_ids,
     scatter_nd,
     tensor_scatter_nd_max,
     tensor_scatter_nd_min,
@@ -167,11 +168,10 @@ def bincount(
     if len(rows.shape) == 2:
         row_count = shape(rows)[0]
         ids = where(apply("less", ids, 0), -1, ids + expand_dims(tensor_range(row_count), 1) * length)
-        sums = reshape(
-            _sum_by_ids(reshape(weight_values, [-1]), reshape(ids, [-1]), row_count * length), [row_count, length]
-        )
+        flat_sums = unsorted_segment_sum(reshape(weight_values, [-1]), reshape(ids, [-1]), row_count * length)
+        sums = reshape(flat_sums, [row_count, length])
     else:
-        sums = _sum_by_ids(weight_values, ids, length)
+        sums = unsorted_segment_sum(weight_values, ids, length)
     return cast(apply("not_equal", sums, cast(0, sums.dtype)), out_dtype) if binary_output else sums
 
 
@@ -201,28 +201,21 @@ def _flatten_ids(data: TensorLike, segment_ids: TensorLike) -> tuple[Tensor, Ten
     return values, ids
 
 
-def _sum_by_ids(rows: Tensor, ids: Tensor, segment_count: Any) -> Tensor:
-    """Return the sums of rows by their ids; rows with a negative id are added to a further row, which is dropped."""
-    segment_count = cast(segment_count, ids.dtype)
-    row_ids = where(apply("less", ids, cast(0, ids.dtype)), segment_count, ids)
-    return get_item(unsorted_segment_sum(rows, row_ids, segment_count + 1), slice(None, -1))
-
-
 def _segment_extreme(
     function: str, data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, scatter: Callable[..., Tensor],
     neutral_of: Any,
 ) -> Tensor:  # fmt: skip
-    """Return the maxima or minima of segments, which `scatter` collects.
+    """Return the maxima or minima of segments; `scatter` is tensor_scatter_nd_max or tensor_scatter_nd_min.
 
-    The initial rows have `neutral_of(dtype)`, the neutral element of the maximum or minimum. `function` is named in
-    errors.
+    Segments without rows have `neutral_of(dtype)`, the neutral element of the maximum or minimum. `function` is named
+    in errors.
     """
     rows, ids = _flatten_ids(data, segment_ids)
     numpy_dtype = rows.dtype.numpy
     check_dtype(function, REAL, rows)
     neutral_element = neutral_of(rows.dtype)
     segment_count = cast(num_segments, ids.dtype)
-    row_ids = where(apply("less", ids, cast(0, ids.dtype)), segment_count, ids)
+    row_ids = move_negative_ids(ids, segment_count)
     sizes = concat([[segment_count + 1], shape(rows, ids.dtype)[1:]], 0)
     initial_rows = fill(sizes, convert_to_tensor(np.array(neutral_element, numpy_dtype)))
     return get_item(scatter(initial_rows, expand_dims(row_ids, 1), rows), slice(None, -1))
@@ -231,14 +224,13 @@ def _segment_extreme(
 def _scaled_sum(
     data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, divisor_of_count: Callable[..., Any]
 ) -> Tensor:
-    """Return the sums of segments, each divided by `divisor_of_count(n)`, where n is its number of rows, at least 1."""
+    """Return the sums of segments, each divided by `divisor_of_count(n)` for its n rows; n is 1 if it has none."""
     rows, ids = _flatten_ids(data, segment_ids)
-    count = apply("maximum", _sum_by_ids(ones_like(ids), ids, num_segments), cast(1, ids.dtype))
-    count = cast(count, rows.dtype)
-    divisors = divisor_of_count(count)
+    counts = apply("maximum", unsorted_segment_sum(ones_like(ids), ids, num_segments), cast(1, ids.dtype))
+    divisors = divisor_of_count(cast(counts, rows.dtype))
     for _ in range(len(rows.shape) - 1):
         divisors = expand_dims(divisors, -1)
-    return _sum_by_ids(rows, ids, num_segments) / divisors
+    return unsorted_segment_sum(rows, ids, num_segments) / divisors
 
 
 def _sorted_ids(segment_ids: TensorLike) -> tuple[Tensor, Tensor]:
@@ -250,7 +242,7 @@ def _sorted_ids(segment_ids: TensorLike) -> tuple[Tensor, Tensor]:
 def _reduce_with_zeros(
     function: str, data: TensorLike, segment_ids: TensorLike, scatter: Callable[..., Tensor], infinity: float
 ) -> Tensor:
-    """Return the extremes of sorted segments with 0 in those without rows; `infinity` is neutral among floats."""
+    """Return the maxima (`infinity` is -inf) or minima (inf) of sorted segments, 0 for segments without rows."""
     rows, (ids, count) = convert_to_tensor(data), _sorted_ids(segment_ids)
 
     def neutral_of(dtype: Any) -> Any:

@@ -68,9 +68,9 @@ def rank(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def ensure_shape(x: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
-    """`x`, checked at run time to have that shape, in which None matches any size.
+    """`x`, checked at run time to have the shape `shape`, in which None matches any size.
 
-    Raises InvalidArgumentError at run time, ValueError while tracing if the shapes are known to be incompatible.
+    Raises InvalidArgumentError at run time, or ValueError while tracing if the shapes are known to be incompatible.
 
     >>> autoconv.ensure_shape([1, 2], [None]).shape
     TensorShape([2])
@@ -94,9 +94,9 @@ def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Te
     operands, static_shape = shape_argument(shape)
     if not operands and static_shape is not None and {0, -1} <= set(static_shape):
         old_sizes = convert_to_tensor(tensor).shape
-        if old_sizes.is_fully_defined() and 0 in old_sizes.as_list():  # -1 stands for the sizes other than 0
-            given_size = math.prod(size for size in static_shape if size and size > 0)
-            inferred_size = math.prod(filter(None, old_sizes.as_list())) // given_size
+        if old_sizes.is_fully_defined() and 0 in old_sizes.as_list():  # zeros are left out when -1 is inferred
+            known_product = math.prod(size for size in static_shape if size and size > 0)
+            inferred_size = math.prod(filter(None, old_sizes.as_list())) // known_product
             static_shape = tuple(inferred_size if size == -1 else size for size in static_shape)
     return apply("reshape", tensor, *operands, shape=static_shape, name=name)
 
@@ -191,7 +191,7 @@ def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> T
 
 @any_axis()
 def repeat(input: TensorLike, repeats: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
-    """Each slice along `axis` repeated `repeats` times, a number or one for each slice; without an axis, each element.
+    """Each slice along `axis` repeated; without an axis, each element. `repeats` is one number, or one for each slice.
 
     >>> autoconv.repeat([1, 2], 2).numpy()
     array([1, 1, 2, 2], dtype=int32)
@@ -212,7 +212,7 @@ def pad(
 ) -> Tensor:
     """`tensor` with paddings[i] = (before, after) additional elements along dimension i.
 
-    They are `constant_values`, or mirror the tensor without its border (mode REFLECT) or with it (SYMMETRIC).
+    These are `constant_values` (CONSTANT), or mirror the tensor without its border (REFLECT) or with it (SYMMETRIC).
 
     >>> autoconv.pad([1, 2], [[1, 2]]).numpy()
     array([0, 1, 2, 0, 0], dtype=int32)
@@ -221,9 +221,9 @@ def pad(
     pairs = None if known_paddings is None else np.reshape(known_paddings, (-1, 2))
     static_paddings = None if pairs is None else tuple((int(before), int(after)) for before, after in pairs)
     operands = () if known_paddings is not None else (convert_to_tensor(_flatten_pairs(paddings)),)
-    filler = static_value(constant_values)
-    if filler is not None:
-        options = {"constant_values": np.asarray(filler).item(), "paddings": static_paddings, "mode": mode.upper()}
+    constant = static_value(constant_values if mode.upper() == "CONSTANT" else 0)
+    if constant is not None:
+        options = {"constant_values": np.asarray(constant).item(), "paddings": static_paddings, "mode": mode.upper()}
         return apply("pad", tensor, *operands, **options, name=name)
     padded_tensor = apply("pad", tensor, *operands, paddings=static_paddings, mode="CONSTANT", constant_values=0)
     is_inside = apply("ones_like", tensor, dtype=bool_)
@@ -232,7 +232,7 @@ def pad(
 
 
 def _flatten_pairs(paddings: Any) -> Any:
-    """Return a list of pairs as a flat list, which keeps what is known of each size; other paddings unchanged."""
+    """Return a list of pairs as a flat list, from which a static number is found; other paddings unchanged."""
     is_nested = isinstance(paddings, (list, tuple)) and all(isinstance(pair, (list, tuple)) for pair in paddings)
     has_pairs = is_nested and set(map(len, paddings)) == {2}
     return [amount for pair in paddings for amount in pair] if has_pairs else paddings
@@ -249,7 +249,7 @@ def concat(values: Any, axis: Any, name: str | None = "concat") -> Tensor:
     array([1, 2, 3], dtype=int32)
     """
     static_axis = static_int(axis, "axis")
-    if as_tensor(values) is not None or isinstance(values, np.ndarray):
+    if as_tensor(values) is not None or isinstance(values, np.ndarray):  # one tensor, not a list of them
         return apply("identity", values, name=name)
     items = items_of(values)
     if items is not None:
@@ -306,7 +306,7 @@ def unstack(
 ) -> list[Tensor]:
     """The rows along `axis`, as a list of tensors.
 
-    Raises ValueError when their number is neither given nor known while tracing.
+    Raises ValueError if the number of rows is not known while tracing, and `num` is None.
 
     >>> [row.numpy().tolist() for row in autoconv.unstack([[1, 2], [3, 4]])]
     [[1, 2], [3, 4]]
