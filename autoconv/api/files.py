@@ -83,7 +83,7 @@ class WriteFile:
         _write(path, contents)
 
 
-_ERRORS: dict[int, type[OpError]] = {  # TensorFlow's error classes by the system's error numbers
+_ERROR_CLASS_BY_NUMBER: dict[int, type[OpError]] = {  # for the system's error numbers
     **dict.fromkeys((errno.ENOENT,), NotFoundError),
     **dict.fromkeys((errno.EEXIST,), AlreadyExistsError),
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), PermissionDeniedError),
@@ -98,7 +98,7 @@ def file_errors(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        error_class = _ERRORS.get(error.errno or 0, UnknownError)
+        error_class = _ERROR_CLASS_BY_NUMBER.get(error.errno or 0, UnknownError)
         raise error_class(f"{path}; {error.strerror or error}") from None
 
 

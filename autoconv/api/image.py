@@ -95,7 +95,7 @@ def rot90(image: TensorLike, k: int = 1, name: str | None = None) -> Tensor:
 def crop_to_bounding_box(
     image: TensorLike, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Tensor:
-    """Crop an image to a target size, at an offset, both in pixels. Raises ValueError for a box that is not within it.
+    """Crop an image to a target size, at an offset, both in pixels. Raises ValueError unless it contains the box.
 
     >>> autoconv.image.crop_to_bounding_box(autoconv.ones([4, 5, 1]), 1, 1, 2, 3).shape
     TensorShape([2, 3, 1])

@@ -74,7 +74,7 @@ def resize(
         for axis, (old_size, new_size) in enumerate(zip(sides, new_sides, strict=True), 1):
             batch = gather(batch, _nearest_indices(old_size, new_size), axis=axis)
     else:
-        if method_name not in _KERNELS and method_name != "area":
+        if method_name not in _KERNEL_BY_METHOD and method_name != "area":
             raise ValueError(f"Resize method is not implemented: {method}")
         batch = cast(batch, float32)
         for old_size, new_size, equation in zip(sides, new_sides, ("oh,bhwc->bowc", "ow,bhwc->bhoc"), strict=True):
@@ -110,8 +110,8 @@ def resize_with_pad(
     return pad(resized_image, paddings if len(x.shape) == 3 else [[0, 0], *paddings])
 
 
-# By method: the radius in pixels beyond which weights are 0, and the weights by the distance from the centre.
-_KERNELS: dict[str, tuple[float, Callable[[Tensor], Tensor]]] = {
+# The radius in pixels beyond which weights are 0, and the function from the distance from the centre to the weights.
+_KERNEL_BY_METHOD: dict[str, tuple[float, Callable[[Tensor], Tensor]]] = {
     "bilinear": (1.0, lambda x: 1.0 - x),
     "bicubic": (
         2.0,
@@ -139,7 +139,7 @@ def _lanczos(distance: Tensor, radius: float) -> Tensor:
 
 def _kernel_weights(old_size: Any, new_size: Any, method: str, antialias: bool) -> Tensor:
     """Return the weights of old pixels in new ones, [new, old]; those of a new pixel add up to 1."""
-    radius, kernel = _KERNELS[method]
+    radius, kernel = _KERNEL_BY_METHOD[method]
     ratio = _as_float(old_size) / _as_float(new_size)
     stretch = apply("maximum", ratio, 1.0) if antialias else 1.0
     centres = expand_dims((cast(tensor_range(new_size), float32) + 0.5) * ratio, 1)

@@ -181,8 +181,8 @@ class LinearOperatorPermutation(SquareOperator):
         if not self._perm.dtype.is_integer:
             raise TypeError(f"Argument perm must be integer dtype. Found: {self._perm.dtype}")
         super().__init__(
-            as_dtype(dtype), None, True, is_self_adjoint, is_positive_definite, is_square=True, name=name,
-            parameters={"perm": perm},
+            as_dtype(dtype), is_non_singular=True, is_self_adjoint=is_self_adjoint,
+            is_positive_definite=is_positive_definite, is_square=True, name=name, parameters={"perm": perm},
         )  # fmt: skip
 
     perm = read_only("_perm")

@@ -359,7 +359,7 @@ def _next_state(result: Any, state: Any) -> tuple[Any, Any]:
 
 
 def _scan_from_first(function: Any, elem_tensors: list[Tensor], template: Template | None, reverse: bool) -> Any:
-    """Return the states of a scan that starts with the first row: this row, and those for the other rows."""
+    """Return the states of a scan that starts with the first row: this row, and the states for the other rows."""
     _check_has_rows(elem_tensors, 0)
     first_row = [get_item(tensor, -1 if reverse else 0) for tensor in elem_tensors]
     other_rows = [get_item(tensor, slice(None, -1) if reverse else slice(1, None)) for tensor in elem_tensors]

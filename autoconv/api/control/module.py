@@ -85,10 +85,10 @@ class Module(Trackable):
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         """Return the attributes by name; if the `__setattr__` of the class tracks parts, only these parts."""
-        parts = super()._trackable_children(save_type, **kwargs)
-        tracks_parts = parts and type(self).__setattr__ is not object.__setattr__
+        tracked_parts = super()._trackable_children(save_type, **kwargs)
+        tracks_parts = tracked_parts and type(self).__setattr__ is not object.__setattr__
         attributes = {name: value for name, value in vars(self).items() if name != "_name_scope"}
-        return parts if tracks_parts else {**attributes, **parts}
+        return tracked_parts if tracks_parts else {**attributes, **tracked_parts}
 
     def _flatten(
         self, recursive: bool = True, predicate: Callable[[Any], bool] | None = None

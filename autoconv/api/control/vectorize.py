@@ -128,7 +128,7 @@ class _Batch:
 
     def _apply(self, node: Node) -> None:
         """Compute the results of a node for all rows."""
-        if node.regions or (node.effects & _UNBATCHED_EFFECTS and node.op.name not in _RULES):
+        if node.regions or (node.effects & _UNBATCHED_EFFECTS and node.op.name not in _BATCHING_RULE_BY_OP):
             raise NotBatched(f"the op {node.op.graphdef}")
         inputs = [self.values_of[value] for value in node.inputs]
         are_batched = [value in self.batched_values for value in node.inputs]
@@ -147,7 +147,7 @@ class _Batch:
             raise NotBatched(f"the op {node.op.graphdef}, whose result is a Python number or a list")
         if node.op.traits.elementwise:
             return apply(node.op.name, *self.align_ranks(node, inputs, are_batched), **node.attributes)
-        rule = _RULES.get(node.op.name)
+        rule = _BATCHING_RULE_BY_OP.get(node.op.name)
         outputs = rule(self, node, inputs, are_batched) if rule is not None else None
         return self._run_in_loop(node, inputs, are_batched) if outputs is None else outputs
 
@@ -291,7 +291,7 @@ def _assert(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool
 _REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all")
 # Ops with an attribute `axis`, which is shifted by the batch dimension.
 _AXIS_OPS = ("expand_dims", "softmax", "log_softmax", "cumsum", "cumprod", "sort", "argsort", "argmax", "argmin")
-_RULES: dict[str, Callable[[_Batch, Node, list[Any], list[bool]], Any]] = {
+_BATCHING_RULE_BY_OP: dict[str, Callable[[_Batch, Node, list[Any], list[bool]], Any]] = {
     **{f"reduce_{name}": _reduce for name in _REDUCTIONS},
     **dict.fromkeys(_AXIS_OPS, _apply_along_axis),
     "stack": _join, "concat": _join, "matmul": _matmul, "transpose": _transpose, "squeeze": _squeeze,

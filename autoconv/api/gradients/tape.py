@@ -56,7 +56,7 @@ class GradientTape:
 
     Trainable variables that are read are watched, unless `watch_accessed_variables` is False; tensors are watched with
     `watch`. A tape computes one set of gradients, unless it is `persistent`. Gradients computed inside the block of
-    another tape are recorded there, and can be differentiated again.
+    another tape are recorded by that tape, and can be differentiated again.
 
     While a function is traced, gradients become part of its graph, and a call of an outer function is differentiated
     as one op. With `recompute_every=n`, loops of a traced function keep their state only at every n-th iteration. The

@@ -109,7 +109,7 @@ def sqrtm(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def logm(input: TensorLike, name: str | None = None) -> Tensor:
-    """The principal logarithms of complex square matrices, the inverse of `expm`; it has no gradient.
+    """The principal logarithms of complex square matrices, without a gradient. This is the inverse of `expm`.
 
     >>> autoconv.linalg.logm(autoconv.constant([[1.0, 0.0], [0.0, 1.0]], autoconv.complex64)).numpy()
     array([[0.+0.j, 0.+0.j],

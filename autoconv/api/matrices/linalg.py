@@ -316,9 +316,10 @@ def cholesky_solve(chol: Any, rhs: TensorLike, name: str | None = None) -> Tenso
 def lstsq(
     matrix: TensorLike, rhs: TensorLike, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None
 ) -> Tensor:
-    """The x that minimises |matrix @ x - rhs|² plus `l2_regularizer` times |x|²; without `fast`, it has no effect.
+    """The x that minimises |matrix @ x - rhs|² plus `l2_regularizer` times |x|².
 
-    If there are several such x, the shortest one is returned; with `fast`, sizes then have to be static.
+    If there are several such x, the shortest one is returned; with `fast`, sizes then have to be static. Without
+    `fast`, `l2_regularizer` has no effect.
 
     >>> autoconv.linalg.lstsq([[1.0], [2.0]], [[2.0], [4.0]]).numpy().round(3)
     array([[2.]], dtype=float32)
@@ -353,8 +354,7 @@ def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
 def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
     """(s, u, v) with tensor = u @ diag(s) @ v^H, s in descending order; s alone without `compute_uv`.
 
-    >>> singular, left, right = autoconv.linalg.svd([[3.0, 0.0], [0.0, 2.0]])
-    >>> singular.numpy()
+    >>> autoconv.linalg.svd([[3.0, 0.0], [0.0, 2.0]])[0].numpy()
     array([3., 2.], dtype=float32)
     """
     result = apply("svd", tensor, full_matrices=full_matrices, compute_uv=compute_uv, name=name)

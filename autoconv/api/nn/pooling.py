@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from autoconv.api.nn.windows import FORMATS, Windows, lowest_number, per_side
+from autoconv.api.nn.windows import FORMATS_BY_RANK, Windows, lowest_number, per_side
 from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as tensor_range
@@ -129,13 +129,14 @@ def _pool(
     input: TensorLike, ksize: ShapeLike, strides: ShapeLike | None, padding: str, data_format: str | None,
     name: str | None, reduce_windows: Callable[[Tensor, _MakeWindows], Tensor], dilations: ShapeLike | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the result of `reduce_windows(image, make_windows)` in the input's format.
+    """Return the result of `reduce_windows` in the input's format.
 
-    `image` has the channels in its last axis, and `make_windows` makes the windows over an image of the same sides.
+    Its arguments are the image with the channels in the last axis, and a function that makes the windows over an image
+    of the same sides.
     """
     x = convert_to_tensor(input)
     rank = 0 if x.type.shape is None else len(x.type.shape)
-    formats = FORMATS.get(rank)
+    formats = FORMATS_BY_RANK.get(rank)
     if formats is None or data_format not in (None, *formats):
         requirement = "of 3 to 5 dimensions" if formats is None else f"with a data_format of {' or '.join(formats)}"
         raise ValueError(f"pooling takes an input {requirement}, found {x.type} and {data_format!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autoconv.api.nn.convolution import convolution
-from autoconv.api.nn.windows import FORMATS, check_format, has_channels_first, per_side
+from autoconv.api.nn.windows import FORMATS_BY_RANK, check_format, has_channels_first, per_side
 from autoconv.api.tensors.arguments import known_sizes
 from autoconv.api.tensors.shaping import pad, reshape, reverse, shape, transpose
 from autoconv.runtime.annotations import ShapeLike, TensorLike
@@ -48,7 +48,7 @@ def conv_transpose(
         paddings.append(_zeros_around(out_side, side, (kernel_side - 1) * dilation + 1, stride, padding))
     spaced_image = pad(_insert_zeros(image, side_strides), [*paddings, (0, 0)])
     flipped_kernel = transpose(reverse(kernel, list(range(side_count))), [*range(side_count), rank - 1, side_count])
-    result = convolution(spaced_image, flipped_kernel, 1, "VALID", FORMATS[rank][0], side_dilations)
+    result = convolution(spaced_image, flipped_kernel, 1, "VALID", FORMATS_BY_RANK[rank][0], side_dilations)
     return apply(
         "identity", transpose(result, [0, rank - 1, *range(1, rank - 1)]) if is_channels_first else result, name=name
     )
@@ -147,8 +147,8 @@ def _insert_zeros(image: Tensor, side_strides: Sequence[int]) -> Tensor:
 def _sizes_with_one(sizes: Tensor, position: int, rank: int) -> list[Tensor]:
     """Return vectors whose concatenation is the vector `sizes` of `rank` elements with a 1 inserted at a position."""
     one = convert_to_tensor([1], sizes.dtype)
-    parts = [get_item(sizes, slice(0, position)), one]
-    return parts if position == rank else [*parts, get_item(sizes, slice(position, None))]
+    vectors = [get_item(sizes, slice(0, position)), one]
+    return vectors if position == rank else [*vectors, get_item(sizes, slice(position, None))]
 
 
 def atrous_conv2d_transpose(

@@ -123,18 +123,18 @@ class Windows:
         return slice(start, -elements_after if elements_after else None, step)
 
 
-FORMATS = {3: ("NWC", "NCW"), 4: ("NHWC", "NCHW"), 5: ("NDHWC", "NCDHW")}  # by the rank of the image
+FORMATS_BY_RANK = {3: ("NWC", "NCW"), 4: ("NHWC", "NCHW"), 5: ("NDHWC", "NCDHW")}
 
 
 def has_channels_first(rank: int, data_format: str | None) -> bool:
     """Return whether channels come before the sides; raises ValueError as `check_format`."""
     check_format(rank, data_format)
-    return data_format == FORMATS[rank][1]
+    return data_format == FORMATS_BY_RANK[rank][1]
 
 
 def check_format(rank: int, data_format: str | None) -> None:
     """Raise ValueError unless the rank is 3 to 5 and the format None or one of this rank."""
-    formats = FORMATS.get(rank)
+    formats = FORMATS_BY_RANK.get(rank)
     if formats is None:
         raise ValueError(f"an input and filters of 3 to 5 dimensions were expected, found {rank}")
     if data_format not in (None, *formats):

@@ -55,9 +55,9 @@ def from_tensor(
     row_count = _size_of_axis(dense, 0, sizes)
     if ragged_rank > 1:
         merged_values = _set_static_shape(_merge_outer_dimensions(dense, sizes), [None, *dense.shape[2:]])
-        inner = from_tensor(merged_values, lengths, padding, ragged_rank - 1, splits_dtype)
+        rows = from_tensor(merged_values, lengths, padding, ragged_rank - 1, splits_dtype)
         length = _size_of_axis(dense, 1, sizes)
-        return RaggedTensor.from_uniform_row_length(inner, length, row_count, validate=False)
+        return RaggedTensor.from_uniform_row_length(rows, length, row_count, validate=False)
     flat_values = _set_static_shape(
         _merge_outer_dimensions(dense, sizes), [_product(dense.shape[0], dense.shape[1]), *dense.shape[2:]]
     )
@@ -98,10 +98,10 @@ def _lengths_without_padding(dense: Tensor, padding: TensorLike | None, dtype: A
 
 def _values_within_lengths(dense: Tensor, lengths: Sequence[Any], dtype: Any) -> Tensor:
     """Return the flat values of a dense tensor whose indices are within the nested row lengths."""
-    rows = from_tensor(dense, lengths[0], None, 1, dtype)
+    rows = from_tensor(dense, lengths[0], padding=None, ragged_rank=1, dtype=dtype)
     values: Any = rows.values
     for row_lengths in lengths[1:]:
-        values = from_tensor(values, row_lengths, None, 1, dtype).values
+        values = from_tensor(values, row_lengths, padding=None, ragged_rank=1, dtype=dtype).values
     return values  # type: ignore[no-any-return]
 
 
@@ -201,16 +201,16 @@ def _merge_dimensions(rows: RaggedLike, first: int, last: int) -> Any:
 
 def _merge_inner(rows: RaggedTensor, count: int) -> RaggedTensor:
     """Return the rows with their dimension 1 and the next `count` dimensions merged into one."""
-    splits, inner, uniform = rows.row_splits, rows.values, rows._uniform_row_length
+    splits, values, length = rows.row_splits, rows.values, rows._uniform_row_length
     for _ in range(count):
-        if isinstance(inner, RaggedTensor):
-            splits, uniform = gather(inner.row_splits, splits), _product(uniform, inner._uniform_row_length)
-            inner = inner.values
+        if isinstance(values, RaggedTensor):
+            splits, length = gather(values.row_splits, splits), _product(length, values._uniform_row_length)
+            values = values.values
         else:
-            width = get_item(shape(inner, splits.dtype), 1)
-            splits, uniform = splits * width, _product(uniform, inner.shape[1])
-            inner = _merge_dimensions(inner, 0, 1)
-    return RaggedTensor(inner, splits, uniform)
+            width = get_item(shape(values, splits.dtype), 1)
+            splits, length = splits * width, _product(length, values.shape[1])
+            values = _merge_dimensions(values, 0, 1)
+    return RaggedTensor(values, splits, length)
 
 
 def to_tensor(rows: RaggedTensor, default_value: TensorLike | None, padded_shape: ShapeLike | None) -> Tensor:
@@ -288,7 +288,7 @@ def to_rank(value: Any, ragged_rank: int, dtype: DTypeLike) -> Any:
     """Return a dense tensor as a ragged one with `ragged_rank` ragged dimensions; a ragged one, or for 0, unchanged."""
     if isinstance(value, RaggedTensor) or ragged_rank == 0:
         return value
-    return from_tensor(value, None, None, ragged_rank, dtype)
+    return from_tensor(value, lengths=None, padding=None, ragged_rank=ragged_rank, dtype=dtype)
 
 
 def concat_rows(values: Sequence[Any]) -> Any:

@@ -107,8 +107,7 @@ class DynamicRaggedShape(CompositeTensor):
 
     @property
     def rank(self) -> int | None:
-        inner = self.inner_rank
-        return None if inner is None else inner + self.num_row_partitions
+        return None if self.inner_rank is None else self.inner_rank + self.num_row_partitions
 
     def is_uniform(self, axis: int) -> bool:
         """Return whether all rows of this dimension are known while tracing to have one length."""
@@ -117,7 +116,7 @@ class DynamicRaggedShape(CompositeTensor):
     def static_lengths(self, ragged_lengths: bool = True) -> list[Any]:
         """Return the lengths as `from_lengths` takes them; None is an unknown length, `...` are unknown inner sizes.
 
-        Without `ragged_lengths`, those of ragged dimensions are None as well.
+        Without `ragged_lengths`, the lengths of ragged dimensions are None, too.
         """
         sizes: list[Any] = []
         if self._partitions:
@@ -151,7 +150,7 @@ class DynamicRaggedShape(CompositeTensor):
         """Return the shape with lengths of this dtype."""
         splits_dtype = as_dtype(dtype)
         partitions = [
-            RowPartition.from_row_splits(cast(partition.row_splits(), splits_dtype), False)
+            RowPartition.from_row_splits(cast(partition.row_splits(), splits_dtype), validate=False)
             for partition in self._partitions
         ]
         return type(self)(partitions, cast(self._inner_shape, splits_dtype), splits_dtype, self._uniform_lengths)
@@ -226,6 +225,6 @@ class DynamicRaggedShapeSpec(TypeSpec):
         return (*(partition.row_splits() for partition in value.row_partitions), value.inner_shape)
 
     def _from_components(self, components: Sequence[Tensor]) -> DynamicRaggedShape:
-        *splits, inner = components
+        *splits, inner_shape = components
         partitions = [RowPartition.from_row_splits(row_splits, validate=False) for row_splits in splits]
-        return DynamicRaggedShape(partitions, inner, self._dtype, self._uniform_lengths)
+        return DynamicRaggedShape(partitions, inner_shape, self._dtype, self._uniform_lengths)

@@ -114,7 +114,7 @@ class RaggedFactories:
         >>> autoconv.RaggedTensor.from_nested_row_splits([1, 2, 3], [[0, 2, 2], [0, 1, 3]]).to_list()
         [[[1], [2, 3]], []]
         """
-        make_rows = lambda data, splits: cls.from_row_splits(data, splits, None, validate)
+        make_rows = lambda data, splits: cls.from_row_splits(data, splits, validate=validate)
         return _make_nested(flat_values, nested_row_splits, make_rows)
 
     @classmethod
@@ -122,7 +122,7 @@ class RaggedFactories:
         cls, flat_values: Values, nested_row_lengths: Sequence[Any], name: str | None = None, validate: bool = True
     ) -> Any:
         """Return nested rows; `nested_row_lengths` has the lengths in each ragged dimension, from the outermost on."""
-        make_rows = lambda data, lengths: cls.from_row_lengths(data, lengths, None, validate)
+        make_rows = lambda data, lengths: cls.from_row_lengths(data, lengths, validate=validate)
         return _make_nested(flat_values, nested_row_lengths, make_rows)
 
     @classmethod
@@ -135,7 +135,7 @@ class RaggedFactories:
 
         def make_rows(data: Any, ids_and_count: tuple[Any, Any]) -> Any:
             ids, count = ids_and_count
-            return cls.from_value_rowids(data, ids, count, None, validate)
+            return cls.from_value_rowids(data, ids, count, validate=validate)
 
         return _make_nested(flat_values, list(zip(nested_value_rowids, counts, strict=True)), make_rows)
 

@@ -45,7 +45,7 @@ def segment_logsumexp(data: Tensor, ids: Any, count: Any) -> Any:
     return log(unsorted_segment_sum(exp(data - gather(offsets, ids)), ids, count)) + offsets
 
 
-_SEGMENT_REDUCTIONS: dict[Callable[..., Any], SegmentReduction] = {
+_SEGMENT_REDUCTION_BY_FUNCTION: dict[Callable[..., Any], SegmentReduction] = {
     reductions.reduce_sum: unsorted_segment_sum,
     reductions.reduce_prod: unsorted_segment_prod,
     reductions.reduce_max: unsorted_segment_max,
@@ -65,14 +65,14 @@ def ragged_reduce(
     The result is dense if no ragged dimension is left. A reduction along axis 0 is as long as the longest row. Means,
     variances and similar reductions of integers are floats; those of no elements are nan.
     """
-    gives_floats = function in _COMPOSITE_REDUCTIONS or function is reductions.reduce_logsumexp
+    gives_floats = function in _COMPOSITE_REDUCTION_BY_FUNCTION or function is reductions.reduce_logsumexp
     if gives_floats and value.dtype.is_integer:
         quotient_dtype = float32 if value.dtype.size <= 2 else float64  # the dtype of a / b
         value = value.with_flat_values(cast(value.flat_values, quotient_dtype))
     if function in (reductions.reduce_any, reductions.reduce_all):
         value = value.with_flat_values(cast(value.flat_values, bool_))
     if axis is None:
-        result = function(value.flat_values, None)
+        result = function(value.flat_values)
         if keepdims:
             return apply("reshape", result, shape=(1,) * (value.shape.rank or 1))
         return result
@@ -86,8 +86,8 @@ def ragged_reduce(
     if not axes:
         return value
     if rank is not None and len(axes) == rank:
-        return ragged_reduce(function, value, None, keepdims)
-    return _COMPOSITE_REDUCTIONS.get(function, _reduce_axes)(function, value, axes, bool(keepdims))
+        return ragged_reduce(function, value, keepdims=keepdims)
+    return _COMPOSITE_REDUCTION_BY_FUNCTION.get(function, _reduce_axes)(function, value, axes, bool(keepdims))
 
 
 def _reduce_axes(function: Callable[..., Any], value: RaggedLike, axes: list[int], keepdims: bool) -> Any:
@@ -108,7 +108,7 @@ def _reduce_axis(function: Callable[..., Any], value: RaggedLike, axis: int) -> 
     """Return the value reduced along one axis by the reduction for segments of `function`."""
     if not isinstance(value, RaggedTensor):
         return function(value, axis)
-    segment_reduction = _SEGMENT_REDUCTIONS[function]
+    segment_reduction = _SEGMENT_REDUCTION_BY_FUNCTION[function]
     if axis == 0:
         max_length = reductions.reduce_max(concat([zeros([1], value.row_splits.dtype), partitions.lengths(value)], 0))
         return reduce_segments(segment_reduction, value.values, partitions.positions_in_rows(value), max_length)
@@ -166,13 +166,13 @@ def _elementwise(function: Callable[[Any, Any], Any], first: Any, second: Any) -
     return function(first, second)
 
 
-_COMPOSITE_REDUCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
+_COMPOSITE_REDUCTION_BY_FUNCTION: dict[Callable[..., Any], Callable[..., Any]] = {
     reductions.reduce_mean: _mean,
     reductions.reduce_variance: _variance,
     reductions.reduce_std: _standard_deviation,
 }
 
-REDUCTIONS = (*_SEGMENT_REDUCTIONS, *_COMPOSITE_REDUCTIONS)
+REDUCTIONS = (*_SEGMENT_REDUCTION_BY_FUNCTION, *_COMPOSITE_REDUCTION_BY_FUNCTION)
 
 
 def ragged_softmax(rows: RaggedTensor, axis: int) -> RaggedTensor:

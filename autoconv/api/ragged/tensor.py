@@ -39,7 +39,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
     ([[2, 3], [], [4]], array([3, 0, 3], dtype=int32))
     """
 
-    __module__ = "autoconv.tensorflow.python.ops.ragged.ragged_tensor"  # libraries recognise the class by it
+    __module__ = "autoconv.tensorflow.python.ops.ragged.ragged_tensor"  # libraries test this name
     __autoconv_handlers__ = "autoconv.api.ragged_handlers"
 
     def __hash__(self) -> int:

@@ -38,7 +38,7 @@ class Generator:
     """A stream of random numbers. Its state is an int64 variable: the words of the counter, lowest first, then the key.
 
     `alg` is the algorithm (see `Algorithm`), Philox by default. The key and the counter determine a draw, which
-    advances the counter, in a graph as well. Create a generator with `Generator.from_seed(seed)` or
+    advances the counter, in a graph, too. Create a generator with `Generator.from_seed(seed)` or
     `Generator.from_non_deterministic_state()`. The replicas of a strategy draw different numbers from a generator that
     was created in the scope of the strategy.
 
@@ -75,7 +75,8 @@ class Generator:
     @classmethod
     def from_non_deterministic_state(cls, alg: TensorLike | None = None) -> Generator:
         """A generator with a different state in each run."""
-        words = [to_signed(int.from_bytes(os.urandom(8), "little")) for _ in range(_WORD_COUNTS[algorithm_of(alg)])]
+        word_count = _WORD_COUNT_BY_ALGORITHM[algorithm_of(alg)]
+        words = [to_signed(int.from_bytes(os.urandom(8), "little")) for _ in range(word_count)]
         return cls(state=np.array(words), alg=alg)
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Variable]:
@@ -142,8 +143,8 @@ class Generator:
 
     def _state_of_replica(self, state: Tensor, replica: int) -> Tensor:
         """Return the state with another key, which is drawn for the number `replica`."""
-        seed = convert_to_tensor([replica, *[0] * (_WORD_COUNTS[self._algorithm] - 2), state[-1]], int64)
-        key = stateless_uniform([1], seed, None, None, int64, alg=self._kernel_algorithm)
+        seed = convert_to_tensor([replica, *[0] * (_WORD_COUNT_BY_ALGORITHM[self._algorithm] - 2), state[-1]], int64)
+        key = stateless_uniform([1], seed, minval=None, dtype=int64, alg=self._kernel_algorithm)
         return apply("concat", state[:-1], key, axis=0)
 
     def uniform(
@@ -154,7 +155,8 @@ class Generator:
 
     def uniform_full_int(self, shape: Any, dtype: Any = uint64, name: str | None = None) -> Tensor:
         """Integers, uniform over the whole range of the dtype."""
-        return stateless_uniform(shape, self._advance(shape), None, None, dtype, name, self._kernel_algorithm)
+        seed, algorithm = self._advance(shape), self._kernel_algorithm
+        return stateless_uniform(shape, seed, minval=None, dtype=dtype, name=name, alg=algorithm)
 
     def normal(
         self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, name: str | None = None
@@ -188,7 +190,7 @@ class Generator:
     def split(self, count: int = 1) -> list[Generator]:
         """`count` independent generators."""
         keys = self.uniform_full_int([count], int64)
-        zeros = [0] * (_WORD_COUNTS[self._algorithm] - 1)
+        zeros = [0] * (_WORD_COUNT_BY_ALGORITHM[self._algorithm] - 1)
         return [Generator(state=convert_to_tensor([*zeros, keys[i]], int64), alg=self._algorithm) for i in range(count)]
 
 
@@ -238,12 +240,12 @@ def set_global_generator(generator: Generator) -> None:
 
 
 _SIGN_BIT = np.int64(np.iinfo(np.int64).min)
-_WORD_COUNTS = {Algorithm.PHILOX: 3, Algorithm.THREEFRY: 2}  # numbers of 64-bit words of a state: counter and key
+_WORD_COUNT_BY_ALGORITHM = {Algorithm.PHILOX: 3, Algorithm.THREEFRY: 2}  # 64-bit words of a state: counter and key
 
 
 def _seed_state(seed: Any, algorithm: Algorithm) -> np.ndarray:
     """Return the state of a seed: the words of an integer, lowest first, or zeros followed by a vector of words."""
-    word_count = _WORD_COUNTS[algorithm]
+    word_count = _WORD_COUNT_BY_ALGORITHM[algorithm]
     if isinstance(seed, (int, np.integer)):
         return np.array([to_signed(int(seed) >> 64 * position) for position in range(word_count)])
     words_of_seed = _signed_words(seed)[:word_count]
@@ -253,7 +255,8 @@ def _seed_state(seed: Any, algorithm: Algorithm) -> np.ndarray:
 def _key_and_counter(key: Any, counter: Any, algorithm: Algorithm) -> np.ndarray:
     """Return the state of a key and a counter, an integer or its words, the lowest first."""
     counter_words = _signed_words(counter)
-    return np.array([*counter_words, *[0] * (_WORD_COUNTS[algorithm] - 1 - len(counter_words)), to_signed(int(key))])
+    missing_count = _WORD_COUNT_BY_ALGORITHM[algorithm] - 1 - len(counter_words)
+    return np.array([*counter_words, *[0] * missing_count, to_signed(int(key))])
 
 
 def _signed_words(values: Any) -> list[int]:

@@ -180,7 +180,7 @@ def inverse_stft_window_fn(
 def _inverse_window(
     step: int, forward_window_fn: Window, frame_length: IntLike, dtype: DTypeLike = float32
 ) -> Tensor:
-    """Return the window divided by the sum, at each element, of the squares of all windows that overlap there."""
+    """Return the window with each element divided by the sum of the squares of all windows that overlap it."""
     length = static_int(frame_length, "frame_length")
     window = forward_window_fn(length, dtype=dtype)
     overlap_count = -(-length // step)

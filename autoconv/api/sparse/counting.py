@@ -75,17 +75,17 @@ def _count_inputs(values: Any, weights: Any, by_row: bool) -> tuple[Any, Tensor,
     return rows, cast(numbers, int64), weight_values, height
 
 
-_ROW_SPLITTERS: dict[type, Callable[[Any], tuple[Any, Tensor, Any]]] = {}  # by the class of a composite with rows
+_ROW_SPLITTER_BY_CLASS: dict[type, Callable[[Any], tuple[Any, Tensor, Any]]] = {}  # for composites with rows
 
 
 def register_row_splitter(composite_class: type, split: Callable[[Any], tuple[Any, Tensor, Any]]) -> None:
     """Register the function that returns the result of `_split_rows(value, by_row=True)` for a composite class."""
-    _ROW_SPLITTERS[composite_class] = split
+    _ROW_SPLITTER_BY_CLASS[composite_class] = split
 
 
 def _split_rows(value: Any, by_row: bool) -> tuple[Any, Tensor, Any]:
     """Return the row of each element, the elements, and the number of rows; unless `by_row`, (None, elements, None)."""
-    for composite_class, split in _ROW_SPLITTERS.items():
+    for composite_class, split in _ROW_SPLITTER_BY_CLASS.items():
         if isinstance(value, composite_class):
             rows, numbers, height = split(value)
             return (rows, numbers, height) if by_row else (None, numbers, None)

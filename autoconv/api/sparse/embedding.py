@@ -25,7 +25,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-_COMBINERS = {"sum": segment_sum, "mean": segment_mean, "sqrtn": segment_sqrt_n}
+_COMBINER_BY_NAME = {"sum": segment_sum, "mean": segment_mean, "sqrtn": segment_sqrt_n}
 
 
 def embedding_lookup_sparse(
@@ -44,12 +44,12 @@ def embedding_lookup_sparse(
            [3., 4.]], dtype=float32)
     """
     combiner_name = combiner or "mean"
-    if combiner_name not in _COMBINERS:
+    if combiner_name not in _COMBINER_BY_NAME:
         raise ValueError(f"combiner must be one of 'mean', 'sqrtn' or 'sum', found {combiner!r}")
     ids = sparse_argument(sp_ids)
     rows, embeddings = column(ids.indices, 0), embedding_lookup(params, ids.values, max_norm)
     if sp_weights is None:
-        return _COMBINERS[combiner_name](embeddings, tensor_range(size(rows)), rows)
+        return _COMBINER_BY_NAME[combiner_name](embeddings, tensor_range(size(rows)), rows)
     weights = cast(sp_weights.values, embeddings.dtype)
     for _ in range((embeddings.shape.rank or 2) - 1):
         weights = expand_dims(weights, -1)

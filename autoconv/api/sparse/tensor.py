@@ -32,7 +32,7 @@ class SparseTensor(CompositeTensor):
            [ 0.,  0., 12.]], dtype=float32)
     """
 
-    __module__ = "autoconv.tensorflow.python.framework.sparse_tensor"  # libraries recognise it by this name
+    __module__ = "autoconv.tensorflow.python.framework.sparse_tensor"  # libraries test this name
     __autoconv_handlers__ = "autoconv.api.sparse.handlers"
 
     def __init__(self, indices: TensorLike, values: TensorLike, dense_shape: ShapeLike) -> None:

@@ -159,7 +159,7 @@ def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
 
 
 def truncatemod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
-    """The remainder of a division that rounds towards zero; it has the sign of `x`.
+    """The remainder, with the sign of `x`, of a division that rounds towards zero.
 
     >>> autoconv.truncatemod([7, -7], [2, 2]).numpy()
     array([ 1, -1], dtype=int32)
