@@ -40,7 +40,8 @@ def _load(name: str) -> Any:
         if "autoconv._public" not in modules:
             helper_process.start_ahead(_getframe(1))
         public_names = vars(import_module("autoconv._public"))
-        helper_process.reap_child()
+        if helper_process.is_started_ahead():
+            import_module("autoconv.backends").get_backend().prepare_in_background()
     if "__all__" not in public_names:  # this thread is loading it right now, and imports the module of that name next
         raise AttributeError(name)
     globals().update({key: public_names[key] for key in ("__all__", *public_names["__all__"]) if key in public_names})

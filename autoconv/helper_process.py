@@ -130,15 +130,21 @@ def _was_run_before(file: str) -> bool:
     return False
 
 
-def reap_child() -> None:
-    """Wait for the intermediate child of `start_ahead`: the program must not find it among its own children."""
-    for process in _STARTED_AHEAD:
-        process.reap_child()
+def is_started_ahead() -> bool:
+    """Return whether `start_ahead` started a helper that nobody took."""
+    return bool(_STARTED_AHEAD)
 
 
 def take_process() -> HelperProcess | None:
-    """Return the helper that `start_ahead` started, to the first caller; else None."""
-    return _STARTED_AHEAD.pop() if _STARTED_AHEAD else None
+    """Return the helper that `start_ahead` started, to the first caller; else None.
+
+    Its intermediate child has ended by now, and is reaped: the program must not find it among its own children.
+    """
+    if not _STARTED_AHEAD:
+        return None
+    process = _STARTED_AHEAD.pop()
+    process.reap_child()
+    return process
 
 
 def _drop() -> None:

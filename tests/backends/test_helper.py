@@ -215,15 +215,15 @@ def test_a_new_file_starts_it_before_the_import_of_the_package(tmp_path):
 import os
 import autoconv
 decorator = autoconv.compile
-import autoconv.helper_process as helper_process
-print(len(helper_process._STARTED_AHEAD))
+from autoconv.backends.llvm.jit import helper
+print(len(helper._HELPER))
 try:
     os.wait()
 except ChildProcessError:
     print("nobody")
 child = os.fork()
 if not child:
-    os._exit(len(helper_process._STARTED_AHEAD))
+    os._exit(len(helper._HELPER))
 print(os.wait()[1])
 assert decorator(lambda x: x + 1.0)(2.0) == 3.0
 """
