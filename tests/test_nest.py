@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, namedtuple
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -43,6 +44,25 @@ def test_structures_that_differ() -> None:
     nest.assert_same_structure([1], (1,), check_types=False)
     with pytest.raises(ValueError, match="same set of keys"):
         nest.assert_same_structure({"a": 1}, {"b": 1})
+
+
+@dataclass(slots=True)
+class _Slotted:
+    x: Any
+
+
+@dataclass
+class _Open:
+    x: Any
+
+
+def test_fields_of_dataclasses_alone_are_compared() -> None:
+    nest.assert_same_structure(_Slotted([1]), _Slotted([2]))
+    with pytest.raises(ValueError, match="numbers of elements differ"):
+        nest.assert_same_structure(_Slotted([1]), _Slotted([1, 2]))
+    value = _Open(1)
+    value.cache = {}  # type: ignore[attr-defined]
+    nest.assert_same_structure(value, _Open(2))
 
 
 def test_is_nested() -> None:

@@ -103,11 +103,11 @@ def isin(
         refuse(f"is given kind {kind!r}")
     x, candidates = tensor(element), apply("reshape", tensor(test_elements), shape=(-1,))
     count = sizes_of(candidates)[0]
-    if isinstance(count, int) and count <= _MAX_COMPARED:
+    if isinstance(count, int) and count <= _MAX_TEST_ELEMENTS:
         matches = call_ufunc(np.equal, apply("expand_dims", x, axis=-1), candidates)
         result = apply("numpy_any", matches, axis=-1)
     elif _are_sortable(x, candidates):
-        rerun_plain_unless(tensor(count, np.int64) > 0, "there are elements to look up")
+        rerun_plain_unless(tensor(count, np.int64) > 0, "there are no test elements")
         dtype = np.result_type(x.dtype.numpy, candidates.dtype.numpy)
         values, row = cast(x, dtype), apply("sort", cast(candidates, dtype), axis=0)
         flat_values = apply("reshape", values, shape=(-1,))
@@ -119,7 +119,7 @@ def isin(
     return apply("logical_not", result) if invert else result
 
 
-_MAX_COMPARED = 64  # elements that each one of the others is compared with
+_MAX_TEST_ELEMENTS = 64  # largest number of test elements with which each element is compared
 
 
 def _are_sortable(*operands: Tensor) -> bool:
@@ -140,7 +140,8 @@ def unique(
     has_flags = not options and axis is None and all(isinstance(flag, bool) for flag in requested_results)
     count = size_of(x)
     is_short = has_flags and x.dtype.numpy.kind in "biu" and x.dtype.size <= 2
-    if is_short and not return_index and (x.dtype.size == 1 or (isinstance(count, int) and count > 1 << 13)):
+    is_long = isinstance(count, int) and count > _MAX_SORTED_SHORTS
+    if is_short and not return_index and (x.dtype.size == 1 or is_long):
         return _unique_by_table(x, return_inverse, return_counts)
     if is_short and x.dtype.size == 2:
         results = unique(cast(x, np.int32), *requested_results)
@@ -149,9 +150,12 @@ def unique(
     if not has_flags or not is_supported:
         return call_numpy("unique", x, *requested_results, axis, by_values=True, **options)
     if not isinstance(count, int):
-        rerun_plain_unless(tensor(count, np.int64) > 0, "there are elements")
+        rerun_plain_unless(tensor(count, np.int64) > 0, "there are no elements")
     results = _unique_by_order(x, count, *requested_results)
     return tuple(results) if any(requested_results) else results[0]
+
+
+_MAX_SORTED_SHORTS = 1 << 13  # more integers of 16 bits are entered in a table of all their values
 
 
 def _unique_by_order(x: Tensor, count: Any, return_index: bool, return_inverse: bool, return_counts: bool) -> list[Any]:
@@ -209,8 +213,9 @@ def _is_first_of_equals(row: Tensor, are_nans_equal: bool = True) -> Tensor:
         result = apply("logical_and", result, apply("logical_not", apply("is_nan", predecessors)))
     if successors is not row:
         return apply("concat", np.ones(1, bool), result, axis=0)
-    numbers = apply("cumsum", apply("ones_like", row, dtype=as_dtype(np.int64)), axis=0)
-    return apply("logical_or", result, apply("equal", numbers, tensor(1)))
+    # The first element differs from none before it: `roll` has compared it with the last one.
+    ordinals = apply("cumsum", apply("ones_like", row, dtype=as_dtype(np.int64)), axis=0)
+    return apply("logical_or", result, apply("equal", ordinals, tensor(1)))
 
 
 def _neighbours(row: Tensor) -> tuple[Tensor, Tensor]:
@@ -267,7 +272,7 @@ def setxor1d(ar1: TensorLike, ar2: TensorLike, assume_unique: bool = False) -> A
         return call_numpy("setxor1d", tensor(ar1), tensor(ar2), assume_unique, by_values=True)
     row = apply("sort", apply("concat", *rows, axis=0), axis=0)
     is_first = _is_first_of_equals(row, are_nans_equal=False)
-    is_last = apply("roll", is_first, shift=(-1,), axis=(0,))  # the element after it is a first one
+    is_last = apply("roll", is_first, shift=(-1,), axis=(0,))  # where the next element differs
     return apply("get_item", row, apply("logical_and", is_first, is_last), spec=(Mask(),))
 
 

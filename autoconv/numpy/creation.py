@@ -158,8 +158,10 @@ def _array(
 ) -> Tensor:  # fmt: skip
     x = tensor(object, None if dtype is None else numpy_dtype(dtype))
     refuse_column_major(order, x.type.rank)
-    for _ in range(np.array(0, ndmin=integer(ndmin)).ndim - rank_of(x)) if ndmin else ():  # NumPy checks the number
+    min_rank = np.array(0, ndmin=integer(ndmin)).ndim if ndmin else 0  # NumPy raises for a number that it rejects
+    for _ in range(min_rank - rank_of(x)):
         x = apply("expand_dims", x, axis=0)
+    # A converted argument is a new array already.
     return apply("numpy_copy", x, method="copy", copy_id=0) if copy and x is as_tensor(object) else x
 
 
@@ -206,12 +208,12 @@ def arange(
     if stop is None:
         start, stop = None, start
     start, step = 0 if start is None else start, 1 if step is None else step
-    # The bounds count as Python numbers: together with the start, 0, they are int64 or float64.
+    # As in NumPy, bounds of a smaller dtype still give int64 or float64.
     result_dtype = np.result_type(common_dtype(start, stop, step), np.int64) if dtype is None else numpy_dtype(dtype)
     if not any(map(holds_tensors, (start, stop, step))):
         return tensor(np.arange(start, stop, step, dtype=result_dtype))
     if result_dtype.kind == "b":
-        refuse("makes bools")
+        refuse("is given the dtype bool")
     bound_dtype = common_dtype(start, stop, step)
     if bound_dtype.kind != "f" and (dtype is None or result_dtype.kind == "f"):
         bound_dtype = np.promote_types(result_dtype, np.int32)  # not float32, which does not hold all ints
@@ -222,7 +224,8 @@ def arange(
 
 
 def _float_range(bounds: Sequence[Tensor], dtype: DTypeLike) -> Tensor:
-    """Return a range by NumPy's rule: the bounds determine the length, the first two elements in `dtype` the step."""
+    """Return a range by NumPy's rule: the bounds give the length, the first two elements, rounded to `dtype`, the step.
+    """
     start, stop, step = bounds
     quotient = apply("divide", apply("subtract", stop, start), step)
     max_length, one = (tensor(number, start.dtype.numpy) for number in (_MAX_ELEMENTS, 1))
@@ -238,7 +241,7 @@ def _float_range(bounds: Sequence[Tensor], dtype: DTypeLike) -> Tensor:
 
 
 def _has_start_alone(quotient: Tensor, start: Tensor, stop: Tensor) -> Tensor:
-    """Return whether a range consists of its start: the quotient for its length has underflowed to 0."""
+    """Return whether a range consists of its start alone, as the quotient for its length has underflowed to 0."""
     one, zero = (tensor(number, start.dtype.numpy) for number in (1, 0))
     is_positive = apply("equal", apply("copysign", one, quotient), one)
     is_positive_zero = apply("logical_and", apply("equal", quotient, zero), is_positive)
@@ -250,7 +253,7 @@ def linspace(
     start: TensorLike, stop: TensorLike, num: IntLike = 50, endpoint: bool = True, retstep: bool = False,
     dtype: DTypeLike | None = None, axis: AxisLike = 0, *, device: str | None = None,
 ) -> Any:  # fmt: skip
-    """NumPy's linspace: multiples of the step, and the exact end; an open number of samples is allowed for axis 0."""
+    """Add multiples of the step to the start, and take the exact end; for axis 0 the number of samples may be open."""
     if static_value(num) is None and as_tensor(num) is not None and axis == 0 and not retstep:
         points = _linspace_of_open_count(start, stop, num, endpoint)
         return points if dtype is None else _round_to_dtype(points, dtype)
@@ -333,7 +336,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     vectors = [apply("reshape", tensor(x), shape=(-1,)) for x in xi]
     order = list(range(len(vectors)))
     if indexing == "xy" and len(vectors) > 1:
-        order[:2] = 1, 0
+        order[:2] = 1, 0  # the first two vectors exchange their axes
     open_grids = [
         apply("reshape", x, shape=tuple(-1 if i == axis else 1 for i in range(len(vectors))))
         for x, axis in zip(vectors, order, strict=True)

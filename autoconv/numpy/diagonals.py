@@ -74,7 +74,7 @@ def vander(x: TensorLike, N: IntLike | None = None, increasing: bool = False) ->
     return apply("stack", *(powers if increasing else reversed(powers)), axis=1)
 
 
-_MAX_POWERS = 32
+_MAX_POWERS = 32  # largest number of columns of a Vandermonde matrix that ops compute
 
 
 @creates("tri")

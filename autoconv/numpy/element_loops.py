@@ -115,8 +115,8 @@ COMPLEX_LOOPS: dict[str, Loop] = {
 
 # ---- parts of floats
 
-# dtype -> integers of that size, bits of the mantissa, the exponent of 1.0 as the bits have it
-_LAYOUTS: dict[DType, tuple[DType, int, int]] = {float32: (int32, 23, 127), float64: (int64, 52, 1023)}
+# dtype -> (integer dtype of the same size, number of bits of the mantissa, bias of the stored exponent)
+_FLOAT_LAYOUTS: dict[DType, tuple[DType, int, int]] = {float32: (int32, 23, 127), float64: (int64, 52, 1023)}
 
 
 def with_sign_of(magnitude: Tensor, x: Tensor) -> Tensor:
@@ -135,10 +135,13 @@ def modf(x: Tensor) -> Any:
 
 
 def frexp(x: Tensor) -> Any:
-    """Return the mantissa, from 0.5 to 1, and the exponent; zeros, infinities and nans have the exponent 0."""
-    if x.dtype not in _LAYOUTS:
+    """Return the mantissa, of a magnitude from 0.5 to less than 1, and the exponent.
+
+    Zeros, infinities and nans are their own mantissas, with the exponent 0.
+    """
+    if x.dtype not in _FLOAT_LAYOUTS:
         return None
-    dtype, mantissa_bits, bias = _LAYOUTS[x.dtype]
+    dtype, mantissa_bits, bias = _FLOAT_LAYOUTS[x.dtype]
     is_subnormal = apply("less", apply("abs", x), tensor(2.0 ** (1 - bias), x.dtype.numpy))
     normal = apply("select", is_subnormal, apply("multiply", x, tensor(2.0**mantissa_bits, x.dtype.numpy)), x)
     bits = apply("bitcast", normal, dtype=dtype)
@@ -155,14 +158,18 @@ def frexp(x: Tensor) -> Any:
 
 
 def ldexp(x: Tensor, exponent: Tensor) -> Any:
-    """Return x * 2**exponent, rounded once: by a float64 for float32, else by three factors, the last one inexact."""
-    if x.dtype not in _LAYOUTS:
+    """Return x * 2**exponent, rounded once.
+
+    A float32 is multiplied as a float64. A float64 is multiplied by three powers of two, of which only the last rounds.
+    """
+    if x.dtype not in _FLOAT_LAYOUTS:
         return None
     if x.dtype is float32:
-        limited = _limit(cast(exponent, np.int64), -400, 400)
+        limited = _limit(cast(exponent, np.int64), -400, 400)  # larger ones also give 0 or infinity
         return cast(apply("multiply", cast(x, np.float64), _power_of_two(limited)), np.float32)
     remaining = _limit(cast(exponent, np.int64), -2200, 2200)
-    for _ in "12":
+    for _ in range(2):
+        # As in C libraries, -969 = 53 - 1022 keeps all 53 bits, so that no subnormal number is rounded twice.
         step = apply("select", apply("greater", remaining, tensor(1023)), tensor(1023), tensor(0))
         step = apply("select", apply("less", remaining, tensor(-1022)), tensor(-969), step)
         x, remaining = apply("multiply", x, _power_of_two(step)), apply("subtract", remaining, step)
@@ -174,7 +181,7 @@ def _limit(x: Tensor, low: int, high: int) -> Tensor:
 
 
 def _power_of_two(exponent: Tensor) -> Tensor:
-    """Return a float64 from 2**-1022 to 2**1023."""
+    """Return 2**exponent as a float64, for exponents from -1022 to 1023: the bits are the biased exponent."""
     return apply("bitcast", apply("left_shift", apply("add", exponent, tensor(1023)), tensor(52)), dtype=float64)  # type: ignore[no-any-return]
 
 
@@ -182,7 +189,7 @@ def _power_of_two(exponent: Tensor) -> Tensor:
 
 
 def fmod(x: Tensor, y: Tensor) -> Any:
-    """Return the remainder with the sign of `x`, by that with the sign of `y`."""
+    """Return the remainder that has the sign of `x`; the op `modulo` gives the one that has the sign of `y`."""
     if x.dtype.is_floating:
         return with_sign_of(apply("modulo", apply("abs", x), apply("abs", y)), x)
     remainder, zero = apply("modulo", x, y), tensor(0, x.dtype.numpy)
@@ -195,7 +202,7 @@ def fmod(x: Tensor, y: Tensor) -> Any:
 
 def spacing(x: Tensor) -> Any:
     """Return the distance to the number of the next larger magnitude, negative for a negative `x`."""
-    if x.dtype not in _LAYOUTS:
+    if x.dtype not in _FLOAT_LAYOUTS:
         return None
     magnitude = apply("abs", x)
     following = apply("nextafter", magnitude, tensor(math.inf, x.dtype.numpy))

@@ -49,12 +49,12 @@ def histogram(
     has_edges = holds_tensors(bins) or np.ndim(bins) > 0
     count_or_edges = bins if has_edges else integer(bins)
     flat_x, flat_weights = apply("reshape", x, shape=(-1,)), None if weights is None else _flat_weights(weights, x)
-    may_add = weights is None or flat_weights is not None
+    has_supported_weights = weights is None or flat_weights is not None
     has_equal_bins = not has_edges and count_or_edges > 0 and _may_have_float_bins(x) and _are_valid_bounds(range)
-    if may_add and has_equal_bins:
+    if has_supported_weights and has_equal_bins:
         return _count_in_equal_bins(flat_x, count_or_edges, range, bool(density), flat_weights)
-    edges = _given_edges(bins, x) if has_edges and range is None else None
-    if may_add and edges is not None:
+    edges = _edges_from_argument(bins, x) if has_edges and range is None else None
+    if has_supported_weights and edges is not None:
         return _count_between_edges(flat_x, edges, bool(density), flat_weights), _edges_of_result(bins, tensor(bins))
     options: dict[str, Any] = {} if density is None else {"density": bool(density)}
     if weights is not None:
@@ -77,8 +77,8 @@ def _flat_weights(weights: TensorLike, x: Tensor) -> Tensor | None:
     return apply("reshape", values, shape=(-1,))
 
 
-def _given_edges(bins: Any, x: Tensor) -> Tensor | None:
-    """Return the edges of given bins, which have to increase; None for kinds of edges that NumPy itself compares."""
+def _edges_from_argument(bins: Any, x: Tensor) -> Tensor | None:
+    """Return the argument `bins` as edges, which the graph assumes to increase; None for edges that NumPy compares."""
     if as_tensor(bins) is None and holds_tensors(bins):
         return None
     edges = tensor(bins)
@@ -89,7 +89,7 @@ def _given_edges(bins: Any, x: Tensor) -> Tensor | None:
     edges = cast(edges, np.result_type(x.dtype.numpy, edges.dtype.numpy))
     upper_edges, lower_edges = _edges_by_bin(edges)
     is_sorted = apply("reduce_all", apply("less_equal", lower_edges, upper_edges), axis=None)
-    rerun_plain_unless(is_sorted, "the edges of bins increase")
+    rerun_plain_unless(is_sorted, "the edges of bins do not increase")
     return edges
 
 
@@ -157,7 +157,7 @@ def histogram2d(
 
 
 def _is_sample(x: Tensor) -> bool:
-    """Return whether this is a vector of float64 or int64 that may have elements."""
+    """Return whether `x` is a vector of float64 or int64 that may have elements."""
     return rank_of(x) == 1 and x.type.shape != (0,) and x.dtype.numpy in (np.float64, np.int64)
 
 
@@ -166,6 +166,7 @@ def _bins_by_axis(bins: Any) -> tuple[Any, Any] | None:
     if as_tensor(bins) is None and isinstance(bins, (list, tuple)) and len(bins) == 2:
         choices = bins[0], bins[1]
     elif isinstance(bins, np.ndarray) or as_tensor(bins) is not None or isinstance(bins, (int, np.integer)):
+        # An array of one or two numbers is a choice for each axis, which is left to NumPy.
         is_pair = not isinstance(bins, (int, np.integer)) and tensor(bins).type.shape in ((2,), (1,))
         choices = (None, None) if is_pair else (bins, bins)
     else:
@@ -174,7 +175,7 @@ def _bins_by_axis(bins: Any) -> tuple[Any, Any] | None:
 
 
 def _are_bins(choice: Any) -> bool:
-    """Return whether this is a number of bins, or an array of float64."""
+    """Return whether `choice` is a number of bins, or an array of float64."""
     if isinstance(choice, np.ndarray) or as_tensor(choice) is not None:
         return tensor(choice).dtype.numpy == np.float64
     return isinstance(choice, (int, np.integer))
@@ -183,10 +184,10 @@ def _are_bins(choice: Any) -> bool:
 def _edges_of_axis(x: Tensor, choice: Any) -> Any:
     """Return the edges along one axis of a grid: given ones that increase, or those of bins of one width."""
     if not isinstance(choice, (int, np.integer)):
-        return _given_edges(choice, x)
+        return _edges_from_argument(choice, x)
     if choice < 1:
         return None
-    rerun_plain_unless(tensor(sizes_of(x)[0], np.int64) > 0, "an array without elements has no least one")
+    rerun_plain_unless(tensor(sizes_of(x)[0], np.int64) > 0, "there are no elements")
     first, last = _outer_edges(x, cast(x, np.float64))
     return linspace(*_with_margin(first, last), int(choice) + 1)
 
@@ -211,12 +212,12 @@ def _count_in_equal_bins(
 ) -> tuple[Any, Any]:
     """Return the counts of elements, or the sums of their weights, or the density, and the edges of the bins."""
     if bounds is None:
-        rerun_plain_unless(tensor(sizes_of(x)[0], np.int64) > 0, "an array without elements has no least one")
+        rerun_plain_unless(tensor(sizes_of(x)[0], np.int64) > 0, "there are no elements")
     values = cast(x, np.float64)
     first, last = _outer_edges(x, values) if bounds is None else (tensor(float(bound), np.float64) for bound in bounds)
     first, last = _with_margin(first, last)
     step = apply("divide", apply("subtract", last, first), tensor(float(bin_count), np.float64))
-    rerun_plain_unless(apply("greater", step, tensor(0.0, np.float64)), "a histogram has bins that have a width")
+    rerun_plain_unless(apply("greater", step, tensor(0.0, np.float64)), "a histogram has bins without a width")
     fraction = apply("divide", apply("subtract", values, first), apply("subtract", last, first))
     float_positions = apply("multiply", fraction, tensor(float(bin_count), np.float64))
     if bounds is not None:
@@ -252,7 +253,7 @@ def _outer_edges(x: Tensor, values: Tensor) -> tuple[Any, Any]:
     bounds = apply("less", apply("negative", limit), first), apply("less", last, limit)
     width = apply("subtract", last, first)
     is_finite = apply("logical_and", apply("logical_and", *bounds), apply("is_finite", width))
-    rerun_plain_unless(is_finite, "a histogram has bins between finite numbers")
+    rerun_plain_unless(is_finite, "the elements of a histogram are not finite, or not exact in float64")
     return first, last
 
 

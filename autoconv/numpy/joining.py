@@ -15,7 +15,7 @@ from autoconv.numpy.operands import (
     cast,
     computes,
     integer,
-    is_compiled,
+    is_under_compile,
     numpy_dtype,
     rank_of,
     refuse,
@@ -104,7 +104,7 @@ computes("dstack")(dstack)
 
 @computes("row_stack")
 def row_stack(tup: TensorLike, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Any:
-    if is_compiled():
+    if is_under_compile():
         refuse("warns that it is deprecated")
     return vstack(tup, dtype=dtype, casting=casting)
 
@@ -150,7 +150,7 @@ def append(arr: TensorLike, values: TensorLike, axis: AxisLike | None = None) ->
 
 
 def _split(x: Tensor, sections: Any, axis: int, must_be_even: bool) -> list[Tensor]:
-    """Split along an axis into `sections`: a number of parts, of one size if `must_be_even`, or their positions."""
+    """Split along an axis: `sections` is the number of parts, of one size if `must_be_even`, or the ends of parts."""
     ends = split_ends(sizes_of(x)[axis], sections, must_be_even)
     if ends is None:
         refuse("is given positions known only at run time")
@@ -206,14 +206,14 @@ def delete(arr: TensorLike, obj: object, axis: AxisLike | None = None) -> Tensor
         refuse("is given positions known only at run time")
     count = sizes_of(x)[axis_index]
     if isinstance(count, int) or isinstance(positions, slice) or np.ndim(positions):
-        kept_positions: Any = np.delete(np.arange(require_known_shape(x)[axis_index]), positions)
+        remaining_positions: Any = np.delete(np.arange(require_known_shape(x)[axis_index]), positions)
     else:
         position = integer(positions)
         _rerun_plain_unless_inside(position, 0, count)
-        kept_positions = count_up(count - 1)
-        is_behind = kept_positions >= (position if position >= 0 else count + position)
-        kept_positions = apply("add", kept_positions, cast(is_behind, np.int64))
-    return apply("gather", x, kept_positions, axis=axis_index)
+        remaining_positions = count_up(count - 1)
+        is_behind = remaining_positions >= (position if position >= 0 else count + position)
+        remaining_positions = apply("add", remaining_positions, cast(is_behind, np.int64))
+    return apply("gather", x, remaining_positions, axis=axis_index)
 
 
 @computes("insert")
@@ -251,4 +251,4 @@ def insert(arr: TensorLike, obj: object, values: TensorLike, axis: AxisLike | No
 def _rerun_plain_unless_inside(position: int, excess: int, count: Any) -> None:
     """Record a check that a position is one of `count` elements, or at most `excess` behind them."""
     smallest_count = position + 1 - excess if position >= 0 else -position
-    rerun_plain_unless(tensor(count, np.int64) >= smallest_count, "a position is inside")
+    rerun_plain_unless(tensor(count, np.int64) >= smallest_count, "a position is out of range")

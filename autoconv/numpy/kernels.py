@@ -60,7 +60,7 @@ def call_numpy(name: str, *args: Any, by_values: bool = False, **kwargs: Any) ->
 
 @functools.cache
 def _named_tuple_class(name: str) -> Any:
-    """Return the class of named tuples that a set function returns; None for other functions."""
+    """Return the class of named tuples that `numpy.unique_…` returns; None for other functions and other results."""
     if not name.startswith("unique_"):
         return None
     result_class = type(find_function(name)(np.zeros(1)))
@@ -90,9 +90,10 @@ def reduce_segments(
 ) -> Any:
     """Return NumPy's `ufunc.reduceat`, by the op of that name."""
     x, positions = tensor(array), tensor(indices)
-    example, place = (np.zeros((1,) * rank_of(operand), operand.dtype.numpy) for operand in (x, positions))
+    # NumPy determines the dtype of the result from arrays of one element.
+    example, example_positions = (np.zeros((1,) * rank_of(operand), operand.dtype.numpy) for operand in (x, positions))
     options: dict[str, Any] = {} if dtype is None else {"dtype": numpy_dtype(dtype)}
-    result_dtype = ufunc.reduceat(example, place, axis=integer(axis), **options).dtype
+    result_dtype = ufunc.reduceat(example, example_positions, axis=integer(axis), **options).dtype
     x, positions = cast(x, result_dtype), cast(positions, np.int64)
     name = ufunc.__name__
     if result_dtype == np.bool_:
@@ -100,7 +101,7 @@ def reduce_segments(
     return apply("reduceat", x, positions, function=name, axis=integer(axis))
 
 
-# Arrays that are constants, unless the graph has the arguments.
+# Functions whose results are constants, unless an argument is part of the graph.
 register_kernels(
     "frombuffer", "polynomial.legendre.leggauss", "polynomial.chebyshev.chebgauss", "polynomial.hermite.hermgauss",
     "polynomial.hermite_e.hermegauss", "polynomial.laguerre.laggauss", by_values=True,

@@ -15,7 +15,7 @@ from autoconv.numpy.operands import (
     cast,
     computes,
     integer,
-    is_compiled,
+    is_under_compile,
     rank_of,
     refuse,
     refuse_options,
@@ -35,7 +35,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def _inexact_tensor(a: TensorLike) -> Tensor:
-    """Return floats or complex numbers as a tensor, and other numbers as float64."""
+    """Return floats or complex numbers as a tensor, and other numbers as float64; raise NumPy's error for float16."""
     x = tensor(a)
     if x.dtype.is_floating and x.dtype.size < 4:
         raise TypeError(f"array type {x.dtype.name} is unsupported in linalg")
@@ -43,7 +43,7 @@ def _inexact_tensor(a: TensorLike) -> Tensor:
 
 
 def _square_matrices(a: TensorLike) -> Tensor:
-    """Return square matrices as a tensor; raise NumPy's LinAlgError, at run time for open sizes, for others."""
+    """Return square matrices as a tensor; raise NumPy's LinAlgError for other shapes, at run time if sizes are open."""
     x = _inexact_tensor(a)
     if rank_of(x) < 2:
         raise np.linalg.LinAlgError(f"{rank_of(x)}-dimensional array given. Array must be at least two-dimensional")
@@ -51,7 +51,7 @@ def _square_matrices(a: TensorLike) -> Tensor:
     if isinstance(rows, int) and isinstance(columns, int) and rows != columns:
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
     if not isinstance(rows, int) or rows != columns:
-        apply("numpy_shapes", x, x, rule=SQUARE)
+        apply("numpy_shapes", x, x, rule=SQUARE)  # raises NumPy's error at run time
     return x
 
 
@@ -76,7 +76,7 @@ def solve(a: TensorLike, b: TensorLike) -> Any:
     if rank_of(rhs) == 1:
         size, row_count = matrix.type.shape[-1], rhs.type.shape[0]  # type: ignore[index]
         if not isinstance(size, int) or size != row_count:
-            apply("numpy_shapes", matrix, rhs, rule=SOLVE)
+            apply("numpy_shapes", matrix, rhs, rule=SOLVE)  # raises NumPy's error for sizes that do not match
         result = apply("solve", matrix, apply("expand_dims", rhs, axis=1))
         return apply("squeeze", result, axis=(-1,))
     return apply("solve", matrix, rhs)
@@ -87,13 +87,14 @@ def cholesky(a: TensorLike, /, *, upper: bool = False) -> Any:
     x = _square_matrices(a)
     if upper:
         x = swapaxes(x, -1, -2)
+    # The upper factor is the transpose L.T of the lower factor L of A.T = conj(A).
     result = apply("cholesky", x)
-    return swapaxes(result, -1, -2) if upper else result  # x was transposed: conj(A) = A.T, so this is the adjoint
+    return swapaxes(result, -1, -2) if upper else result
 
 
 @computes("linalg.eigh")
 def eigh(a: TensorLike, UPLO: Any = "L") -> Any:
-    np.linalg.eigh(np.ones((1, 1)), UPLO)  # NumPy checks the name
+    np.linalg.eigh(np.ones((1, 1)), UPLO)  # NumPy raises for a wrong name
     x = _square_matrices(a)
     if UPLO.upper() != "L":
         x = call_ufunc(np.conjugate, swapaxes(x, -1, -2))
@@ -130,26 +131,26 @@ def svd(a: TensorLike, full_matrices: bool = True, compute_uv: bool = True, herm
     return np.linalg._linalg.SVDResult(left, values, right)  # type: ignore[attr-defined]
 
 
-def _has_elements(x: Tensor) -> bool:
-    """Return whether the sizes of the matrices are known and none is 0."""
+def _is_known_to_have_elements(x: Tensor) -> bool:
+    """Return whether `x` consists of matrices, all sizes are known and none of them is 0."""
     shape = x.type.shape
     return shape is not None and len(shape) >= 2 and all(isinstance(size, int) and size for size in shape)
 
 
 def _rounding_error(x: Tensor) -> float:
-    """Return the rounding error of singular values of such matrices, relative to the largest one."""
+    """Return the rounding error of singular values of matrices of known sizes, relative to the largest one."""
     dtype: Any = _inexact_tensor(x).dtype.numpy
     return max(require_known_shape(x)[-2:]) * float(np.finfo(dtype).eps)
 
 
 @computes("linalg.pinv")
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Any:  # type: ignore[attr-defined]
-    """Pseudo-inverse by NumPy's method: singular values that are small relative to the largest count as zero."""
+    """Invert singular values by NumPy's method: those that are small relative to the largest count as zero."""
     x, has_rtol = _inexact_tensor(a), rtol is not np._NoValue  # type: ignore[attr-defined]
     is_static = all(value is None or type(value) in (int, float) for value in (rcond, rtol if has_rtol else None))
-    is_static &= x.dtype is tensor(a).dtype or not has_rtol
+    is_static &= x.dtype is tensor(a).dtype or not has_rtol  # NumPy has no default `rtol` for integers
     has_two_bounds = has_rtol and rcond is not None
-    if hermitian or has_two_bounds or not is_static or not _has_elements(x):
+    if hermitian or has_two_bounds or not is_static or not _is_known_to_have_elements(x):
         return call_numpy("linalg.pinv", tensor(a), rcond, hermitian, **({"rtol": rtol} if has_rtol else {}))
     if rcond is not None or not has_rtol:
         relative_bound = 1e-15 if rcond is None else rcond
@@ -168,7 +169,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
 @computes("linalg.cond")
 def cond(x: TensorLike, p: TensorLike | None = None) -> Any:
     x_tensor = _inexact_tensor(x)
-    if p not in (None, 2, -2) or not _has_elements(x_tensor):
+    if p not in (None, 2, -2) or not _is_known_to_have_elements(x_tensor):
         return call_numpy("linalg.cond", x_tensor, p)
     values = svd(x_tensor, compute_uv=False)
     max_value, min_value = (apply("get_item", values, spec=(Rest(), At(index))) for index in (0, -1))
@@ -185,10 +186,13 @@ def svdvals(x: TensorLike, /) -> Any:
 
 
 def _complex_results(op: str) -> Callable[[TensorLike], Any]:
-    """Return the function of eigenvalues whose results are complex; where they may be real is decided at its call."""
+    """Return the implementation of `eig` or `eigvals` by that op, whose results are always complex.
+
+    Code converted under `compile` makes them real where NumPy does (`autoconv/operators/numpy/eigenvalues.py`).
+    """
 
     def run(a: TensorLike) -> Any:
-        if not is_compiled():
+        if not is_under_compile():
             refuse("returns real or complex numbers depending on the values")
         return apply(op, _square_matrices(a))
 
@@ -209,10 +213,10 @@ def matrix_power(a: TensorLike, n: IntLike) -> Any:
     if power < 0:
         x, power = inv(x), -power
     result = None
-    while power:
-        if power & 1:
+    while power:  # repeated squaring: each bit of the power stands for one square
+        if power % 2 == 1:
             result = x if result is None else matrix_product(result, x)
-        power >>= 1
+        power //= 2
         x = matrix_product(x, x) if power else x
     return result
 
@@ -241,7 +245,7 @@ def norm(x: TensorLike, ord: object = None, axis: AxisLike | None = None, keepdi
         name = "numpy_max" if ord > 0 else "numpy_min"
         options: dict[str, Any] = {"keepdims": True} if keepdims else {}
         return apply(name, sums, axis=axes, **options)
-    if axes == (0, 1) and rank == 2 and ord in (2, -2, "nuc") and _has_elements(x_tensor):
+    if axes == (0, 1) and rank == 2 and ord in (2, -2, "nuc") and _is_known_to_have_elements(x_tensor):
         reduction = {2: "numpy_max", -2: "numpy_min", "nuc": "numpy_sum"}[ord]
         result = apply(reduction, svd(x_tensor, compute_uv=False), axis=None)
         return apply("reshape", result, shape=(1, 1)) if keepdims else result
@@ -294,10 +298,10 @@ def vector_norm(x: TensorLike, /, *, axis: Any = None, keepdims: bool = False, o
 @computes("linalg.multi_dot")
 def multi_dot(arrays: Any, *, out: OutLike | None = None) -> Any:
     refuse_options(out=out)
-    parts = list(map(tensor, arrays))
-    if len(parts) < 2:
+    matrices = list(map(tensor, arrays))
+    if len(matrices) < 2:
         raise ValueError("Expecting at least two arrays.")
-    return functools.reduce(dot, parts)
+    return functools.reduce(dot, matrices)
 
 
 @computes("linalg.matmul")
@@ -312,12 +316,13 @@ register_kernels("linalg.tensorsolve", "linalg.tensorinv", "matvec", "vecmat")
 def lstsq(a: TensorLike, b: TensorLike, rcond: Any = None) -> Any:
     """Solve least squares by a QR decomposition and the singular values of R; call NumPy where it may warn or raise.
 
-    Residuals are returned for matrices of full rank alone, so the graph assumes that of matrices with more rows.
+    NumPy returns residuals only for a matrix of full rank that has more rows than columns. For such sizes the graph
+    assumes full rank.
     """
     x, rhs = tensors(_inexact_tensor(a), _inexact_tensor(b))
     has_bound = rcond is None or type(rcond) in (int, float)
     are_matrices = rank_of(x) == 2 and rank_of(rhs) in (1, 2)
-    has_elements = _has_elements(x) and 0 not in (rhs.type.shape or (0,))
+    has_elements = _is_known_to_have_elements(x) and 0 not in (rhs.type.shape or (0,))
     is_supported = are_matrices and has_elements and has_bound
     is_supported = is_supported and require_known_shape(x)[0] == rhs.type.shape[0]  # type: ignore[index]
     if not is_supported or min(require_known_shape(x)) > MAX_SHORT_SIDE:
@@ -342,7 +347,7 @@ def lstsq(a: TensorLike, b: TensorLike, rcond: Any = None) -> Any:
     rank = apply("numpy_sum", is_large, axis=-1)
     residuals: Any = tensor(np.zeros(0, values.dtype.numpy))
     if rows > columns:
-        rerun_plain_unless(apply("equal", rank, tensor(columns, np.int64)), "a matrix has full rank")
+        rerun_plain_unless(apply("equal", rank, tensor(columns, np.int64)), "a matrix has no full rank")
         errors = apply("subtract", right_sides, matrix_product(x, solution))
         residuals = apply("numpy_sum", _squared_magnitudes(errors), axis=0)
     if rank_of(rhs) == 1:
@@ -350,7 +355,7 @@ def lstsq(a: TensorLike, b: TensorLike, rcond: Any = None) -> Any:
     return solution, residuals, cast(rank, np.int32), values
 
 
-MAX_SHORT_SIDE = 16  # of matrices whose factors take less time than LAPACK's routine for least squares
+MAX_SHORT_SIDE = 16  # up to this smaller size of a matrix, a QR decomposition is faster than LAPACK's least squares
 
 
 def _adjoint(x: Tensor) -> Tensor:
@@ -363,10 +368,10 @@ def matrix_rank(
     A: TensorLike, tol: TensorLike | None = None, hermitian: bool = False, *, rtol: TensorLike | None = None
 ) -> Any:
     x = tensor(A)
-    if rank_of(x) < 2:  # for a vector, a Python int
+    if rank_of(x) < 2:  # NumPy returns a Python int for a vector
         is_nonzero = apply("numpy_any", tensor(x, bool))
         return apply("python_cast", is_nonzero, dtype=as_dtype(np.int64), weak=True)
-    if tol is None and rtol is None and not hermitian and _has_elements(x):
+    if tol is None and rtol is None and not hermitian and _is_known_to_have_elements(x):
         values = svd(x, compute_uv=False)
         max_value = apply("numpy_max", values, axis=-1, keepdims=True)
         bound = apply("multiply", max_value, tensor(_rounding_error(x), values.dtype.numpy))

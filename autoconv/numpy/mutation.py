@@ -100,7 +100,7 @@ def _convert_elements(array: TensorLike, values: TensorLike) -> Any:
 
 
 def _convert_elements_safely(function: Callable[..., Any], array: TensorLike, values: TensorLike) -> Any:
-    """Convert as `_convert_elements`; raise NumPy's error for an array whose dtype cannot be cast safely."""
+    """Convert as `_convert_elements`; raise NumPy's error for `values` that cannot be cast safely."""
     if holds_tensors(values) and not is_weak(values) and rank_of(tensor(values)):
         try:
             function(np.zeros(1, numpy_dtype_of(array)), [False], np.zeros(1, numpy_dtype_of(values)))

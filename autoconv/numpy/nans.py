@@ -17,7 +17,7 @@ from autoconv.numpy.operands import (
     cast,
     check,
     computes,
-    is_compiled,
+    is_under_compile,
     is_weak,
     rank_of,
     refuse,
@@ -51,7 +51,7 @@ def _mask_nans(x: Tensor, neutral_number: Any) -> tuple[Tensor, Tensor]:
 
 
 def _nan_total(name: str, neutral: int) -> Callable[..., Any]:
-    """Return NumPy's `nansum` or `nanprod`, by the name of the function that counts nans."""
+    """Return NumPy's `nansum` or `nanprod`, by the name of the function that does not ignore nans."""
     def compute(
         a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **options: Any
     ) -> Any:
@@ -80,18 +80,18 @@ def _nanmean(
 
 
 def _nan_extreme(name: str, neutral_number: float) -> Callable[..., Any]:
-    """Return NumPy's `nanmax` or `nanmin`, by the name of the function that counts nans."""
+    """Return NumPy's `nanmax` or `nanmin`, by the name of the function that does not ignore nans."""
     def compute(a: Any, axis: Any = None, out: object = None, keepdims: Any = False, **options: Any) -> Any:
         refuse_options(**{key: argument_or_default(value) for key, value in options.items()})
         x, is_present = _without_nans(a, neutral_number)
         for size in sizes_of(x):
             if not isinstance(size, int):
-                rerun_plain_unless(apply("greater", size, tensor(0)), "an error for no elements names another function")
+                rerun_plain_unless(apply("greater", size, tensor(0)), "there are no elements")
         result = apply_reduction(name, x, axis, keepdims, out=None)
         if is_present is not None:
             has_number = apply_reduction("any", is_present, axis, keepdims, out=None)
             result = apply("select", has_number, result, tensor(np.nan, result.dtype.numpy))
-            if is_compiled():  # NumPy warns of a row of nans: there 0 / 0 sets the invalid flag
+            if is_under_compile():  # NumPy warns of a row of nans: there 0 / 0 sets the invalid flag
                 count = cast(has_number, result.dtype)
                 result = apply("multiply", result, apply("divide", count, count))
         return result if out is None else write_into(out, result)
@@ -123,13 +123,12 @@ def _middle_of_rows(x: Tensor, axis: int) -> Any:
     axis_index = axis_of(axis, rank_of(x))
     _, is_present = _mask_nans(x, 0)
     count = apply_reduction("sum", is_present, axis_index, keepdims=True, out=None)
-    rerun_with_warning_unless(apply("numpy_all", apply("greater", count, tensor(0))), "each row has a number")
+    rerun_with_warning_unless(apply("numpy_all", apply("greater", count, tensor(0))), "a row consists of nans")
     sorted_x = apply("sort", x, axis=axis_index)
-    positions = apply("subtract", count, tensor(1)), count
-    halves = [apply("floor_divide", position, tensor(2)) for position in positions]
-    low, high = (FUNCTIONS[np.take_along_axis](sorted_x, half, axis_index) for half in halves)
+    middle_positions = [apply("floor_divide", n, tensor(2)) for n in (apply("subtract", count, tensor(1)), count)]
+    low, high = (FUNCTIONS[np.take_along_axis](sorted_x, position, axis_index) for position in middle_positions)
     mean = apply("divide", apply("add", low, high), tensor(2.0, x.dtype.numpy))
-    middle = apply("select", apply("equal", *halves), low, mean)
+    middle = apply("select", apply("equal", *middle_positions), low, mean)
     return apply("squeeze", middle, axis=(axis_index,))
 
 
@@ -155,7 +154,7 @@ def _nan_variance(name: str, takes_root: bool) -> Callable[..., Any]:
         result_count = cast(apply_reduction("sum", is_present, axis, keepdims, out=None), x.dtype)
         degrees = apply("subtract", result_count, tensor(ddof, x.dtype.numpy))
         has_degrees = apply("greater", degrees, tensor(0, x.dtype.numpy))
-        rerun_with_warning_unless(apply("numpy_all", has_degrees), "each row has degrees of freedom")
+        rerun_with_warning_unless(apply("numpy_all", has_degrees), "a row has no degrees of freedom")
         result = apply("divide", total, apply("select", has_degrees, degrees, tensor(np.nan, x.dtype.numpy)))
         return apply("sqrt", result) if takes_root else result
 
@@ -178,7 +177,7 @@ def _nan_position(name: str, neutral_number: float) -> Callable[..., Any]:
         present_x, is_present = _mask_nans(x, neutral_number)
         for size in sizes_of(x):
             if not isinstance(size, int):
-                rerun_plain_unless(apply("greater", size, tensor(0)), "there are elements")
+                rerun_plain_unless(apply("greater", size, tensor(0)), "there are no elements")
         has_number = apply_reduction("any", is_present, axis, keepdims=False, out=None)
         check(apply("numpy_all", has_number), "All-NaN slice encountered")
         return FUNCTIONS[getattr(np, name.removeprefix("nan"))](present_x, axis, keepdims=keepdims)
@@ -208,7 +207,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     """Replace nans and infinities: in a new array, or with `copy` false in `x` itself, which is returned."""
     elements = tensor(x)
     if not copy and (is_weak(x) or isinstance(x, (list, tuple)) or not rank_of(elements)):
-        refuse("changes what is no array, or has no dimensions")
+        refuse("changes in place a value that is no array, or has no dimensions")
     if not all(bound is None or is_weak(bound) or tensor(bound).type.shape == () for bound in (nan, posinf, neginf)):
         refuse("replaces elements by those of an array")
     if elements.dtype.is_complex and not all(isinstance(b, float) for b in (nan, posinf, neginf) if b is not None):

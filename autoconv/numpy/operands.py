@@ -38,6 +38,8 @@ from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 MISSING: Any = np._NoValue  # type: ignore[attr-defined]
+_SUPPORTED_KINDS = "biufcV"  # of NumPy's dtypes; "V" is the kind of bfloat16 and of other small floats
+# Class of Python's numbers -> the operand in NumPy's promotion.
 _PROMOTION_OPERANDS = {bool: np.dtype(bool), int: int, float: float, complex: complex}
 
 
@@ -62,7 +64,7 @@ def refusal(name: str, error: NotStaged) -> StagingError:
     return numpy_refusal(name, f" here: it {error.reason}")
 
 
-def is_compiled() -> bool:
+def is_under_compile() -> bool:
     """Return whether the trace is one under `compile`, with the contract of plain Python."""
     region = current_region()
     return region is not None and region.contract.numpy_arrays
@@ -88,7 +90,7 @@ find_function = find_numpy_function
 
 
 def _with_fallback(function: Callable[..., Any], compute: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `compute`; where it refuses, NumPy's function is called eagerly, and a trace raises an error."""
+    """Return `compute` with a fallback for calls that it refuses: eagerly NumPy's function, in a trace an error."""
     @functools.wraps(compute)
     def run(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -131,7 +133,7 @@ def tensors(*values: Any) -> list[Tensor]:
 def select_operands(*values: Any) -> list[Tensor]:
     """Return tensors of one dtype, as `tensors` does, for functions that select elements from several operands.
 
-    NumPy converts Python ints to arrays there, and these to the dtype with a C cast, without a range check.
+    Such functions of NumPy first make arrays of Python ints, and cast these as in C, without a range check.
     """
     dtype = common_dtype(*values)
     return [_with_wraparound(x, dtype) if dtype.kind in "iu" and is_weak(x) else tensor(x, dtype) for x in values]
@@ -154,7 +156,7 @@ def _tensor_of_plain(x: TensorLike, dtype: DTypeLike) -> Tensor:
         array = convert_numbers(x, as_dtype(numpy_dtype(dtype)))
     else:
         array = np.asarray(x)
-        if array.dtype == object or array.dtype.kind not in "biufcV":
+        if array.dtype == object or array.dtype.kind not in _SUPPORTED_KINDS:
             refuse(f"is given {array.dtype} elements")
         if dtype is not None:
             array = array.astype(numpy_dtype(dtype))
@@ -209,7 +211,7 @@ def numpy_dtype(dtype: DTypeLike) -> np.dtype[Any]:
         refuse("is given an array as a dtype")
     result = np.dtype(dtype)
     is_duplicate = result.kind in "iu" and result.num != np.dtype(result.name).num  # such as long long beside int64
-    if result.kind not in "biufcV" or not result.isnative or is_duplicate:
+    if result.kind not in _SUPPORTED_KINDS or not result.isnative or is_duplicate:
         refuse(f"is given the dtype {result}")
     return result
 
@@ -244,8 +246,11 @@ def common_dtype(*values: Any) -> np.dtype[Any]:
 
 
 def refuse_column_major(order: str, rank: int | None) -> None:
-    """Refuse column-major order under `compile`: memory layout is not part of a graph, but results show it."""
-    if order not in (None, "C", "K", "A") and rank not in (0, 1) and is_compiled():
+    """Refuse column-major order under `compile`: memory layout is not part of a graph, but results show it.
+
+    The order matters for two dimensions or more; `rank` is None if it is unknown.
+    """
+    if order not in (None, "C", "K", "A") and rank not in (0, 1) and is_under_compile():
         refuse(f"is given order {order!r}")
 
 
@@ -263,28 +268,29 @@ def has_known_shape(x: Tensor) -> bool:
 
 
 def check(condition: TensorLike, message: str, error: type[Exception] = ValueError) -> None:
-    """Record a check of a run-time condition; where it fails, the error stands for NumPy's, of that class and text."""
+    """Record a check of a run-time condition; where it fails, the call raises an error of NumPy's class and text."""
     apply("assert_true", condition, message=(message,), failure=error.__name__)
 
 
-def rerun_plain_unless(condition: TensorLike, message: str) -> None:
+def rerun_plain_unless(condition: TensorLike, reason: str) -> None:
     """Record a check of a run-time condition, on which the graph's results rely.
 
-    Where it fails, the call is rerun as plain Python.
+    Where it fails, the call is rerun as plain Python; `explain()` shows the reason, such as "an index is out of range".
     """
-    apply("assert_true", condition, message=(message,), failure="assumption")
+    apply("assert_true", condition, message=(reason,), failure="assumption")
 
 
-def rerun_with_warning_unless(condition: TensorLike, message: str) -> None:
+def rerun_with_warning_unless(condition: TensorLike, reason: str) -> None:
     """Record a check of a run-time condition, without which NumPy warns; the graph's results are NumPy's in any case.
 
-    Where it fails, the call is rerun as plain Python, which warns. An exported graph has no such check.
+    Where it fails, the call is rerun as plain Python, which warns; `explain()` shows the reason. An exported graph has
+    no such check.
     """
-    apply("assert_true", condition, message=(message,), failure="warning")
+    apply("assert_true", condition, message=(reason,), failure="warning")
 
 
 def have_equal_shapes(x: Tensor, y: Tensor) -> bool:
-    """Return whether two shapes are equal; the graph assumes that sizes known only at run time are."""
+    """Return whether two shapes are equal; the graph assumes that open sizes are equal."""
     if rank_of(x) != rank_of(y):
         return False
     pairs = list(zip(sizes_of(x), sizes_of(y), strict=True))
@@ -293,7 +299,7 @@ def have_equal_shapes(x: Tensor, y: Tensor) -> bool:
         return False
     for size, other in pairs:
         if (size, other) not in known_pairs:
-            rerun_plain_unless(apply("equal", tensor(size, np.int64), tensor(other, np.int64)), "two shapes are equal")
+            rerun_plain_unless(apply("equal", tensor(size, np.int64), tensor(other, np.int64)), "two shapes differ")
     return True
 
 
@@ -345,7 +351,7 @@ def refuse_options(**options: Any) -> None:
 
 
 def size_of(x: Tensor, axes: Sequence[int] | None = None) -> Any:
-    """Return the number of elements along the axes: an int, or a weak symbolic number for an unknown shape."""
+    """Return the number of elements along the axes: an int, or a weak symbolic number if a size is open."""
     shape = x.type.shape
     counted_axes = range(rank_of(x)) if axes is None else axes
     if shape is not None and all(isinstance(shape[axis], int) for axis in counted_axes):

@@ -46,7 +46,7 @@ def _median(
     low, high, last_element = sorted_elements(rows, [(count - 1) // 2, count // 2, count - 1], row_axis)
     middle_elements = apply("stack", low, high, axis=0)
     mean = apply("numpy_mean", middle_elements, axis=0)
-    is_odd = count % 2 == 1  # then the mean of one element with itself is not taken, as the sum may overflow
+    is_odd = count % 2 == 1  # then the middle element itself is taken: its sum with itself may overflow
     median = low if is_odd is True else mean if is_odd is False else apply("select", is_odd, low, mean)
     median = cast(median, mean.dtype)
     if x.dtype.is_floating or x.dtype.is_complex:  # nans are sorted to the end
@@ -126,7 +126,7 @@ def _quantiles(a: TensorLike, q: Any, scale: int, axis: Any, **options: Any) -> 
 
 
 def _can_interpolate(quantiles: Sequence[Any], scale: int, is_weak: bool) -> bool:
-    """Return whether these are a few known quantiles in range, or one number of the program."""
+    """Return whether ops compute the quantiles: a few that are known and in range, or (`is_weak`) one Python number."""
     static_quantiles = [static_value(quantile) for quantile in quantiles]
     if not 0 < len(quantiles) <= _MAX_QUANTILES or not (
         is_weak or all(type(quantile) in (int, float) for quantile in static_quantiles)

@@ -18,7 +18,7 @@ from autoconv.numpy.operands import (
     computes,
     has_known_shape,
     integer,
-    is_compiled,
+    is_under_compile,
     rank_of,
     refuse,
     refuse_options,
@@ -53,12 +53,9 @@ def dot(a: TensorLike, b: TensorLike, out: OutLike | None = None) -> Any:
     ranks = rank_of(x), rank_of(y)
     if 0 in ranks:
         product = call_ufunc(np.multiply, x, y)  # unlike in `np.multiply(a, b)`, no Python number is weak here
-    elif ranks[1] <= 2:
-        apply("numpy_shapes", x, y, rule=DOT)
-        product = matrix_product(x, y)
     else:
-        apply("numpy_shapes", x, y, rule=DOT)
-        product = tensordot(x, y, ((ranks[0] - 1,), (ranks[1] - 2,)))
+        apply("numpy_shapes", x, y, rule=DOT)  # raises NumPy's error for shapes that do not match
+        product = matrix_product(x, y) if ranks[1] <= 2 else tensordot(x, y, ((ranks[0] - 1,), (ranks[1] - 2,)))
     return product if out is None else write_into(out, product)
 
 
@@ -67,7 +64,7 @@ def vdot(a: TensorLike, b: TensorLike, /) -> Any:
     x, y = (apply("reshape", tensor(operand), shape=(-1,)) for operand in (a, b))
     counts = sizes_of(x)[0], sizes_of(y)[0]
     if not all(isinstance(count, int) for count in counts):
-        rerun_plain_unless(apply("equal", *map(tensor, counts)), "NumPy raises the error of a reshape")
+        rerun_plain_unless(apply("equal", *map(tensor, counts)), "the operands have different numbers of elements")
     return matrix_product(apply("conjugate", x) if x.dtype.is_complex else x, y)
 
 
@@ -76,7 +73,7 @@ def inner(a: TensorLike, b: TensorLike, /) -> Any:
     x, y = tensor(a), tensor(b)
     if 0 in (rank_of(x), rank_of(y)):
         return call_ufunc(np.multiply, x, y)
-    apply("numpy_shapes", x, y, rule=INNER)
+    apply("numpy_shapes", x, y, rule=INNER)  # raises NumPy's error for shapes that do not match
     return tensordot(x, y, ((rank_of(x) - 1,), (rank_of(y) - 1,)))
 
 
@@ -126,7 +123,7 @@ def vecdot(x1: TensorLike, x2: TensorLike, /, *, axis: AxisLike = -1, **kwargs: 
     refuse_options(**kwargs)
     x, y = tensors(tensor(x1), tensor(x2))
     x, y = moveaxis(x, axis, -1), moveaxis(y, axis, -1)
-    apply("numpy_shapes", x, y, rule=VECDOT)
+    apply("numpy_shapes", x, y, rule=VECDOT)  # raises NumPy's error for shapes that do not match
     result = call_ufunc(np.multiply, apply("conjugate", x) if x.dtype.is_complex else x, y)
     if x.dtype.is_bool:
         return apply("numpy_any", result, axis=-1)
@@ -161,7 +158,7 @@ def cross(a: object, b: object, axisa: object = -1, axisb: object = -1, axisc: o
         axisa = axisb = axisc = axis
     x, y = moveaxis(a, axisa, -1), moveaxis(b, axisb, -1)
     if _size_along(x, -1) != 3 or _size_along(y, -1) != 3:
-        if is_compiled():
+        if is_under_compile():
             refuse("warns that vectors of two dimensions are deprecated")
         return call_numpy("cross", tensor(a), tensor(b), axisa, axisb, axisc)
     components_of_operands = [[apply("get_item", vector, spec=(Rest(), At(i))) for i in range(3)] for vector in (x, y)]
@@ -199,7 +196,7 @@ def einsum(
         result = _as_matrix_product(equation, *factors)
         if result is not None:
             return result
-    if is_compiled() and not all(map(has_known_shape, factors)):
+    if is_under_compile() and not all(map(has_known_shape, factors)):
         result = _einsum_of_open_sizes(equation, factors)
         if result is not None:
             return result
@@ -214,8 +211,8 @@ def _as_matrix_product(equation: str, x: Tensor, y: Tensor) -> Any:
 
         ijk,ikl->ijl  becomes  matmul over j, k and l in a batch of i
 
-    Dimensions of both operands and the result form the batch. Returns None where a letter is repeated in one term, or
-    the letters do not form a matrix product.
+    Letters that both operands and the result have form the batch. Returns None where a letter is repeated in one term
+    or has two sizes, or where the letters do not form a matrix product.
     """
     terms, result_letters = _split(equation)
     shapes = require_known_shape(x), require_known_shape(y)
@@ -241,14 +238,14 @@ def _as_matrix_product(equation: str, x: Tensor, y: Tensor) -> Any:
 
 
 def _einsum_of_open_sizes(equation: str, factors: Sequence[Tensor]) -> Any:
-    """Rewrite an einsum of arrays with sizes known only at run time; None where it has no other form.
+    """Rewrite an einsum of arrays with sizes known only at run time; return None where the op `einsum` is to run.
 
-    The graph assumes that a size of 1 is not broadcast to another one of its letter, as NumPy allows.
+    NumPy broadcasts a size of 1 to another size of its letter. The graph assumes that no size is broadcast.
     """
     terms, result_letters = _split(equation)
     if len(terms) != len(factors) or not _letters_fit(terms, result_letters, factors):
         return None
-    if len(factors) == 1 and set(result_letters) < set(terms[0]):  # without a sum, NumPy returns a view
+    if len(factors) == 1 and set(result_letters) < set(terms[0]):  # without a sum NumPy returns a view, as the op does
         return _sum_to(factors[0], terms[0], result_letters)
     sizes = _known_sizes(terms, factors)
     if len(factors) == 1 or sizes is None:
@@ -272,7 +269,7 @@ def _einsum_of_open_sizes(equation: str, factors: Sequence[Tensor]) -> Any:
 
 
 def _check_einsum(equation: str, terms: Sequence[str], x: Tensor, y: Tensor) -> None:
-    """Record a check of the sizes, and the assumption that none is broadcast."""
+    """Record a check of the sizes, and the assumption that no size of 1 is broadcast."""
     y_sizes = dict(zip(terms[1], sizes_of(y), strict=True))
     for letter, size in zip(terms[0], sizes_of(x), strict=True):
         other_size = y_sizes.get(letter)
@@ -280,11 +277,11 @@ def _check_einsum(equation: str, terms: Sequence[str], x: Tensor, y: Tensor) -> 
             first, second = tensor(size, np.int64), tensor(other_size, np.int64)
             no_ones = apply("logical_and", *(apply("not_equal", side, tensor(1, np.int64)) for side in (first, second)))
             _assume_no_broadcast(apply("logical_or", apply("equal", first, second), no_ones))
-    apply("numpy_shapes", x, y, rule=equation)
+    apply("numpy_shapes", x, y, rule=equation)  # raises NumPy's error for sizes that do not match
 
 
 def _contraction_steps(equation: str, terms: Sequence[str], sizes: dict[str, int]) -> Any:
-    """Return the positions of the operands of each step, as NumPy would choose them."""
+    """Return the steps that NumPy would choose, each as positions among the terms that remain before it."""
     placeholders = [
         np.broadcast_to(np.zeros(()), [sizes.get(letter, _ASSUMED_SIZE) for letter in letters]) for letters in terms
     ]
@@ -292,13 +289,14 @@ def _contraction_steps(equation: str, terms: Sequence[str], sizes: dict[str, int
 
 
 def _assume_no_broadcast(condition: Any) -> None:
-    rerun_plain_unless(condition, "NumPy broadcasts sizes of 1")
+    rerun_plain_unless(condition, "a size of 1 is broadcast")
 
 
 def _contract_open_sizes(equation: str, x: Tensor, y: Tensor, confirm: ConditionRecorder | None = None) -> Any:
-    """Return an einsum of two arrays, in which no letter is repeated in one term.
+    """Return the result of an einsum of two arrays in which no letter is repeated in one term.
 
-    Known sizes of one letter are equal. For open sizes `confirm`, if given, is called with the condition of equality.
+    Known sizes of one letter must be equal. With open sizes, `confirm` (if any) is called with the condition that they
+    are equal.
     """
     (x_letters, y_letters), result_letters = _split(equation)
     sizes: dict[str, Any] = dict(zip(x_letters, sizes_of(x), strict=True))
@@ -345,7 +343,7 @@ def _letters_fit(terms: Sequence[str], result_letters: str, factors: Sequence[Te
 
 
 def _group(x_letters: str, y_letters: str, result_letters: str) -> tuple[str, str, str, str]:
-    """Return the letters of the batch, of x alone, those that are summed, and those of y alone."""
+    """Return four groups of letters: the batch, those of x alone, those that are summed, and those of y alone."""
     shared_letters = [letter for letter in x_letters if letter in y_letters]
     groups = (
         [letter for letter in shared_letters if letter in result_letters],

@@ -20,7 +20,7 @@ from autoconv.numpy.operands import (
     computes,
     have_equal_shapes,
     integer,
-    is_compiled,
+    is_under_compile,
     numpy_dtype,
     numpy_dtype_of,
     rank_of,
@@ -41,7 +41,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 def _keepdims_flag(keepdims: Any) -> bool:
     """Return the argument `keepdims` as a bool, False if it is missing."""
-    return keepdims is not MISSING and np.add.reduce(np.zeros(1), keepdims=keepdims).ndim > 0  # NumPy checks its class
+    return keepdims is not MISSING and np.add.reduce(np.zeros(1), keepdims=keepdims).ndim > 0  # NumPy may raise
 
 
 # Functions that accept the axis 0 for a 0-d array, as reductions of ufuncs do.
@@ -49,7 +49,7 @@ _ACCEPTING_AXIS_OF_SCALARS = frozenset({"sum", "prod", "max", "min", "any", "all
 
 
 def _normalize_axes(name: str, x: Tensor, axis: AxisLike, keepdims: bool) -> tuple[Any, bool]:
-    """Return `axis` and `keepdims` as ops take them; axes out of range raise AxisError."""
+    """Return `axis` (None for all axes) and `keepdims` as ops take them; axes out of range raise AxisError."""
     rank = rank_of(x)
     accepts_axis = not rank and name in _ACCEPTING_AXIS_OF_SCALARS and not isinstance(axis, (tuple, list))
     if axis is None or (accepts_axis and integer(axis) in (0, -1)):
@@ -62,7 +62,7 @@ def apply_reduction(name: str, x: Tensor, axis: Any, keepdims: Any, out: Any, **
     axis, keeps_axes = _normalize_axes(name, x, axis, _keepdims_flag(keepdims))
     if axis == ():
         return _reduce_no_axes(name, x, out, options)
-    if name in ("mean", "var", "std") and is_compiled():
+    if name in ("mean", "var", "std") and is_under_compile():
         _refuse_warnings_of_too_few(name, x, axis, options.get("ddof", 0))
     if keeps_axes:
         options["keepdims"] = True
@@ -188,8 +188,8 @@ def _extreme_function(name: str, combine: Any) -> Callable[..., Any]:
             return apply_reduction("any" if name == "max" else "all", x, axis, keepdims, out)
         if initial is None:
             return apply_reduction(name, x, axis, keepdims, out)
-        rank = rank_of(x)  # the initial value counts as an additional element, so that an empty array has an extremum
-        axes = axes_of(axis, rank)
+        # The initial value counts as an additional element, so that an empty array has an extremum.
+        axes = axes_of(axis, rank_of(x))
         shape = require_known_shape(x)
         if any(shape[index] == 0 for index in axes):
             keeps_axes = _keepdims_flag(keepdims)

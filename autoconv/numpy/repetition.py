@@ -72,7 +72,7 @@ def pad(array: TensorLike, pad_width: ShapeLike, mode: str = "constant", **optio
         has_one_value = mode == "constant" and options.keys() <= {"constant_values"} and not any(
             rank_of(tensor(value)) for value in options.values()
         )
-        pairs = _pairs(pad_width, x) if has_one_value or (mode in _EXTENSION_MODES and not options) else None
+        pairs = _width_pairs(pad_width, x) if has_one_value or (mode in _EXTENSION_MODES and not options) else None
         if pairs is not None:
             return _pad_by_computed_widths(x, pairs, mode, **options)
         # If arguments determine the widths, this trace ends, and these arguments are constants of the next one.
@@ -92,7 +92,7 @@ def pad(array: TensorLike, pad_width: ShapeLike, mode: str = "constant", **optio
     return call_numpy("pad", x, pad_width, mode, **options) if extended_x is None else extended_x
 
 
-def _pairs(pad_width: Any, x: Tensor) -> list[tuple[Any, Any]] | None:
+def _width_pairs(pad_width: Any, x: Tensor) -> list[tuple[Any, Any]] | None:
     """Return the widths before and after each dimension, by NumPy's rules; None for other structures and kinds."""
     if isinstance(pad_width, dict):
         return None
@@ -127,7 +127,7 @@ _EXTENSION_MODES = ("edge", "wrap", "reflect", "symmetric")  # modes of `pad` th
 
 
 def _extend_by_elements(x: Tensor, paddings: Sequence[tuple[int, int]], mode: str) -> Tensor | None:
-    """Extend an array by its own elements; return None if it is so small that elements would be repeated."""
+    """Extend an array by its own elements; return None if it is too small, which is left to NumPy."""
     if not has_known_shape(x):
         for axis, (low, high) in enumerate(paddings):
             if low or high:

@@ -238,7 +238,7 @@ def _operand_of_sort(
     """Check the options of a sort; return the operand and its axis."""
     refuse_options(order=order)
     if kind is not None:
-        np.sort(np.zeros(0), kind=kind)  # NumPy checks the name; every algorithm gives the stable sort's result
+        np.sort(np.zeros(0), kind=kind)  # NumPy raises for a wrong name; every algorithm gives the stable sort's result
     if kind is not None and stable is not None:
         refuse("is given a kind and stable")
     x = tensor(a)
@@ -277,22 +277,22 @@ def lexsort(keys: Any, axis: AxisLike = -1) -> Tensor:
     if isinstance(keys, (tuple, list)):
         rows = [tensor(key) for key in keys]
     else:
-        count = (*sizes_of(tensor(keys)), None)[0]
+        count = sizes_of(tensor(keys))[0] if rank_of(tensor(keys)) else None
         rows = [apply("get_item", tensor(keys), spec=(At(i),)) for i in range(count if isinstance(count, int) else 0)]
     shapes = {row.shape for row in rows}
     if len(shapes) != 1 or not all(map(_is_sortable_row, rows)) or axis not in (-1, 0):
         return call_numpy("lexsort", keys, axis)
     order = argsort(rows[0], kind="stable")
     for row in rows[1:]:
-        position = argsort(apply("gather", row, order, axis=0), kind="stable")
-        order = apply("gather", order, position, axis=0)
+        positions_in_order = argsort(apply("gather", row, order, axis=0), kind="stable")
+        order = apply("gather", order, positions_in_order, axis=0)
     return order
 
 
 def _is_sortable_row(x: Tensor) -> bool:
     """Return whether `x` is a vector of known length, of numbers of 32 bits or more.
 
-    NumPy's kernel sorts shorter integers by radix sort, in linear time.
+    Shorter integers are left to NumPy, which sorts them by radix sort, in linear time.
     """
     is_vector = x.shape is not None and len(x.shape) == 1 and None not in x.shape
     return is_vector and x.dtype.numpy.kind in "iuf" and x.dtype.size >= 4
@@ -354,13 +354,13 @@ NEIGHBOURS = (Slice(1, None, None), Slice(None, -1, None))  # the successors and
 @computes("ix_")
 def ix_(*args: Any) -> tuple[Tensor, ...]:
     """Give each vector of positions a dimension of its own."""
-    parts = list(map(tensor, args))
-    are_arrays = all(part.dtype.is_integer or part is x for part, x in zip(parts, args, strict=True))
-    if not are_arrays or any(rank_of(part) != 1 or part.dtype.is_bool for part in parts):
+    vectors = list(map(tensor, args))
+    are_arrays = all(vector.dtype.is_integer or vector is x for vector, x in zip(vectors, args, strict=True))
+    if not are_arrays or any(rank_of(vector) != 1 or vector.dtype.is_bool for vector in vectors):
         result = call_numpy("ix_", *args)
         return result if isinstance(result, tuple) else (result,)
-    shapes = [tuple(-1 if axis == i else 1 for axis in range(len(parts))) for i in range(len(parts))]
-    return tuple(apply("reshape", part, shape=shape) for part, shape in zip(parts, shapes, strict=True))
+    shapes = [tuple(-1 if axis == i else 1 for axis in range(len(vectors))) for i in range(len(vectors))]
+    return tuple(apply("reshape", vector, shape=shape) for vector, shape in zip(vectors, shapes, strict=True))
 
 
 register_kernels("partition", "argpartition", "ravel_multi_index", "in1d")

@@ -18,7 +18,7 @@ from autoconv.numpy.operands import (
     computes,
     holds_tensors,
     integer,
-    is_compiled,
+    is_under_compile,
     is_weak,
     numpy_dtype,
     numpy_dtype_of,
@@ -42,14 +42,14 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
-WHOLE = Slice()
+WHOLE = Slice()  # the index entry `:`
 
 
 def shape_argument(shape: Any) -> tuple[tuple[Any, ...], tuple[int | None, ...] | None]:
     """Return a shape as ops take it: (operands, known sizes).
 
-    The operands are one vector of all sizes if some are symbolic, else empty. Each unknown size is None among the known
-    sizes, and None stands for these if their number is unknown.
+    If some sizes are symbolic, the only operand is a vector of all sizes; otherwise there is none. The known sizes have
+    None for each symbolic size. They are None as a whole if the number of sizes is unknown.
     """
     sizes: Any = shape if isinstance(shape, (list, tuple)) else None
     if sizes is None:
@@ -90,10 +90,11 @@ def _refuse_other_than_ints(sizes: Tensor) -> None:
 def reshape(a: TensorLike, /, shape: object, order: str = "C", *, copy: Any = None) -> Tensor:
     x = tensor(a)
     size_operands, known_sizes = shape_argument(shape)
-    if is_compiled() and not size_operands and known_sizes is not None:
+    if known_sizes is not None and not size_operands and is_under_compile():
         known_sizes = new_shape(x, known_sizes)  # type: ignore[arg-type]
-    if order in ("A", "K") and is_compiled() and sum(size != 1 for size in x.type.shape or (0, 0)) > 1:
-        refuse(f"is given order {order!r}, and how the elements lie is not part of a graph")
+    has_order = sum(size != 1 for size in x.type.shape or (0, 0)) > 1  # an unknown shape may have several long axes
+    if order in ("A", "K") and has_order and is_under_compile():
+        refuse(f"is given order {order!r}, which depends on the memory layout: a graph does not have it")
     if order not in ("C", "A", "K", None):
         if order != "F" or size_operands or known_sizes is None:
             refuse(f"is given order {order!r}")
@@ -152,7 +153,7 @@ def moveaxis(a: TensorLike, source: TensorLike, destination: Any) -> Tensor:
 
 
 def axis_tuple(axis: AxisLike) -> tuple[Any, ...]:
-    """Return an axis, or several, as a tuple."""
+    """Return one axis, or a list or tuple of axes, as a tuple."""
     return tuple(axis) if isinstance(axis, (list, tuple)) else (axis,)
 
 
@@ -160,7 +161,8 @@ def axis_tuple(axis: AxisLike) -> tuple[Any, ...]:
 def rollaxis(a: TensorLike, axis: Any, start: Any = 0) -> Tensor:
     x = tensor(a)
     rank = rank_of(x)
-    axis, start = axis_of(axis, rank), axis_of(start, rank + 1) if start >= 0 else start + rank
+    axis = axis_of(axis, rank)
+    start = axis_of(start, rank + 1) if start >= 0 else start + rank
     order = list(range(rank))
     order.remove(axis)
     order.insert(start - 1 if axis < start else start, axis)
@@ -206,17 +208,18 @@ def sliding_window_view(
     array = tensor(x)
     lengths = tuple(map(integer, window_shape if isinstance(window_shape, (list, tuple)) else (window_shape,)))
     sizes = sizes_of(array)
+    # Open sizes count as long enough for all windows here, and are checked below.
     axes, lengths = window_axes([size if isinstance(size, int) else sum(lengths) for size in sizes], lengths, axis)
     for axis_index, size in enumerate(sizes):
-        least = sum(length - 1 for position, length in zip(axes, lengths, strict=True) if position == axis_index) + 1
+        min_size = sum(length - 1 for position, length in zip(axes, lengths, strict=True) if position == axis_index) + 1
         if not isinstance(size, int):
-            check(tensor(size, np.int64) >= least, "window shape cannot be larger than input array shape")
+            check(tensor(size, np.int64) >= min_size, "window shape cannot be larger than input array shape")
     return mark_read_only(apply("sliding_windows", array, axes=axes, lengths=lengths))
 
 
 @computes("lib.stride_tricks.as_strided")
 def as_strided(x: TensorLike, *args: Any, **kwargs: Any) -> Any:
-    note_change(x)  # a view of memory
+    note_change(x)  # the view shares the memory, so the trace needs the array itself
     refuse("is given a tensor")
 
 
@@ -385,14 +388,14 @@ def isrealobj(x: TensorLike) -> bool:
 @computes("unravel_index")
 def unravel_index(indices: TensorLike, shape: ShapeLike, order: str = "C") -> tuple[Tensor, ...]:
     if order != "C" or not isinstance(shape, (tuple, list)) or len(shape) < 2:
-        refuse("is given another order, or one dimension")
+        refuse("is given an order other than 'C', or a shape of fewer than two dimensions")
     x, sizes = tensor(indices), [tensor(size) for size in shape]
     if rank_of(x) or x.dtype is not int64 or any(rank_of(size) or not size.dtype.is_integer for size in sizes):
         return call_numpy("unravel_index", x, tuple(shape))
     sizes = [cast(size, np.int64) for size in sizes]
     count = functools.reduce(lambda first, second: apply("multiply", first, second), sizes)
     is_inside = apply("logical_and", apply("greater_equal", x, tensor(0, np.int64)), apply("less", x, count))
-    rerun_plain_unless(is_inside, "an index is inside of the shape")
+    rerun_plain_unless(is_inside, "an index is outside of the shape")
     positions: list[Tensor] = []
     for size in reversed(sizes[1:]):
         positions.insert(0, apply("modulo", x, size))

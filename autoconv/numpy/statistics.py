@@ -159,7 +159,7 @@ def cov(
     if fweights is not None or aweights is not None or dtype is not None:
         refuse("is given weights or a dtype")
     if isinstance(ddof, float):
-        np.cov(np.ones((2, 9)), ddof=ddof)  # NumPy checks it
+        np.cov(np.ones((2, 9)), ddof=ddof)  # raises for a fraction
     samples = [tensor(m)] if y is None else [tensor(m), tensor(y)]
     result_dtype = np.result_type(*(sample.dtype.numpy for sample in samples), np.float64)
     if any(rank_of(sample) > 2 for sample in samples):
@@ -173,8 +173,8 @@ def cov(
         degrees = tensor(max(float(count - lost_degrees), 0.0), result_dtype)
     else:
         for other in other_counts:
-            rerun_plain_unless(apply("equal", tensor(count, np.int64), tensor(other, np.int64)), "equal sample sizes")
-        rerun_with_warning_unless(tensor(count, np.int64) > lost_degrees, "there are degrees of freedom")
+            rerun_plain_unless(apply("equal", tensor(count, np.int64), tensor(other, np.int64)), "sample sizes differ")
+        rerun_with_warning_unless(tensor(count, np.int64) > lost_degrees, "no degrees of freedom")
         degrees = cast(apply("maximum", tensor(count - lost_degrees), tensor(0)), result_dtype)
     x = apply("concat", *rows, axis=0) if y is not None else rows[0]
     centred_x = apply("subtract", x, apply("numpy_mean", x, axis=1, keepdims=True))
@@ -217,7 +217,7 @@ def bincount(x: TensorLike, /, weights: TensorLike | None = None, minlength: Any
     values, min_length = tensor(x), integer(minlength)
     operands = [values] if weights is None else [values, tensor(weights)]
     is_supported = (values.dtype.is_integer or values.dtype.is_bool) and values.dtype is not uint64
-    is_supported = is_supported and values.type.shape != (0,)  # NumPy counts nothing in ints, whatever the weights
+    is_supported = is_supported and values.type.shape != (0,)  # there NumPy returns ints in spite of weights
     if is_supported and all(rank_of(operand) == 1 for operand in operands) and not operands[-1].dtype.is_complex:
         return apply("numpy_bincount", values, tensor(min_length, np.int64), *operands[1:])
     return call_numpy("bincount", values, None if weights is None else operands[1], min_length, by_values=True)
@@ -245,7 +245,7 @@ def interp(x: TensorLike, xp: Any, fp: Any, left: Any = None, right: Any = None,
             return call_numpy("interp", queries, points, values, left, right)
     else:
         check(count == value_count, "fp and xp are not of the same length.")
-        rerun_plain_unless(tensor(count, np.int64) > 1, "there are no two sample points")
+        rerun_plain_unless(tensor(count, np.int64) > 1, "fewer than two sample points")
     last = tensor(count - 2, np.int64)
     upper = searchsorted(points, queries, "right")
     lower = apply("minimum", apply("maximum", apply("subtract", upper, tensor(1)), tensor(0)), last)
@@ -271,6 +271,8 @@ def interp(x: TensorLike, xp: Any, fp: Any, left: Any = None, right: Any = None,
 
 # ---- signals
 
+_MAX_TERMS = 64  # largest number of terms of an element of a convolution that ops add; NumPy itself adds more
+
 
 @computes("convolve")
 def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Tensor:
@@ -278,21 +280,22 @@ def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Tensor:
     x, y = (operand if rank_of(operand) else apply("reshape", operand, shape=(1,)) for operand in (x, y))
     if rank_of(x) != 1 or rank_of(y) != 1:
         raise ValueError("object too deep for desired array")
-    is_turned = isinstance(sizes_of(x)[0], int) and not isinstance(sizes_of(y)[0], int)
-    if is_turned:
-        rerun_plain_unless(tensor(sizes_of(y)[0], np.int64) >= 1, "the second one has elements")
-    if mode not in (("full",) if is_turned else ("full", "same", "valid")):
+    is_swapped = isinstance(sizes_of(x)[0], int) and not isinstance(sizes_of(y)[0], int)
+    if is_swapped:
+        rerun_plain_unless(tensor(sizes_of(y)[0], np.int64) >= 1, "the second operand has no elements")
+    if mode not in (("full",) if is_swapped else ("full", "same", "valid")):
         return call_numpy("convolve", x, y, mode)
-    if is_turned:
+    if is_swapped:
         x, y = y, x  # the loop runs over the operand of known size
     sizes = sizes_of(x)[0], require_known_shape(y)[0]
     if not all(size for size in sizes if isinstance(size, int)):
         raise ValueError(f"{'a' if not sizes[0] else 'v'} cannot be empty")
     if not isinstance(sizes[0], int):
-        rerun_plain_unless(tensor(sizes[0], np.int64) >= (1 if mode == "full" else sizes[1]), "the second is longer")
+        min_size = 1 if mode == "full" else sizes[1]
+        rerun_plain_unless(tensor(sizes[0], np.int64) >= min_size, "the first operand is too short")
     elif sizes[0] < sizes[1]:
         x, y, sizes = y, x, sizes[::-1]
-    if sizes[1] > 64 or x.dtype.is_bool:
+    if sizes[1] > _MAX_TERMS or x.dtype.is_bool:
         return call_numpy("convolve", x, y, mode)
     reach = sizes[1] - 1  # "same" gives the middle part of the full result
     low, high = {"full": (reach, reach), "same": (reach - reach // 2, reach // 2), "valid": (0, 0)}[mode]
@@ -357,7 +360,7 @@ def polyfit(
     scale = apply("sqrt", apply("numpy_sum", apply("multiply", powers, powers), axis=0))
     epsilon = float(np.finfo(points.dtype.numpy).eps)  # type: ignore[arg-type]
     solution, _, rank, _ = lstsq(call_ufunc(np.true_divide, powers, scale), values, row_count * epsilon)
-    rerun_plain_unless(apply("equal", rank, tensor(term_count, np.int32)), "the fit is well conditioned")
+    rerun_plain_unless(apply("equal", rank, tensor(term_count, np.int32)), "the fit is poorly conditioned")
     return call_ufunc(np.true_divide, solution, scale if rank_of(values) == 1 else apply("expand_dims", scale, axis=1))
 
 

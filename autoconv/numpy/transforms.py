@@ -56,7 +56,7 @@ def _resize(x: Tensor, axis: int, n: object) -> Tensor:
 
 def _resize_at_run_time(x: Tensor, axis: int, count: int, size: Any) -> Tensor:
     """Return `_resize` for an axis whose size is known at run time only: its first elements, then zeros."""
-    rerun_plain_unless(tensor(size, np.int64) > 0, "there are elements to transform")
+    rerun_plain_unless(tensor(size, np.int64) > 0, "there are no elements to transform")
     positions = np.arange(count)
     last = tensor(size - 1, np.int64)
     index = apply("minimum", tensor(positions), last)
@@ -150,7 +150,7 @@ def irfft(a: Any, n: object = None, axis: Any = -1, norm: Any = None, out: OutLi
 
 
 def _axes_to_transform(x: Tensor, s: Any, axes: Any) -> tuple[Any, ...]:
-    """Return the axes of a transform: those given, else the last ones for which sizes are given, else all."""
+    """Return the axes to transform: `axes` if given, else as many last axes as `s` has sizes, else all."""
     if s is not None and axes is not None and len(s) != len(axes):
         raise ValueError("Shape and axes have different lengths.")
     if axes is not None:

@@ -40,7 +40,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 # A loop of a ufunc computes the result for operands of its dtypes; it returns None for dtypes that it does not support.
 Loop = Callable[..., Any]
 
-LOOPS: dict[str, Loop] = {}
+LOOPS: dict[str, Loop] = {}  # by the name of the ufunc
 
 
 def call_ufunc(
@@ -86,7 +86,7 @@ def loop_of(ufunc: Any, inputs: Sequence[Any], dtype: Any = None, casting: str =
     if any(dtype_.kind not in "biufc" or dtype_.itemsize > 16 for dtype_ in resolved_dtypes):
         refuse(f"computes with {resolved_dtypes[0]}")
     for resolved_dtype in resolved_dtypes:
-        as_dtype(resolved_dtype)
+        as_dtype(resolved_dtype)  # raises TypeError for a dtype that tensors do not have
     return tuple(resolved_dtypes)
 
 
@@ -94,8 +94,9 @@ def compute(ufunc: Any, operands: Sequence[Tensor], dtypes: Sequence[np.dtype[An
     """Apply the loop for `dtypes` to operands that have these dtypes."""
     is_complex = bool(operands) and operands[0].dtype.is_complex
     loop = (COMPLEX_LOOPS.get(ufunc.__name__) if is_complex else None) or LOOPS.get(ufunc.__name__)
-    has_fitting_dtypes = len(set(dtypes[: ufunc.nin])) == 1 or ufunc is np.ldexp
-    result = loop(*operands) if loop is not None and has_fitting_dtypes else None
+    # Loops take operands of one dtype, but for the integer exponents of ldexp.
+    has_supported_dtypes = len(set(dtypes[: ufunc.nin])) == 1 or ufunc is np.ldexp
+    result = loop(*operands) if loop is not None and has_supported_dtypes else None
     if result is None:
         return call_numpy(ufunc.__name__, *operands)
     if isinstance(result, tuple):
@@ -110,9 +111,9 @@ def reduce(
     ufunc: Any, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
     initial: TensorLike | None = MISSING, where: TensorLike = True,
 ) -> Any:  # fmt: skip
-    function = _REDUCTIONS.get(ufunc.__name__)
+    function = _REDUCTION_BY_UFUNC.get(ufunc.__name__)
     if initial is None and function not in (np.max, np.min):
-        refuse("is given initial=None")  # so that it raises for an array without elements
+        refuse("is given initial=None")  # NumPy then raises for an array without elements
     if isinstance(out, tuple):
         (out,) = out
     options: dict[str, Any] = {} if initial is MISSING else {"initial": initial}
@@ -175,7 +176,7 @@ def _is_of_kinds(kinds: str) -> Callable[[Tensor], bool]:
     return lambda x: x.dtype.numpy.kind in kinds
 
 
-_is_bool, _is_integer, _is_complex = _is_of_kinds("b"), _is_of_kinds("iu"), _is_of_kinds("c")
+_is_bool, _is_integer = _is_of_kinds("b"), _is_of_kinds("iu")
 
 
 def _loop_of_op(name: str, *, bool_op: str | None = None, kinds: str = "iufc") -> Loop:
@@ -298,7 +299,7 @@ def _multiply_matrices(x: Tensor, y: Tensor) -> Any:
     if dtype.is_bool:
         x, y = (cast(operand, np.float32) for operand in (x, y))  # a sum of ones is positive, however it is rounded
     if not _core_shapes_match(x, y):
-        apply("numpy_shapes", x, y, rule=MATMUL)
+        apply("numpy_shapes", x, y, rule=MATMUL)  # raises NumPy's error for shapes that do not match
     rows = apply("expand_dims", x, axis=0) if ranks[0] == 1 else x
     columns = apply("expand_dims", y, axis=1) if ranks[1] == 1 else y
     added_axes = tuple(axis for axis, rank in zip((-2, -1), ranks, strict=True) if rank == 1)
@@ -340,7 +341,7 @@ LOOPS.update({
     "conjugate": lambda x: apply("conjugate", x) if x.dtype.is_complex else x,
     "exp2": lambda x: apply("power", tensor(2, x.dtype), x) if x.dtype.is_floating else None,
 })  # fmt: skip
-_REDUCTIONS = {
+_REDUCTION_BY_UFUNC = {
     "add": np.sum, "multiply": np.prod, "maximum": np.max, "minimum": np.min, "logical_and": np.all,
     "logical_or": np.any,
 }  # fmt: skip

@@ -22,7 +22,8 @@ def write_into(
     """Write a result into `out` where the mask `where` is true, and return `out`.
 
     Raises NumPy's error for a dtype that the rule `casting` forbids. With `broadcasts`, as for ufuncs, the result is
-    broadcast; without, another shape is refused, since each of NumPy's functions has its own error for that.
+    broadcast to the shape of `out`. Otherwise a result of another shape is refused, since the text of the error differs
+    from function to function.
     """
     if isinstance(out, EagerTensor):
         raise ItemAssignmentError("'EagerTensor' object does not support item assignment")

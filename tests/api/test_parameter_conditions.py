@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autoconv as tf
-from autoconv.runtime.recording.parameter_conditions import CONDITIONS, checks_of
+from autoconv.runtime.recording.parameter_conditions import CONDITIONS, argument_check
 
 REFUSED = {
     "lgamma has no kernel for bfloat16": (tf.errors.NotFoundError, lambda: tf.math.lgamma(tf.ones([1], tf.bfloat16))),
@@ -146,7 +146,7 @@ def test_the_table_names_functions_and_parameters(key: str) -> None:
     module, _, name = key.rpartition(".")
     package = "runtime." if module == "tensors.conversion" else "" if module.startswith("io.") else "api."
     function = getattr(importlib.import_module(f"autoconv.{package}{module}"), name)
-    assert checks_of(function) is not None
+    assert argument_check(function) is not None
 
 
 def test_normalization_over_many_channels_is_one_product() -> None:

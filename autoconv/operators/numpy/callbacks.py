@@ -147,7 +147,7 @@ def fromiter(iter: Iterable[object], dtype: DTypeLike, count: int = -1) -> np.nd
     if result.ndim != 1:
         refuse("numpy.fromiter is given items that are no numbers")
     if may_be_limit(count):
-        rerun_plain_unless(len(items) >= count, "there are as many items as numpy.fromiter asks for")
+        rerun_plain_unless(len(items) >= count, "there are fewer items than numpy.fromiter is asked for")
         return result[: len(items) if count < 0 else count].copy()
     return result
 
@@ -159,9 +159,9 @@ def may_be_limit(count: object) -> bool:
 
 
 @callable_while_tracing
-def rerun_plain_unless(condition: TensorLike, message: str) -> None:
+def rerun_plain_unless(condition: TensorLike, reason: str) -> None:
     """Record a check of a run-time condition: where it fails, the call is rerun as plain Python."""
-    dispatch.apply("assert_true", condition, message=(message,), failure="assumption")
+    dispatch.apply("assert_true", condition, message=(reason,), failure="assumption")
 
 
 mark_library_sources(__file__)

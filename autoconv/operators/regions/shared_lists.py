@@ -32,7 +32,7 @@ from autoconv.operators.regions.layout import (
 )
 from autoconv.operators.regions.marshalling import arm_index, emit, rebuild, renumber_arms
 from autoconv.operators.regions.value_layout import layout_of, take_apart
-from autoconv.runtime.objects.containers import TRACED_CLASSES, TRACED_TO_PLAIN, TracedList, items_of
+from autoconv.runtime.objects.containers import TRACED_CLASS_BY_PLAIN, TRACED_TO_PLAIN, TracedList, items_of
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.structure import ATOMS, is_structure, mutable_parts, structure_parts
 from autoconv.runtime.tensors import dispatch
@@ -254,7 +254,7 @@ def _child_layouts(layout: Layout) -> Sequence[Layout]:
 def _rebuilds_container(layout: Layout) -> bool:
     if isinstance(layout, Arms):
         return any(map(_rebuilds_container, layout.arms))
-    return isinstance(layout, RunTimeList) or (isinstance(layout, Parts) and layout.kind in TRACED_CLASSES)
+    return isinstance(layout, RunTimeList) or (isinstance(layout, Parts) and layout.kind in TRACED_CLASS_BY_PLAIN)
 
 
 def _alternatives_with_tests(value: Any) -> Alternatives:

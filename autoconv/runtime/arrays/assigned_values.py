@@ -45,7 +45,7 @@ def check_depth(value: Any, rank: int) -> None:
 
 
 def _depth(value: Any) -> int:
-    """Return the number of dimensions that NumPy gives a value."""
+    """Return the number of dimensions that NumPy gives a value; 0 if it is unknown."""
     if isinstance(value, (list, tuple)):
         return 1 + max(map(_depth, value), default=0)
     if isinstance(value, np.ndarray):

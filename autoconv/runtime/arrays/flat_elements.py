@@ -80,5 +80,5 @@ class FlatElements:
 
 
 def takes_graph_indices(value: object) -> bool:
-    """Return whether a value reads items at indices of the graph by itself: a tensor, or the elements of an array."""
+    """Return whether `value[index]` takes indices that are symbolic: for a tensor, and for `x.flat` of an array."""
     return is_tensor(value) or type(value) is FlatElements

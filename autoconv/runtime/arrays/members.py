@@ -120,17 +120,20 @@ def windows_of(array: SymbolicArray, axes: tuple[int, ...], lengths: tuple[int, 
 
 
 def _permuted_view(array: SymbolicArray, make_view: Callable[[np.ndarray], Any]) -> Any:
-    """Return a view that permutes, reverses or adds dimensions, for an array with unknown sizes or strides."""
-    ones = tuple(axis for axis, size in enumerate(array.known_shape) if size == 1)
-    if ones and make_view(np.empty([size or 2 for size in array.known_shape], np.bool_)).ndim < array.ndim:
-        dropping = tuple(At(0) if size == 1 else Slice(None, None) for size in array.known_shape)
-        node = symbolic_arrays.record_array_op("array_view", [array.value_in_graph], spec=dropping)
-        return _permuted_view(SymbolicArray(node.results[0]), lambda x: make_view(np.expand_dims(x, ones)))
+    """Return, in a list, a view that permutes, reverses or adds dimensions, of an array with unknown sizes or strides.
+
+    NotImplemented if `make_view` does anything else, or if it drops dimensions whose sizes are unknown.
+    """
+    axes_of_size_1 = tuple(axis for axis, size in enumerate(array.known_shape) if size == 1)
+    if axes_of_size_1 and make_view(np.empty([size or 2 for size in array.known_shape], np.bool_)).ndim < array.ndim:
+        index = tuple(At(0) if size == 1 else Slice(None, None) for size in array.known_shape)
+        node = symbolic_arrays.record_array_op("array_view", [array.value_in_graph], spec=index)
+        return _permuted_view(SymbolicArray(node.results[0]), lambda x: make_view(np.expand_dims(x, axes_of_size_1)))
     # Each axis of the sample has a size of its own, axis + 2, so that the shape of the view shows the permutation.
     sample = np.empty(tuple(range(2, 2 + array.ndim)), np.bool_)
     view = make_view(sample)
     if None in array.known_shape and make_view(np.empty((1,) * array.ndim, np.bool_)).ndim != view.ndim:
-        return NotImplemented  # which dimensions are dropped depends on their sizes
+        return NotImplemented  # it depends on the sizes which dimensions are dropped
     if view is sample:
         return [array]
     perm = tuple(size - 2 for size in view.shape if size > 1)
@@ -187,7 +190,7 @@ def _call_view_method(array: SymbolicArray, name: str, args: tuple[Any, ...], kw
 
 
 def _call_method(x: np.ndarray, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a method of NumPy's, whose error is the program's."""
+    """Call a method of a NumPy array; its TypeError or ValueError counts as raised by the program."""
     try:
         return getattr(x, name)(*args, **kwargs)
     except (TypeError, ValueError) as error:
@@ -285,11 +288,12 @@ def set_array_attribute(array: SymbolicArray, name: str, value: Any) -> None:
             complex_parts.record_complex_use("written")
         _special_attribute(array, name)[...] = value
         return
-    if name == "shape" and array.ndim == 1 and _is_unshared(array):  # others may lie by columns in NumPy
+    # Of other arrays the elements may lie by columns in NumPy, or a view may share them.
+    if name == "shape" and array.ndim == 1 and _is_unshared(array):
         reshaped_array = wrap_new_arrays(attribute_of(array.load(), "reshape")(value), wrap_scalars=True)
         array.value_in_graph = reshaped_array.value_in_graph
         return
-    if name in ("shape", "strides", "dtype", "flat", "data", "real", "imag"):
+    if name in ("shape", "strides", "dtype", "data", "real", "imag"):
         raise StagingError(f"the attribute {name!r} of an array is assigned", current_place())
     if hasattr(np.ndarray, name):
         raise as_program_error(AttributeError(f"attribute {name!r} of 'numpy.ndarray' objects is not writable"))

@@ -38,7 +38,7 @@ def require_known_shape(x: SymbolicTensor, name: str) -> tuple[int, ...]:
 
 
 def new_shape(x: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape for a reshape, with -1 for its only negative size: NumPy infers any such size.
+    """Return the shape for a reshape. A single negative size becomes -1, as NumPy infers the size for any of these.
 
     A shape that does not fit the known sizes of `x` raises NumPy's error, as the program's.
     """
@@ -79,7 +79,7 @@ def keepdims_argument(name: str, keepdims: object) -> bool:
 
 
 def python_number_dtype(name: str, x: SymbolicTensor) -> DType:
-    """Return the dtype that represents the Python number made of an element."""
+    """Return the dtype of the Python number that an element becomes; refuse uint64 and complex elements."""
     if x.dtype.is_bool:
         return bool_
     if x.dtype.is_integer and not (x.dtype.size == 8 and x.dtype is not int64):

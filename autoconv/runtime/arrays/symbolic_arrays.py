@@ -215,8 +215,9 @@ class SymbolicArray(TensorMethods):
         if not is_basic(spec):
             return wrap_new_arrays(binary_dispatch.item_at(self.load(), _load_indices(index), spec, operands))
         view = self._view(spec, operands)
-        is_element = len(spec) == self.ndim and has_only_static_entries(spec, At)
-        return view.load() if is_element else wrap_new_arrays(view.load()) if selects_copy(index) else view
+        if len(spec) == self.ndim and has_only_static_entries(spec, At):  # a single element
+            return view.load()
+        return wrap_new_arrays(view.load()) if selects_copy(index) else view
 
     def __setitem__(self, index: object, value: object) -> None:
         self._check_writeable("assignment destination")
@@ -327,7 +328,7 @@ for _name in _OP_OF_IN_PLACE:
 
 
 def as_array(value: object) -> Any:
-    """Wrap a graph value for traced code; return the result of a graph that ran eagerly as it is."""
+    """Wrap a graph value for traced code; return any other value, the result of a graph that ran eagerly, unchanged."""
     return SymbolicArray(value) if isinstance(value, Value) else value
 
 
@@ -367,6 +368,7 @@ def _refuse(use: str) -> NoReturn:
 
 
 def _foreign_operands(operands: Sequence[Any]) -> list[Any]:
+    """Return the operands that are no tensors and are not read as tensors."""
     return [operand for operand in operands if as_tensor(operand) is None]
 
 

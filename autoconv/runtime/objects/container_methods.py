@@ -11,7 +11,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.python_operators import COMPARISONS, OPERATOR_BY_NAME
 from autoconv.ops.program_errors import as_program_error
 from autoconv.runtime.objects.containers import (
-    TRACED_CLASSES,
+    TRACED_CLASS_BY_PLAIN,
     TRACED_TO_PLAIN,
     TracedDict,
     TracedList,
@@ -49,14 +49,18 @@ _OPERATOR_BY_METHOD = {
     **{f"__{binary.in_place}__": binary.in_place for binary in _CONTAINER_OPERATORS},
 }
 _OPERATOR_BY_REFLECTED_METHOD = {binary.reflected: binary.name for binary in _CONTAINER_OPERATORS}
-_REFUSED_METHODS = {"__len__": "passed to len()", "__contains__": "searched", "__str__": "converted to text",
-            "__repr__": "converted to text", "__format__": "converted to text"}  # fmt: skip
+# Methods that Python calls itself and that need static contents -> the use, for the error.
+_REFUSED_METHODS = {
+    "__len__": "passed to len()", "__contains__": "searched", "__str__": "converted to text",
+    "__repr__": "converted to text", "__format__": "converted to text",
+}  # fmt: skip
 # Methods that compare items: with symbolic operands they have to be nodes.
 _COMPARING_METHODS = frozenset({"sort", "index", "count", "remove", *_COMPARISON_METHODS})
+# Methods that store or copy items without looking at them: symbolic operands do not move the list into the graph.
 _STORING_METHODS = frozenset(
     {"append", "extend", "setdefault", "add", "update", "__iadd__", "__add__", "__radd__", "__iter__"}
 )
-_MERGING_METHODS = frozenset({"update", "__or__", "__ior__", "__ror__"})
+_MERGING_METHODS = frozenset({"update", "__or__", "__ior__", "__ror__"})  # of dicts, with another dict
 _ITERATING_METHODS = frozenset({"extend", "__iadd__", "__add__", "__radd__"})  # over their argument
 
 
@@ -108,7 +112,7 @@ def _record_method(container: Any, name: str, args: tuple[Any, ...], kwargs: dic
     if name in _OPERATOR_BY_METHOD:
         result = apply_object(_OPERATOR_BY_METHOD[name], heap, *args)
         is_changed = name in _IN_PLACE_METHODS and not (plain_class(container) is set and _is_dict_view(args[0]))
-        return container if is_changed else result  # a set and the view of a dict make a new set
+        return container if is_changed else result  # `x |= view` of a set and a dict's view gives a new set
     if name in _OPERATOR_BY_REFLECTED_METHOD:
         return apply_object(_OPERATOR_BY_REFLECTED_METHOD[name], *args, heap)
     return record_object("object_method", [heap, *args, *kwargs.values()], name=name, keywords=tuple(kwargs))
@@ -224,7 +228,7 @@ def _is_symbolic_iterable(value: object) -> bool:
     return type(value) is SymbolicObject or hasattr(type(value), "__autoconv_box__")
 
 
-for _plain, _traced in TRACED_CLASSES.items():
+for _plain, _traced in TRACED_CLASS_BY_PLAIN.items():
     _names = [n for n in dir(_plain) if not n.startswith("__") and n != "fromkeys"]
     _special_names = (*_OPERATOR_BY_METHOD, *_OPERATOR_BY_REFLECTED_METHOD, *_REFUSED_METHODS, "__iter__")
     _names += [n for n in _special_names if hasattr(_plain, n)]

@@ -156,16 +156,16 @@ def _order_or_elements(elements: Iterator[Any], order: Any) -> Any:
     return list(elements) if order is None else order
 
 
-TRACED_CLASSES: dict[type, type] = {list: TracedList, dict: TracedDict, set: TracedSet}
-TRACED_TO_PLAIN: dict[type, type] = {traced: plain for plain, traced in TRACED_CLASSES.items()}
+TRACED_CLASS_BY_PLAIN: dict[type, type] = {list: TracedList, dict: TracedDict, set: TracedSet}
+TRACED_TO_PLAIN: dict[type, type] = {traced: plain for plain, traced in TRACED_CLASS_BY_PLAIN.items()}
 for _traced, _plain in TRACED_TO_PLAIN.items():
     _traced.__autoconv_plain__ = _plain  # type: ignore[attr-defined]
     _traced.__name__ = _plain.__name__  # the name in Python's error messages
 
 
 def trace_container(container: object) -> Any:
-    """Wrap a newly made list, dict or set as a traced container; return other values as they are."""
-    traced_class = TRACED_CLASSES.get(type(container))
+    """Wrap a newly made list, dict or set as a traced container; return other values unchanged."""
+    traced_class = TRACED_CLASS_BY_PLAIN.get(type(container))
     return container if traced_class is None else traced_class(container)
 
 
@@ -173,11 +173,11 @@ def traced_result(container: object, references: int = 0) -> Any:
     """Wrap the result of a call as `trace_container` does, if the call allocated it.
 
     Write the call as the argument itself, so that no variable refers to its result. `references` counts the attributes
-    that do; a container with more references existed before the call, and is returned as it is.
+    that refer to it; a container with more references existed before the call, and is returned unchanged.
     """
     return (
         trace_container(container)
-        if type(container) in TRACED_CLASSES and sys.getrefcount(container) <= _REFERENCES_OF_RESULT + references
+        if type(container) in TRACED_CLASS_BY_PLAIN and sys.getrefcount(container) <= _REFERENCES_OF_RESULT + references
         else container
     )
 
@@ -201,7 +201,7 @@ def traced_argument(value: Any) -> Any:
 def untraced_copy(value: Any) -> Any:
     """Copy traced containers in a result to plain ones; return everything else as it is."""
     plain_class: Any = TRACED_TO_PLAIN.get(type(value), type(value))
-    if plain_class not in TRACED_CLASSES:
+    if plain_class not in TRACED_CLASS_BY_PLAIN:
         return tuple(map(untraced_copy, value)) if plain_class is tuple else value
     if plain_class is dict:
         return {key: untraced_copy(item) for key, item in dict.items(value)}

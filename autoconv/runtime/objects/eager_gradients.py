@@ -16,7 +16,7 @@ def eager_gradients(
     recorder: tape_recorders.Recorder, targets: Sequence[Any], target_cotangents: Sequence[Any],
     sources: Sequence[Any],
 ) -> list[Any]:
-    """Return the cotangents of the sources, None where no target depends on one.
+    """Return the cotangents of the sources; None for a source on which no target depends.
 
     Targets and sources are tensors, or storages of variables. A source that is reached only through `gather` along the
     first dimension gets IndexedSlices.
@@ -75,7 +75,7 @@ def _accumulate(cotangents: dict[int, Any], value: object, cotangent: TensorLike
 
 
 def _index_dtype(first: IndexedSlices, second: IndexedSlices) -> Any:
-    """Return the wider dtype of the indices of two."""
+    """Return the wider one of the dtypes that the two have for their indices."""
     return max(first.indices.dtype, second.indices.dtype, key=lambda dtype: dtype.size)
 
 

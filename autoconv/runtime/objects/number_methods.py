@@ -16,8 +16,8 @@ from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-# Types of the results of methods; others return objects of the graph.
-_RESULT_TYPES = {
+# Methods that are not listed return objects of the graph.
+_RESULT_TYPE_BY_METHOD = {
     "bit_length": number_type(int64),
     "bit_count": number_type(int64),
     "is_integer": number_type(bool_),
@@ -75,7 +75,7 @@ class NumberMethod(BoundSymbolicMethod):
             return dispatch.apply("conjugate", self.owner) if is_complex else _as_int(self.owner)
         operands = [self.owner, *args, *kwargs.values()]
         result = record_object("object_method", operands, name=self.name, keywords=tuple(kwargs))
-        type_ = _RESULT_TYPES.get(self.name)
+        type_ = _RESULT_TYPE_BY_METHOD.get(self.name)
         return result if type_ is None else unbox(result, type_)
 
 

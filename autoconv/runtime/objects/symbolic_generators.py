@@ -93,7 +93,7 @@ _METHODS: dict[type, frozenset[str]] = {
         }
     ),
 }  # fmt: skip
-# Methods among them that are converted Python code, which draws by the others.
+# Methods among these that are converted Python code, which draws by other methods.
 CONVERTED_METHODS: dict[type, frozenset[str]] = {
     np.random.Generator: frozenset(), np.random.RandomState: frozenset(),
     random.Random: frozenset({"choice", "choices", "expovariate", "normalvariate", "sample", "shuffle"}),
@@ -106,7 +106,7 @@ def drawing_methods(class_: type) -> frozenset[str]:
 
 
 def is_generator(value: object) -> bool:
-    """Return whether this is a generator of a class that graphs support, not of a subclass."""
+    """Return whether the value is a random generator of a class that graphs support, not of a subclass."""
     return type(value) in GENERATOR_TYPES
 
 

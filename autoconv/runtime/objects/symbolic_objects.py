@@ -46,7 +46,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 
 
 def graph_object(value: object) -> SymbolicObject | None:
-    """Return the graph's object for an object of the user's, or None."""
+    """Return the graph's object for a user's object that is part of the graph; None for other values."""
     attributes = dict_of(value)
     return dict.get(attributes, HEAP) if type(attributes) is GraphAttributes else None
 
@@ -180,7 +180,7 @@ class ObjectMethod(BoundSymbolicMethod):
 
 
 def as_object(value: object) -> Any:
-    """Wrap a graph value for traced code; return the result of a graph that ran eagerly as it is."""
+    """Wrap a graph value for traced code; return any other value, the result of a graph that ran eagerly, unchanged."""
     return SymbolicObject(value) if isinstance(value, Value) else value
 
 
@@ -275,7 +275,10 @@ def box(value: Any) -> SymbolicObject:
 
 
 def _computed_array(array: Any, region: Region) -> SymbolicObject | None:
-    """Return a new array for each run, if the trace computed the array from constants; one for all its uses."""
+    """Return a copy, made in each run, of an array that the trace computed from constants; None for other values.
+
+    All uses of the array share the copy.
+    """
     if type(array) is not np.ndarray or not region.contract.promises_identity or region.contract.is_outside(array):
         return None
     _, copy, creating_region = region.trace.computed_arrays.get(id(array), (None, None, None))

@@ -209,7 +209,7 @@ class Variable(TensorMethods, VariableUpdates, Trackable, metaclass=VariableType
         return apply("read_variable", self._storage)
 
     def _on_its_device(self, tensor: Tensor) -> Tensor:
-        """Return a value of the variable, which is on the variable's device."""
+        """Return a value of the variable, marked as on the variable's device."""
         if self._device and isinstance(tensor, EagerTensor):
             tensor._device = self._device
         return tensor

@@ -75,13 +75,13 @@ class IndexedSlices:
 
     @property
     def shape(self) -> Any:
-        """The static shape of the whole."""
+        """The static shape of the tensor of which these are rows; without `dense_shape`, of unknown rank."""
         static_shape = None if self.dense_shape is None else static_value(self.dense_shape)
         return TensorShape(None if static_shape is None else np.asarray(static_shape).tolist())
 
     def __str__(self) -> str:
-        whole = "" if self.dense_shape is None else f", dense_shape={self.dense_shape!s}"
-        return f"IndexedSlices(indices={self.indices!s}, values={self.values!s}{whole})"
+        shape_text = "" if self.dense_shape is None else f", dense_shape={self.dense_shape!s}"
+        return f"IndexedSlices(indices={self.indices!s}, values={self.values!s}{shape_text})"
 
     def __autoconv_tensor__(self) -> Any:
         """Return the whole tensor: rows of equal position are summed, all others are zero.
@@ -211,14 +211,14 @@ class VariablePart:
     def assign_add(
         self, delta: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
-        return self._add_to_part("add", delta, read_value)
+        return self._update_part("add", delta, read_value)
 
     def assign_sub(
         self, delta: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
-        return self._add_to_part("subtract", delta, read_value)
+        return self._update_part("subtract", delta, read_value)
 
-    def _add_to_part(self, op: str, delta: TensorLike, read_value: bool) -> Any:
+    def _update_part(self, op: str, delta: TensorLike, read_value: bool) -> Any:
         before = get_item(self._variable.value(), self._index)
         return self._assign(apply(op, before, convert_to_tensor(delta, self._variable.dtype)), read_value)
 
@@ -265,9 +265,9 @@ def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[Non
 def create_variable(make_variable: Callable[..., Any], arguments: dict[str, Any]) -> Any:
     """Call `make_variable(**arguments)` through the creators in scope."""
     creator = make_variable
-    for outer_creator in _STATE.creators:
-        creator = _chained_creator(outer_creator, creator)
-    creators, _STATE.creators = _STATE.creators, ()
+    for scope_creator in _STATE.creators:  # the innermost one comes last, and is called first
+        creator = _chained_creator(scope_creator, creator)
+    creators, _STATE.creators = _STATE.creators, ()  # variables that a creator makes for itself use no creators
     try:
         return creator(**arguments)
     finally:
@@ -285,5 +285,5 @@ def is_trainable(trainable: bool | None, synchronization: Any) -> bool:
 
 
 def _chained_creator(creator: Callable[..., Any], next_creator: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of a variable's arguments that calls a creator, which may call the next one."""
+    """Return a function of a variable's arguments that calls `creator`, which may call `next_creator`."""
     return lambda **arguments: creator(next_creator, **arguments)

@@ -74,7 +74,7 @@ class _Activity:
         counts = self.thread_counts
         self.recording_count, self.forced_count = counts.recording_count, counts.forced_count
         self.tape_count = counts.tape_count
-        self.add(0)
+        self.add(0)  # updates BUSY and notifies the listener
 
 
 # Recording threads plus active tapes, read by native code: while it is not 0, calls take the slow path.
@@ -91,14 +91,14 @@ def count_tape(change: int = 1) -> None:
 def register_listener(on_change: Callable[[object], None]) -> None:
     """Register `on_change`, called now and at each change with the value of `untraced`."""
     ACTIVITY.on_change = on_change
-    ACTIVITY.add(0)
+    ACTIVITY.add(0)  # notifies the listener
 
 
 @contextmanager
 def as_if_traced() -> Iterator[None]:
     """Run converted code through the operators inside the block, in all threads, without recording."""
-    ACTIVITY.add(0, 1)
+    ACTIVITY.add(0, forced_change=1)
     try:
         yield
     finally:
-        ACTIVITY.add(0, -1)
+        ACTIVITY.add(0, forced_change=-1)

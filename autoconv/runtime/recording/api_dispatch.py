@@ -25,8 +25,8 @@ class Handler:
 
 
 _HANDLERS: dict[Function, list[Handler]] = {}
-# What libraries run with (function, args, kwargs) in place of one function, or under None of all; a result, or the
-# object beside it for arguments that are left to others.
+# Public function, or None for all -> pairs (run, refusal) that libraries registered. `run(function, args, kwargs)`
+# returns a result, or the object `refusal` for arguments that it does not handle.
 _FALLBACKS: dict[Function | None, list[tuple[Callable[..., object], object]]] = {}
 
 
@@ -41,7 +41,10 @@ def register(function: Function, handler: Handler) -> None:
 
 
 def register_fallback(function: Function | None, run: Callable[..., object], refusal: object) -> None:
-    """Let `run(function, args, kwargs)` replace a public function, or with None all, where it raises."""
+    """Let `run(function, args, kwargs)` give the result of a public function (None: of every one) where that raises.
+
+    It returns the object `refusal` for arguments that it does not handle.
+    """
     _FALLBACKS.setdefault(function and unwrap(function), []).append((run, refusal))
 
 

@@ -48,10 +48,7 @@ class DeferredStores:
         self._last_stored[id(region), location.key] = location.read(), None, 0
 
     def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> bool:
-        """Store changed values before a node that may raise, and return whether it is one.
-
-        It is called before each node is recorded.
-        """
+        """Called before each node is recorded: if it may raise, store changed values and return True."""
         if self.is_suspended or self._is_outside(region) or not may_raise(op, inputs, attributes):
             return False
         if not self._includes_overflows and OPS[op].traits.overflow_error == "only":

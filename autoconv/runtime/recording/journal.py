@@ -111,7 +111,7 @@ def _is_inherited(location: Location) -> bool:
     attributes, name = dict_of(location.owner), location.key[-1]
     if location.kind != "attribute" or attributes is None or name in attributes:
         return False
-    # The descriptor of a slot has __set__.
+    # The descriptor of a slot has __set__, and the object itself holds the value.
     return not hasattr(type(getattr_static(type(location.owner), name, None)), "__set__")
 
 

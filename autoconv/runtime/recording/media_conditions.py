@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from autoconv.errors import AssertionFailedError
 from autoconv.graph.dtype_sets import ANY, COMPLEX, FLOATING, INTEGERS, NUMERIC, SIGNED, SINGLE_OR_DOUBLE
 from autoconv.graph.dtypes import float16, float32, int32, uint8, uint16
 from autoconv.runtime.recording.parameter_checks import (
+    ParameterCondition,
     Table,
+    Values,
     agree,
     alike,
     at_least,
     dtypes,
     flags,
-    images,
     integers,
+    known_rank,
     members,
     ranks,
     scalars,
@@ -22,8 +26,26 @@ from autoconv.runtime.recording.parameter_checks import (
     texts,
 )
 
+
+def images(parameter: str, most: int | None = 4) -> ParameterCondition:
+    """Images or batches of images, of 3 to `most` (None: any number of) dimensions; no size of the last three is 0."""
+
+    def check(function: str, values: Values) -> None:
+        image = values[parameter]
+        rank = known_rank(image)
+        if rank is None:
+            return
+        if rank < 3 or rank > (most or rank):
+            raise ValueError(f"'{parameter}' of {function} must have 3 or {most or 'more'} dimensions, found {rank}")
+        sizes = list(np.shape(image) if isinstance(image, (list, tuple)) else image.shape)
+        if 0 in sizes[-3:]:
+            raise ValueError(f"inner 3 dims of {parameter!r} must be > 0: {tuple(sizes)} [{function}]")
+
+    return ParameterCondition((parameter,), check)
+
+
 _IMAGE = (images("image"),)
-_COLOURS = ANY - {float16}  # other dtypes than float32 are converted to it first
+_COLOURS = ANY - {float16}  # images of other dtypes are first converted to float32
 _IMAGES = {
     **alike(
         "image.flip_left_right image.flip_up_down image_random.random_flip_left_right image.central_crop "

@@ -23,7 +23,7 @@ from autoconv.runtime.support.spans import current_place, is_own_file
 
 # NumPy's function (or ufunc, or scalar type) -> its implementation by ops, with the same arguments.
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
-# Functions that create arrays from sizes or any values: under `compile` they are always called through the table.
+# Functions that create arrays: under `compile` they are called through the table even without a tensor among arguments.
 CREATION_FUNCTIONS: set[Any] = set()
 # Functions that write into their first argument.
 MUTATING_FUNCTIONS: frozenset[Any] = frozenset(
@@ -52,11 +52,11 @@ def call_implementation(function: Callable[..., Any], *args: Any, **kwargs: Any)
 
 def check_options(options: dict[str, Any]) -> None:
     """Let NumPy check the options of a call that mean the same in all of its functions; it raises for wrong ones."""
-    for name in _CHECKS_OF_OPTIONS.keys() & options.keys():
-        _CHECKS_OF_OPTIONS[name](options[name])
+    for name in _CHECK_BY_OPTION.keys() & options.keys():
+        _CHECK_BY_OPTION[name](options[name])
 
 
-_CHECKS_OF_OPTIONS: dict[str, Callable[[Any], Any]] = {
+_CHECK_BY_OPTION: dict[str, Callable[[Any], Any]] = {
     "order": lambda order: np.array(0, order=order),
     "copy": lambda copy: np.array(0, copy=copy or None),
     "casting": lambda casting: np.can_cast(bool, bool, casting=casting),

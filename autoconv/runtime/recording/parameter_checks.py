@@ -1,7 +1,7 @@
 """Conditions on the arguments of public functions: dtypes with a kernel in TensorFlow, ranks, and kinds of values.
 
-The ops behind the functions accept more, which NumPy's functions and the functions of this package use. So conditions
-hold at the public names alone, whose wrapper checks them before the call.
+The ops behind the functions accept more than TensorFlow's, which NumPy's functions and this package itself rely on. So
+the conditions are checked by the wrappers of the public functions only, before the call.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from autoconv.errors import (
 from autoconv.graph.dtypes import DTYPES, DType, as_dtype, bool_, complex128, float32, int32, int64, string
 from autoconv.runtime.recording.regions import current_region
 
-Values = Mapping[str, Any]  # by parameter; those that a call leaves out are absent
+Values = Mapping[str, Any]  # parameter -> value; parameters that a call leaves out are absent
 Check = Callable[[str, Values], None]  # it takes the name of the function and the values of the parameters
 
 
 class ParameterCondition(NamedTuple):
     """A check of the values of some parameters.
 
-    in_graphs: it holds inside of `function` only
-    passing: dtypes of the tensor that is the first one of the parameters which need no check
+    holds_in_graphs_only: True if it is checked inside of `function` only
+    passing_dtypes: if the first of the parameters is a tensor of such a dtype, the check is skipped
     """
 
     parameters: tuple[str, ...]
     check: Check
-    in_graphs: bool = False
-    passing: frozenset[DType] = frozenset()
+    holds_in_graphs_only: bool = False
+    passing_dtypes: frozenset[DType] = frozenset()
 
 
 Table = dict[str, tuple[ParameterCondition, ...]]  # by the path and the name of a public function
@@ -45,27 +45,32 @@ _PYTHON_DTYPES = {bool: bool_, int: int32, float: float32, complex: complex128, 
 
 def dtypes(
     parameters: str, accepted: frozenset[DType], kernel_dtypes: frozenset[DType] | None = None,
-    tensors_only: bool = False, error: type[Exception] = DtypeError, missing: type[Exception] = MissingKernelError,
+    tensors_only: bool = False, error: type[Exception] = DtypeError,
+    missing_error: type[Exception] = MissingKernelError,
 ) -> ParameterCondition:  # fmt: skip
     """Operands of one dtype, among `accepted`, and among `kernel_dtypes` if an op accepts more than it computes.
 
-    The first tensor has the dtype, else the first array, else the first value of Python. NumPy's arrays are cast to
-    the dtype of a parameter that has a default one: then the condition is one on `tensors_only`.
+    The dtype is that of the first tensor, else of the first NumPy array, else of the first Python value. With
+    `tensors_only`, other operands are not checked: they are cast to the default dtype of their parameter. `error` is
+    raised for a dtype that is not accepted, `missing_error` for one without a kernel.
     """
 
     def check(function: str, values: Values) -> None:
         dtype = _operand_dtype(list(values.values()), tensors_only)
-        check_dtype(function, dtype, accepted, kernel_dtypes, error, missing)
+        check_dtype(function, dtype, accepted, kernel_dtypes, error, missing_error)
 
-    passing = accepted if kernel_dtypes is None else accepted & kernel_dtypes
-    return ParameterCondition(tuple(parameters.split()), check, passing=passing)
+    passing_dtypes = accepted if kernel_dtypes is None else accepted & kernel_dtypes
+    return ParameterCondition(tuple(parameters.split()), check, passing_dtypes=passing_dtypes)
 
 
 def check_dtype(
     function: str, dtype: DType | None, accepted: frozenset[DType], kernel_dtypes: frozenset[DType] | None = None,
-    error: type[Exception] = DtypeError, missing: type[Exception] = MissingKernelError,
+    error: type[Exception] = DtypeError, missing_error: type[Exception] = MissingKernelError,
 ) -> None:  # fmt: skip
-    """Raise `error` for a dtype that an op does not accept, `missing` for one that it does not compute."""
+    """Raise `error` for a dtype that an op does not accept, `missing_error` for one without a kernel.
+
+    A dtype of None passes, as no condition applies to it.
+    """
     if dtype is None or (dtype in accepted and (kernel_dtypes is None or dtype in kernel_dtypes)):
         return
     if dtype not in accepted:
@@ -73,16 +78,16 @@ def check_dtype(
             f"Value for attr 'T' of {dtype.name} is not in the list of allowed values: {_names(accepted)} [{function}]"
         )
     assert kernel_dtypes is not None
-    raise missing(f"{function} has no kernel for {dtype.name}: cast the tensor to {_names(kernel_dtypes)}")
+    raise missing_error(f"{function} has no kernel for {dtype.name}: cast the tensor to {_names(kernel_dtypes)}")
 
 
 def first_decides(first: str, second: str, error: type[Exception] = DtypeError) -> ParameterCondition:
-    """The first operand is converted by itself: a tensor beside it has the dtype of the array or of the number."""
+    """An array or a number as the first operand is converted alone: a tensor as the second must have its dtype."""
 
     def check(function: str, values: Values) -> None:
         if len(values) < 2 or isinstance(getattr(values[first], "dtype", None), DType):
             return  # two tensors are compared by the op
-        dtype, other = (_operand_dtype([values[name]], False) for name in (first, second))
+        dtype, other = (_operand_dtype([values[name]], tensors_only=False) for name in (first, second))
         if dtype is None or other is None or not isinstance(getattr(values[second], "dtype", None), DType):
             return
         if dtype is not other:
@@ -91,14 +96,14 @@ def first_decides(first: str, second: str, error: type[Exception] = DtypeError) 
                 f"{other.name} tensor. Cast one of them: autoconv.cast(value, autoconv.{dtype.name})."
             )
 
-    return ParameterCondition((first, second), check, passing=frozenset(DTYPES.values()))
+    return ParameterCondition((first, second), check, passing_dtypes=frozenset(DTYPES.values()))
 
 
 def supported(parameters: str, accepted: frozenset[DType]) -> ParameterCondition:
-    """Operands whose dtypes Python code checks by a TypeError."""
+    """Operands of the dtypes `accepted`, where TensorFlow checks them in Python code, by a TypeError."""
 
     def check(function: str, values: Values) -> None:
-        dtype = _operand_dtype(list(values.values()), False)
+        dtype = _operand_dtype(list(values.values()), tensors_only=False)
         if dtype is not None and dtype not in accepted:
             raise DtypeError(f"Invalid dtype {dtype.name} [{function}]; supported are {_names(accepted)}")
 
@@ -106,11 +111,11 @@ def supported(parameters: str, accepted: frozenset[DType]) -> ParameterCondition
 
 
 def integers(parameters: str, accepted: frozenset[DType] = frozenset({int32})) -> ParameterCondition:
-    """Integers that an op takes as tensors: of the accepted dtypes, or Python's ints; arrays are cast."""
+    """Integers that an op takes as tensors: those of the accepted dtypes, Python's ints, or arrays, which are cast."""
 
     def check(function: str, values: Values) -> None:
         for value in values.values():
-            dtype = _operand_dtype([value], True)
+            dtype = _operand_dtype([value], tensors_only=True)
             if dtype is not None and dtype not in accepted:
                 raise DtypeError(
                     f"cannot compute {function} as an input was expected to be a {_names(accepted)} tensor but is a "
@@ -123,7 +128,7 @@ def integers(parameters: str, accepted: frozenset[DType] = frozenset({int32})) -
 
 
 def flags(parameters: str) -> ParameterCondition:
-    """Bools of Python."""
+    """Options that are Python's or NumPy's bools, or None."""
 
     def check(function: str, values: Values) -> None:
         for name, flag in values.items():
@@ -145,7 +150,7 @@ def numbers(parameters: str) -> ParameterCondition:
 
 
 def texts(parameters: str) -> ParameterCondition:
-    """Attributes of ops that are strings."""
+    """Attributes of ops that are strings or None."""
 
     def check(function: str, values: Values) -> None:
         for name, text in values.items():
@@ -159,19 +164,19 @@ def ranks(
     parameters: str, least: int, most: int | None = None, error: type[Exception] = InvalidArgumentError
 ) -> ParameterCondition:
     """Operands of `least` to `most` dimensions; without `most`, of at least that many."""
-    wanted = f"at least {least}" if most is None else str(least) if most == least else f"{least} to {most}"
+    expected_ranks = f"at least {least}" if most is None else str(least) if most == least else f"{least} to {most}"
 
     def check(function: str, values: Values) -> None:
         for name, value in values.items():
-            rank = _rank(value)
+            rank = known_rank(value)
             if rank is not None and (rank < least or (most is not None and rank > most)):
-                raise error(f"'{name}' of {function} must have {wanted} dimensions, found {rank}")
+                raise error(f"'{name}' of {function} must have {expected_ranks} dimensions, found {rank}")
 
     return ParameterCondition(tuple(parameters.split()), check)
 
 
 def results(parameter: str, accepted: frozenset[DType]) -> ParameterCondition:
-    """The dtype of a result, which is an attribute of an op."""
+    """An attribute of an op that is the dtype of a result; None stands for the default."""
 
     def check(function: str, values: Values) -> None:
         dtype = values[parameter]
@@ -185,26 +190,26 @@ def results(parameter: str, accepted: frozenset[DType]) -> ParameterCondition:
 
 
 def keeps_dtype(value: str, dtype: str) -> ParameterCondition:
-    """A tensor that is not cast: the dtype, if given, is its own."""
+    """A tensor that the function does not cast: the argument `dtype`, if given, must be the tensor's dtype."""
 
     def check(function: str, values: Values) -> None:
-        own_dtype = _operand_dtype([values.get(value)], True)
-        if own_dtype is not None and values.get(dtype) is not None and as_dtype(values[dtype]) is not own_dtype:
-            wanted = as_dtype(values[dtype])
+        tensor_dtype = _operand_dtype([values.get(value)], tensors_only=True)
+        requested_dtype = None if values.get(dtype) is None else as_dtype(values[dtype])
+        if tensor_dtype is not None and requested_dtype is not None and requested_dtype is not tensor_dtype:
             raise DtypeError(
-                f"{function} does not cast tensors: expected {wanted.name}, found a {own_dtype.name} tensor. Write "
-                f"autoconv.cast(value, autoconv.{wanted.name})."
+                f"{function} does not cast tensors: expected {requested_dtype.name}, found a {tensor_dtype.name} "
+                f"tensor. Write autoconv.cast(value, autoconv.{requested_dtype.name})."
             )
 
     return ParameterCondition((value, dtype), check)
 
 
-def lists(parameter: str, *others: type) -> ParameterCondition:
-    """A list of tensors, for which an array of NumPy or a value of one of the `others` is not taken."""
+def lists(parameter: str, *refused_classes: type) -> ParameterCondition:
+    """A list of tensors, not a NumPy array or a value of one of the `refused_classes`."""
 
     def check(function: str, values: Values) -> None:
         value = values[parameter]
-        if isinstance(value, (np.ndarray, *others)):
+        if isinstance(value, (np.ndarray, *refused_classes)):
             raise UnconvertibleError(
                 f"Expected a list of tensors for '{parameter}' of {function}, not {type(value).__name__}"
             )
@@ -226,7 +231,7 @@ def members(parameters: str, attribute: str) -> ParameterCondition:
 
 
 def refuses(parameters: str, *classes: type, error: type[Exception] = TypeError) -> ParameterCondition:
-    """Arguments whose class Python code checks."""
+    """Arguments that are no values of these classes; bools are allowed even if `int` is refused."""
 
     def check(function: str, values: Values) -> None:
         for name, value in values.items():
@@ -266,24 +271,7 @@ def constants(parameter: str) -> ParameterCondition:
 
 def in_graphs(*conditions: ParameterCondition) -> tuple[ParameterCondition, ...]:
     """Conditions that hold inside of `function` only, where operands are symbolic."""
-    return tuple(condition._replace(in_graphs=True) for condition in conditions)
-
-
-def images(parameter: str, most: int | None = 4) -> ParameterCondition:
-    """Images or a batch of them, of 3 to `most` dimensions; the last three are not empty."""
-
-    def check(function: str, values: Values) -> None:
-        image = values[parameter]
-        rank = _rank(image)
-        if rank is None:
-            return
-        if rank < 3 or rank > (most or rank):
-            raise ValueError(f"'{parameter}' of {function} must have 3 or {most or 'more'} dimensions, found {rank}")
-        sizes = list(np.shape(image) if isinstance(image, (list, tuple)) else image.shape)
-        if 0 in sizes[-3:]:
-            raise ValueError(f"inner 3 dims of {parameter!r} must be > 0: {tuple(sizes)} [{function}]")
-
-    return ParameterCondition((parameter,), check)
+    return tuple(condition._replace(holds_in_graphs_only=True) for condition in conditions)
 
 
 def scalars(parameters: str, error: type[Exception] = InvalidArgumentError) -> ParameterCondition:
@@ -320,7 +308,7 @@ def strings(parameters: str) -> ParameterCondition:
 
     def check(function: str, values: Values) -> None:
         for name, value in values.items():
-            dtype = _operand_dtype([value], False)
+            dtype = _operand_dtype([value], tensors_only=False)
             if dtype is None or dtype is string:
                 continue
             message = f"'{name}' of {function} takes strings, found {dtype.name}: strings.as_string converts it"
@@ -335,20 +323,25 @@ def alike(functions: str, *conditions: ParameterCondition) -> Table:
 
 
 def bind(conditions: Sequence[ParameterCondition], function: str, parameters: Sequence[str]) -> Callable[..., None]:
-    """Return a function of the positional and the named arguments of a call that checks the conditions."""
-    placed = [([(parameters.index(name), name) for name in each.parameters], each) for each in conditions]
-    eager = [item for item in placed if not item[1].in_graphs]
+    """Return a function that checks the conditions on a call, given its positional and its named arguments."""
+    # Each condition with the (position, name) of each of its parameters.
+    all_conditions = [
+        ([(parameters.index(name), name) for name in condition.parameters], condition) for condition in conditions
+    ]
+    eager_conditions = [entry for entry in all_conditions if not entry[1].holds_in_graphs_only]
 
     def check_call(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         region = current_region()
-        for places, condition in eager if region is None or region.contract.numpy_arrays else placed:
-            if condition.passing and places[0][0] < len(args):
-                dtype = getattr(args[places[0][0]], "dtype", None)
-                if isinstance(dtype, DType) and dtype in condition.passing:
+        is_in_function = region is not None and not region.contract.numpy_arrays
+        for positions_and_names, condition in all_conditions if is_in_function else eager_conditions:
+            first_position, _ = positions_and_names[0]
+            if condition.passing_dtypes and first_position < len(args):
+                dtype = getattr(args[first_position], "dtype", None)
+                if isinstance(dtype, DType) and dtype in condition.passing_dtypes:
                     continue
             values = {
                 name: args[i] if i < len(args) else kwargs[name]
-                for i, name in places
+                for i, name in positions_and_names
                 if i < len(args) or name in kwargs
             }
             if values:
@@ -358,14 +351,17 @@ def bind(conditions: Sequence[ParameterCondition], function: str, parameters: Se
 
 
 def _operand_dtype(values: Sequence[Any], tensors_only: bool) -> DType | None:
-    """Return the dtype of operands that have one in common; None if no condition applies to it."""
-    found = [(value, value.dtype) for value in values if hasattr(value, "dtype")]
-    for value, dtype in found:
+    """Return the dtype of the first tensor, else of the first NumPy array, else of a tensor of the first Python value.
+
+    None if no condition applies: to a weak tensor, to values without a dtype, and with `tensors_only` without a tensor.
+    """
+    typed_values = [(value, value.dtype) for value in values if hasattr(value, "dtype")]
+    for value, dtype in typed_values:
         if isinstance(dtype, DType):
             return None if getattr(value, "weak", False) else dtype
     if tensors_only:
         return None
-    for _value, dtype in found:
+    for _value, dtype in typed_values:
         if isinstance(dtype, np.dtype):
             return as_dtype(dtype)
     for value in values:
@@ -376,7 +372,8 @@ def _operand_dtype(values: Sequence[Any], tensors_only: bool) -> DType | None:
     return None
 
 
-def _rank(value: Any) -> int | None:
+def known_rank(value: Any) -> int | None:
+    """Return the number of dimensions; None if it is unknown."""
     shape = getattr(value, "shape", None)
     if shape is None:
         return np.ndim(value) if isinstance(value, (bool, int, float, complex)) else _list_rank(value)

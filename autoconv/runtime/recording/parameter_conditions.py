@@ -189,8 +189,8 @@ _SHAPES = {
     "tensors.constants.eye": (refuses("num_rows num_columns", np.ndarray, list),),
     "sparse.conversion.eye": (refuses("num_rows num_columns", np.ndarray, list, float, np.floating),),
     "tensors.constants.linspace": (integers("num", INTEGERS),),
-    "tensors.gather.where": (dtypes("condition", ANY, ANY - {float16}, missing=UnsupportedCastError),),
-    "tensors.shaping.tile": (dtypes("input", ANY, ANY - {uint16}, missing=UnsupportedCastError),),
+    "tensors.gather.where": (dtypes("condition", ANY, ANY - {float16}, missing_error=UnsupportedCastError),),
+    "tensors.shaping.tile": (dtypes("input", ANY, ANY - {uint16}, missing_error=UnsupportedCastError),),
     "control.checks.Assert": in_graphs(refuses("data", *_NUMBERS), constants("data")),
     "tensors.gather.tensor_scatter_nd_update": (dtypes("indices", INDICES | {uint16}),),
     "tensors.gather.one_hot": (integers("depth"), scalars("depth on_value off_value")),
@@ -284,8 +284,8 @@ CONDITIONS: Table = {
 }
 
 
-def checks_of(function: Callable[..., Any]) -> Callable[[Sequence[Any], Mapping[str, Any]], None] | None:
-    """Return the check of a public function's arguments, positional and named; None if it has no conditions."""
+def argument_check(function: Callable[..., Any]) -> Callable[[Sequence[Any], Mapping[str, Any]], None] | None:
+    """Return a function that checks positional and named arguments of a public function; None without conditions."""
     module = function.__module__.removeprefix("autoconv.").removeprefix("api.").removeprefix("runtime.")
     conditions = CONDITIONS.get(f"{module}.{function.__name__}")
     if not conditions:

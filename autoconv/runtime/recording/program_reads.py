@@ -49,7 +49,7 @@ _READ_STATE = _ReadState()
 def read_for_program(value: object, name: str) -> Any:
     """Read `value.name` on behalf of the program.
 
-    Only the getter of a property asks who reads. What a getter reads in turn is read for the program, too.
+    Only getters of properties give the program other results. What a getter reads in turn is read for the program, too.
     """
     # A plain read of the class would run the program's descriptors.
     if not isinstance(getattr_static(type(value), name, None), property):

@@ -73,8 +73,8 @@ class Trace:
     replacements: (class, attribute) -> the converted method that is there for now
     stand_ins: (class, attribute) -> the original of a class attribute that is replaced for now
     created_classes: the user's classes whose instances were made in the graph
-    classes_of_results: the classes known when a cond was recorded, and those among them that its result may have
-    attributes_holding_objects: names of attributes that hold objects of these classes
+    classes_of_results: result of a cond -> the classes known when it was recorded, and those that the result may have
+    attributes_holding_objects: names of attributes that hold objects of `created_classes`
     attributes_assumed_without_objects: names of attributes that the trace assumes not to hold such objects
     classes_made_in_graph: names of the classes whose objects are all made in the graph
     is_dispatched_on_class: True if an operation was dispatched on an object's class
@@ -98,13 +98,13 @@ class Trace:
     converts: True if the traced code is converted
     warns_of_constants: True if NumPy warns of a floating-point error in a computation on plain values
     recorded_nodes: the number of nodes recorded so far, those of regions that were recorded again included
-    replaced_ranges: of ranges of too many nodes, what their unrolling would record, or None where they are unrolled
-    refused_loops: of loops over known values that a graph refuses, the errors: their iterations are recorded one by one
+    replaced_ranges: loop over a long range -> (number, kinds) of the nodes of all iterations; None if it is unrolled
+    refused_loops: loop over known values that a graph refuses -> the error; it is unrolled
     is_in_replaced_range: True inside of a loop that replaces a range of too many nodes
     raises_in_handlers: True if operations in handlers may raise: their exceptions have the handled one as context
     catches_errors: True if the graph catches exceptions
-    inlines_handlers: True if code of handlers was recorded that runs in each call, after an exception of the trace
-    stages_handlers: True if the graph raises such exceptions, so that errors of the handlers have them as context
+    inlines_handlers: True if a handler's code was recorded without a `try`, as its exception was raised by the trace
+    stages_handlers: True if the graph raises the trace's exceptions, so that errors of handlers have them as context
     """
 
     root: Region
@@ -168,9 +168,9 @@ class Trace:
     is_in_replaced_range: bool = False
 
     def guarded(self, converted: FunctionType, function: FunctionType) -> FunctionType:
-        """Guard what `function` reads from outside, unless the trace has made it; return its form that runs.
+        """Guard what `function` reads from outside, unless the trace has made it; return `converted`.
 
-        A function of a converted module, `function` itself, may exist before the trace as others do.
+        In a converted module both are one function, which may have existed before the trace.
         """
         if converted.__code__ not in self.inner_codes:
             self.contract.on_converted(function)
@@ -222,7 +222,7 @@ class Region:
 
     @property
     def block(self) -> Region:
-        """The region whose graph has the placeholders that are made here."""
+        """The innermost enclosing region, this one included, whose graph takes placeholders as parameters."""
         region = self
         while region.parent is not None and not region.is_block:
             region = region.parent
@@ -252,7 +252,10 @@ class Region:
         return region is not None
 
     def lift(self, value: Value) -> Value:
-        """Return the region's own value for an enclosing region's; raise InaccessibleTensorError if out of scope."""
+        """Return the value of this graph for one of an enclosing region, which is captured.
+
+        Raises InaccessibleTensorError for a value that is not in scope.
+        """
         if value.graph is self.graph:
             return value
         result = self.captures.get(value)
@@ -276,7 +279,10 @@ class Region:
         return {outer: inner for outer, inner in self.captures.items() if outer.graph is self.parent.graph}
 
     def record(self, name: str, inputs: list[Value], attributes: dict[str, Any], **options: Any) -> Node:
-        """Append a node of the op `name`, with the user's span."""
+        """Append a node of the op `name`, with the user's span.
+
+        The options `span`, `node_name` and `device` replace the current ones; the others are arguments of `Graph.add`.
+        """
         is_observed = False
         if self.trace.stores and (
             OPS[name].effects is not Effects.PURE or may_fail_for_sizes(OPS[name], inputs, attributes)
@@ -298,7 +304,8 @@ class Region:
         node_name = self.trace.scope + node_name
         node = self.graph.add(OPS[name], lifted_inputs, attributes, name=node_name, span=span, **options)
         node.device = device
-        if node.effects & Effects.RAISE and name != "raise" and sys.exc_info()[1] is not self.trace.outer_exception:
+        is_in_handler = sys.exc_info()[1] is not self.trace.outer_exception
+        if node.effects & Effects.RAISE and name != "raise" and is_in_handler:
             self.trace.raises_in_handlers = True
         graph, names = self.trace.controls
         if names and graph is self.graph:
@@ -346,12 +353,12 @@ def recording(region: Region | None) -> Iterator[Region | None]:
 
 
 def recording_state() -> tuple[Region | None, int]:
-    """Return what `restore_recording` needs to undo what an interrupt leaves of blocks of `recording`."""
+    """Return the region of this thread and its count of recordings, for `restore_recording`."""
     return _STATE.region, ACTIVITY.thread_counts.recording_count
 
 
 def restore_recording(state: tuple[Region | None, int]) -> None:
-    """Restore the region of this thread and its count.
+    """Restore the region of this thread and its count of recordings after an interrupt.
 
     Ctrl-C may come between two steps of `recording`: all further ops of the thread would be recorded in a dead graph.
     """

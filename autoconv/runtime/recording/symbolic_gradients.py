@@ -48,7 +48,7 @@ def symbolic_gradients(
 def connected_values(region: Region, sources: Sequence[Value], nodes_of: NodeFilter) -> set[Value]:
     """Return the values that depend on one of the sources, sources included.
 
-    Raises StagingError if one of them is stored in an array in memory.
+    Raises StagingError if such a value is stored in an array in memory.
     """
     heap = Heap()
     connected = set().union(*_varied_values(_enclosing_regions(region), sources, nodes_of, heap).values())

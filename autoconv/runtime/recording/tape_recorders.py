@@ -24,7 +24,7 @@ Vjp = Callable[[Sequence[Any]], Sequence[Any]]  # vector-Jacobian product, see `
 
 
 class Entry:
-    """An op that ran. `vjp` maps the cotangents of `results` to those of `inputs`, or to None.
+    """An op that ran. `vjp` maps the cotangents of `results` to those of `inputs`, with None for inputs without one.
 
     `is_constant` is true if the results are treated as constants: no cotangent reaches the inputs.
     """
@@ -84,7 +84,7 @@ class Recorder:
 
     @property
     def has_lost_values(self) -> bool:
-        """True if values are exported, or no recorded op read a substitute, which the function used in another way."""
+        """True if gradients may be incomplete: a value was exported, or a substitute was read by no recorded op."""
         return self.exports_values or bool(self._unread_substitutes)
 
     def record_export(self, value: object) -> None:
@@ -163,7 +163,7 @@ def stop(recorder: Recorder) -> None:
 
 @contextmanager
 def pause_recorders(*recorders: Recorder) -> Iterator[None]:
-    """Suspend these recorders inside the block; all of them by default."""
+    """Suspend these recorders inside the block; without arguments, all recorders."""
     outer_recorders = _ACTIVE.recorders
     _ACTIVE.recorders = tuple(recorder for recorder in outer_recorders if recorders and recorder not in recorders)
     try:
@@ -215,7 +215,7 @@ def record_op(
     if not any(follows(values)):
         return
     results = output if isinstance(output, tuple) else (output,)
-    is_weak = op.name.startswith("python_")
+    is_weak = op.name.startswith("python_")  # its operands are Python's numbers
     inputs = tuple(value if hasattr(value, "type") else wrap(value, is_weak) for value in values)
     vjp: Vjp = lambda cotangents: _compute_vjp(op, inputs, results, attributes, cotangents)
     record_entry(Entry(op.name, inputs, results, vjp, attributes, op.gradient is no_cotangents))

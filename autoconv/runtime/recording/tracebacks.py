@@ -15,7 +15,7 @@ from autoconv.errors import AutoconvError, Place
 from autoconv.graph.graph import Span
 from autoconv.ops.python.exceptions import set_traceback_provider
 from autoconv.runtime.recording.api_dispatch import handler_of
-from autoconv.runtime.recording.parameter_conditions import checks_of
+from autoconv.runtime.recording.parameter_conditions import argument_check
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import are_user_frames, is_own_file, is_region, place_of, span_of
 
@@ -46,7 +46,7 @@ def present_errors(function: Callable[..., Any]) -> Any:
 
     The conditions on its arguments are checked first.
     """
-    check = checks_of(function)
+    check = argument_check(function)
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -76,8 +76,8 @@ def present_errors(function: Callable[..., Any]) -> Any:
 def show_caught(error: BaseException, callers: int) -> None:
     """Turn the places that a backend attached to an exception into its traceback, as a handler begins.
 
-    It starts with the function of the `try`, as in Python: the `callers` of that function in the graph are left out.
-    The same holds for causes and contexts.
+    As in Python the traceback starts with the function of the `try`. The entries of that function's callers in the
+    graph, the first `callers` ones, are left out. Tracebacks of causes and contexts are treated likewise.
     """
     for linked_error in walk_links(error):
         spans = _take_spans(linked_error)
@@ -102,7 +102,7 @@ def walk_links(error: BaseException) -> Iterator[BaseException]:
             worklist += linked_error.exceptions if isinstance(linked_error, BaseExceptionGroup) else ()
 
 
-_WRAPPERS: dict[Callable[..., Any], Any] = {}  # by public function
+_WRAPPER_BY_FUNCTION: dict[Callable[..., Any], Any] = {}
 
 
 def wrap_public_functions(namespace: dict[str, Any]) -> None:
@@ -113,9 +113,9 @@ def wrap_public_functions(namespace: dict[str, Any]) -> None:
     """
     for name, value in namespace.items():
         if isinstance(value, FunctionType) and not name.startswith("_") and is_own_file(value.__code__.co_filename):
-            namespace[name] = _WRAPPERS.get(value) or _WRAPPERS.setdefault(
-                value, _with_name(value, namespace["__name__"], name)
-            )
+            if value not in _WRAPPER_BY_FUNCTION:
+                _WRAPPER_BY_FUNCTION[value] = _with_name(value, namespace["__name__"], name)
+            namespace[name] = _WRAPPER_BY_FUNCTION[value]
 
 
 def _with_name(function: Callable[..., Any], module: str, name: str) -> Any:
@@ -136,12 +136,12 @@ def wrap_public_methods(cls: Class) -> Class:
 
 
 def _present_once(function: Callable[..., Any]) -> Any:
-    """Return a function wrapped by `present_errors`; a wrapped one as it is."""
+    """Return the function wrapped by `present_errors`, or unchanged if it is wrapped already."""
     return function if getattr(function, "__autoconv_presents_errors__", False) else present_errors(function)
 
 
 def place_at_definition(error: BaseException, function: Callable[..., Any]) -> BaseException:
-    """Mark the error to be presented as raised at the definition of the function."""
+    """Mark the error to be presented as raised at the definition of the function, and return it."""
     code = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__code__", None)
     if code is not None:
         lines = range(code.co_firstlineno, code.co_firstlineno + 50)  # skip decorators, at most 50 lines
@@ -157,7 +157,7 @@ def find_place(function: Any, error: BaseException) -> Place | None:
     if not entries:
         present(place_at_definition(error, function))
         entries = _user_entries(error.__traceback__)
-    # Without the methods that `dataclasses` and others generate.
+    # Methods that `dataclasses` and others generate have no source to show.
     written_entries = [entry for entry in entries if entry.tb_frame.f_code.co_filename != _GENERATED_FILE] or entries
     if not written_entries:
         return None
@@ -185,11 +185,14 @@ def _present(error: BaseException) -> None:
     if current_region() is None:
         _remove_marks(error)
     elif is_from_package:
-        error.__dict__["_autoconv_raised_by_us"] = True  # for the trace: the frames that show it are removed
+        error.__dict__["_autoconv_raised_by_us"] = True  # a mark for `is_package_error`, as the frames are removed
 
 
 def _remove_marks(error: BaseException) -> None:
-    """Remove the package's own attributes from an error that reaches the program; a fault keeps its place."""
+    """Remove the package's own attributes from an error that reaches the program.
+
+    Only the place in this package is kept, which a report of an internal error needs.
+    """
     for name in [name for name in error.__dict__ if name.startswith("_autoconv_") and name != "_autoconv_place"]:
         del error.__dict__[name]
 
@@ -202,7 +205,7 @@ def _is_from_package(traceback: TracebackType | None) -> bool:
 
 
 def is_package_error(error: BaseException) -> bool:
-    """Return whether this package raised the error; `present` records it, as it removes the frames."""
+    """Return whether this package raised the error: by a mark of `present`, which removes frames, or by its frames."""
     return "_autoconv_raised_by_us" in error.__dict__ or _is_from_package(error.__traceback__)
 
 
@@ -249,7 +252,10 @@ def _entries_of(span: Span) -> list[TracebackType]:
 
 
 def _frame_of(code: CodeType) -> tuple[FrameType, int]:
-    """Return a frame stopped where its code raises; that of a generator keeps no callers alive."""
+    """Return a frame that is stopped where its code raises, and the index of its instruction.
+
+    The code is a generator's, as the frame of a generator keeps no callers alive.
+    """
     try:
         next(FunctionType(code, {"__name__": "__main__"})())
     except RuntimeError as error:

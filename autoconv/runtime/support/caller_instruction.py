@@ -20,7 +20,7 @@ def merges_mapping(frame: Any) -> bool:
     return opcode.opname[frame.f_code.co_code[frame.f_lasti]] in ("DICT_MERGE", "DICT_UPDATE")
 
 
-_IN_PLACE = range(13, 26)  # arguments of BINARY_OP
+_IN_PLACE = range(13, 26)  # arguments of BINARY_OP for in-place operators, which follow the 13 plain ones
 
 # Names of comparisons, such as "lt", by Python's symbols.
 _NAME_BY_SYMBOL = {entry.symbol: entry.name for entry in COMPARISONS if entry.name not in ("eq", "ne")}

@@ -74,7 +74,7 @@ def _parts(value: Any) -> Iterator[Any]:
 
 
 def _contents(cell: CellType) -> Any:
-    """Return what a closure cell holds; None for an empty cell."""
+    """Return the value in a closure cell; None for an empty cell."""
     try:
         return cell.cell_contents
     except ValueError:  # the cell is empty

@@ -14,9 +14,8 @@ _PYTHON_CALLABLES = (FunctionType, MethodType, BuiltinFunctionType, type, partia
 def code_signature(function: Callable[..., Any]) -> inspect.Signature:
     """Return the parameters that a call of the function fills; `__wrapped__` and `__signature__` are not read.
 
-    For an instance of a class with a method `__call__` it is the signature of that method: `inspect.signature` of the
-    instance may call the program's `__eq__`. For other callables than these, functions, methods and partials of
-    functions or methods it is `inspect.signature`.
+    An instance of a class with a method `__call__` has the signature of that method, which is examined instead of the
+    instance: `inspect.signature` of the instance may call the program's `__eq__`.
     """
     if not isinstance(function, _PYTHON_CALLABLES) and isinstance(vars(type(function)).get("__call__"), FunctionType):
         return code_signature(MethodType(type(function).__call__, function))

@@ -71,7 +71,7 @@ def replace_leaves(template: Template | None, replacements: Iterator[Template | 
 
 
 def collapse_composites(template: Template | None, leaves: Iterator[Any]) -> tuple[list[Any], Template | None]:
-    """Return the leaves and the template in which each composite is one leaf, its spec."""
+    """Return the leaves and the template with each composite as one leaf, namely its spec."""
     if template is None:
         return [next(leaves)], None
     parts = [collapse_composites(child, leaves) for child in template.children]

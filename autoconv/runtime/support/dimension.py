@@ -29,7 +29,7 @@ class Dimension(int):
             raise ValueError(f"Dimensions {self} and {other} are not compatible")
 
     def merge_with(self, other: Any) -> Any:
-        """Return the size that is known. Raises ValueError for two different ones."""
+        """Return this size, if `other` is unknown or equal; raises ValueError for a different size."""
         self.assert_is_compatible_with(other)
         return self
 
@@ -75,7 +75,7 @@ class _UnknownDimension:
 
 
 def size_of(size: Any) -> int | None:
-    """Return the int or None of a size that is an int, None or a Dimension."""
+    """Return a size, given as an int, None or a Dimension, as an int, or None if it is unknown."""
     value = getattr(size, "value", size)
     return None if value is None else int(value)
 

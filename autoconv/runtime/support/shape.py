@@ -127,7 +127,7 @@ class TensorShape:
             raise ValueError(f"Shape {self} is not fully defined")
 
     def is_subtype_of(self, other: Any) -> bool:
-        """Return whether the other one is a TensorShape that every tensor of this shape has, too."""
+        """Return whether `other` is a TensorShape that includes every tensor of this shape."""
         return isinstance(other, TensorShape) and TensorSpec(self).is_subtype_of(TensorSpec(other))
 
     def concatenate(self, other: Any) -> TensorShape:
@@ -204,7 +204,7 @@ _SIZE_FORM = _SizeForm()
 
 
 def _present_size() -> Callable[[int | None], Any] | None:
-    """Return the function that presents sizes to the caller of the shape's method; this package itself has none."""
+    """Return the function that presents sizes to the caller of the shape's method; None for callers of this package."""
     if _SIZE_FORM.present_size is None or sys._getframe(2).f_globals.get("__name__", "").startswith("autoconv."):
         return None
     return _SIZE_FORM.present_size
@@ -305,6 +305,6 @@ def _as_dimension(dimension: Any) -> Dimension:
     if hasattr(dimension, "value"):
         return _as_dimension(dimension.value)
     if hasattr(dimension, "__index__"):
-        value = dimension.__index__()
+        value = dimension.__index__()  # a negative number that is no Python int counts as unknown
         return None if value < 0 and not isinstance(dimension, int) else value
     raise TypeError(f"Dimension value must be integer or None, found {dimension!r}.")

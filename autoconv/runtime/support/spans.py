@@ -102,7 +102,7 @@ def span_of_error(error: BaseException) -> Span | None:
     user_flags = are_user_frames([entry.tb_frame.f_code for entry in entries])
     user_entries = itertools.compress(entries, user_flags)
     user_positions = [(entry.tb_frame.f_code, entry.tb_lasti) for entry in user_entries]
-    # A function whose handler is running is in the traceback already.
+    # A function whose handler is running is on the stack and in the traceback: its frame counts once.
     frames_in_traceback = {id(entry.tb_frame) for entry in entries}
     return span_of((*reversed(user_positions), *_positions(sys._getframe(1), frames_in_traceback)))
 
@@ -122,9 +122,9 @@ def depth_of_level(level: int) -> int:
     while frame is not None:
         frames.append(frame)
         frame = frame.f_back
-    are_user_frame_flags = reversed(are_user_frames([frame.f_code for frame in reversed(frames)]))
+    user_flags = reversed(are_user_frames([frame.f_code for frame in reversed(frames)]))
     depth, level_reached, is_inside_region = 0, 0, False
-    for frame, is_user_frame in zip(frames, are_user_frame_flags, strict=True):
+    for frame, is_user_frame in zip(frames, user_flags, strict=True):
         depth += not is_skipped_by_warnings(frame.f_code)
         if not is_user_frame:
             continue
@@ -233,7 +233,7 @@ def is_start_of_trace(code: CodeType) -> bool:
 def _without_regions(positions: Iterable[Position]) -> Iterator[Position]:
     """Drop the frames around a region function that belong to the same user's function.
 
-    Those that `present` has removed already are not there: then the next frame is the caller's, of another name.
+    If `present` has removed the frames already, the next frame is the caller's, whose name differs.
     """
     name_of_region = ""
     for code, instruction in positions:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from autoconv.runtime.support.structure import is_structure
-from autoconv.runtime.support.type_spec import is_composite, parts_of
+from autoconv.runtime.support.structure import is_structure, structure_parts
+from autoconv.runtime.support.type_spec import is_composite
 
 
 def check_same_structure(
@@ -49,7 +49,7 @@ def _difference(first: Any, second: Any, check_types: bool, expand: bool) -> tup
             )
         pairs = [(first[key], second[key]) for key in first]
     else:
-        first_parts, second_parts = parts(first), parts(second)
+        first_parts, second_parts = structure_parts(first), structure_parts(second)
         if len(first_parts) != len(second_parts):
             return ValueError, f"the numbers of elements differ: {len(first_parts)} and {len(second_parts)}"
         pairs = list(zip(first_parts, second_parts, strict=True))
@@ -63,12 +63,3 @@ def _difference(first: Any, second: Any, check_types: bool, expand: bool) -> tup
 def are_mappings(first: Any, second: Any) -> bool:
     """Return whether both are mappings."""
     return isinstance(first, Mapping) and isinstance(second, Mapping)
-
-
-def parts(structure: Any) -> list[Any]:
-    """Return the direct children of a structure."""
-    if isinstance(structure, (list, tuple)):
-        return list(structure)
-    if is_composite(structure):
-        return parts_of(structure)
-    return list(structure.values()) if isinstance(structure, Mapping) else list(vars(structure).values())

@@ -1,6 +1,6 @@
-"""Functions of this package that traced code may call as they are.
+"""Functions of this package that traced code may call without conversion.
 
-Their results are arrays if their arguments are arrays, and tensors if these are tensors.
+Their results are arrays for arrays, and tensors for tensors.
 """
 
 from __future__ import annotations

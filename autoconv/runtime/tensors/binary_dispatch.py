@@ -110,9 +110,7 @@ def refuse_elementwise_comparison(
 ) -> None:
     """Raise StagingError for an array compared with a value that is no number; NumPy compares its elements.
 
-    `other_text` describes the other value in the message.
-
-    The same holds for a NumPy number that is compared with a sequence.
+    Raise it also for a NumPy number that is compared with a sequence. `other_text` describes `other` in the message.
     """
     if not _traces_arrays() or getattr(x, "weak", False):
         return
@@ -131,7 +129,7 @@ def check_divisor(x: object, y: object) -> None:
     operands = [operand for operand in (as_tensor(x), divisor) if operand is not None and not operand.weak]
     if not operands or not all(operand.dtype.is_integer for operand in operands):
         return
-    static_divisor = static_value(y if divisor is None else divisor)  # of a variable: its value now
+    static_divisor = static_value(y if divisor is None else divisor)
     if type(y) is int and not has_python_numbers():
         y = static_divisor = to_array(y, operands[0].dtype)  # it wraps around
     if static_divisor is not None and np.all(static_divisor):
@@ -292,7 +290,7 @@ def _follow_numpy(*operands: object) -> bool:
 
 
 def _is_array_and_taped_number(x: object, y: object) -> bool:
-    """Return whether an array of the program meets a Python number that is differentiated: an array results."""
+    """Return whether an array of the program meets a Python number that a tape follows, as a weak eager tensor."""
     return any(
         isinstance(array, np.ndarray) and isinstance(number, EagerTensor) and number.weak
         for array, number in ((x, y), (y, x))
@@ -346,7 +344,7 @@ def _is_operand(x: object) -> bool:
     )
 
 
-_WEAK_TYPES = (int, float, complex, list, tuple)  # they take the dtype of the tensor to their right
+_WEAK_TYPES = (int, float, complex, list, tuple)  # of left operands that take the dtype of a tensor to their right
 
 
 def _is_number_and_sequence(x: object, y: object) -> bool:

@@ -130,7 +130,7 @@ def as_tensor(value: object) -> Tensor | None:
     return reader(value) if reader is not None else None
 
 
-_CONVERSIONS: list[tuple[int, Any, Callable[..., Any]]] = []  # by priority: classes, and their functions
+_CONVERSIONS: list[tuple[int, Any, Callable[..., Any]]] = []  # (priority, classes, function), lowest priority first
 
 
 def register_tensor_conversion_function(
@@ -231,12 +231,13 @@ def _array_of_numbers(array: np.ndarray, value: object, dtype: DType | None) -> 
 
 def _fits_float32(array: np.ndarray) -> bool:
     """Return whether no finite number becomes infinite in float32."""
-    if array.size and array.min() > -_BEYOND and array.max() < _BEYOND:
+    if array.size and array.min() > -_FLOAT32_OVERFLOW and array.max() < _FLOAT32_OVERFLOW:
         return True
-    return not (np.isfinite(array) & (np.abs(array) >= _BEYOND)).any()
+    return not (np.isfinite(array) & (np.abs(array) >= _FLOAT32_OVERFLOW)).any()
 
 
-_BEYOND = float(np.finfo(np.float32).max) + 2.0**103  # half a unit in the last place above the largest number
+# From this magnitude on, numbers round to infinity: half a unit in the last place above the largest float32.
+_FLOAT32_OVERFLOW = float(np.finfo(np.float32).max) + 2.0**103
 
 
 def unsupported_error(value: object) -> ValueError:
@@ -301,9 +302,11 @@ def weak_dtype(value: object) -> DType:
 
 
 def has_symbolic_or_variable(values: Any) -> bool:
-    """Return whether a nested list holds a symbolic tensor or a variable."""
+    """Return whether a nested list holds a symbolic tensor, or a value that is read as a tensor, such as a variable."""
     return any(
-        has_symbolic_or_variable(x) if isinstance(x, (list, tuple)) else isinstance(x, SymbolicTensor) or is_variable(x)
+        has_symbolic_or_variable(x)
+        if isinstance(x, (list, tuple))
+        else isinstance(x, SymbolicTensor) or is_read_as_tensor(x)
         for x in values
     )
 
@@ -328,8 +331,8 @@ def _inner_dtype(values: object) -> DType | None:
     return None
 
 
-def is_variable(value: object) -> bool:
-    """Return whether `value` is read as a tensor, as a variable is."""
+def is_read_as_tensor(value: object) -> bool:
+    """Return whether `value` is no tensor, but is read as one: a variable, or an array in memory."""
     return hasattr(type(value), "__autoconv_tensor__")
 
 
@@ -358,7 +361,7 @@ def _convert_items(value: object) -> Any:
         return np.array(items) if items and all(isinstance(i, (np.ndarray, np.generic)) for i in items) else items
     if isinstance(value, EagerTensor) and value.dtype.is_string:
         return value.numpy()  # bytes, which a list may mix with text
-    if isinstance(value, EagerTensor) or is_variable(value) or _has_array_protocol(value):
+    if isinstance(value, EagerTensor) or is_read_as_tensor(value) or _has_array_protocol(value):
         return np.asarray(value)
     return value
 
@@ -369,7 +372,7 @@ def _has_array_protocol(value: object) -> bool:
 
 
 def _inferred_dtype(array: np.ndarray, value: object) -> DType:
-    """Return the dtype that Python's numbers have in a tensor: int32 if they fit, float32, and NumPy's for others."""
+    """Return the dtype that Python's numbers have in a tensor: int32 or else int64, float32, or NumPy's for others."""
     if array.dtype == np.int64:
         return int64 if array.size and (array.max() > 2**31 - 1 or array.min() < -(2**31)) else int32
     if array.size == 0 and isinstance(value, (list, tuple)):

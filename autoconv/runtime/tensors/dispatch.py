@@ -34,10 +34,10 @@ from autoconv.runtime.tensors.conversion import (
     weak_dtype,
 )
 from autoconv.runtime.tensors.dtype_checks import (
-    OPERAND_NAMES,
     check_dtypes,
     mismatch_error,
     name_dtypes,
+    operand_name,
     type_rule_error,
     unconvertible_error,
 )
@@ -46,7 +46,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor, Tensor
 
 # Ops that have Python's meaning for operands that are all Python numbers: exact, checked ints and Python's errors.
-_PYTHON_OPS = {entry.tensor_op: entry.number_op for entry in OPERATORS if entry.number_op is not None}
+_NUMBER_OP_BY_TENSOR_OP = {entry.tensor_op: entry.number_op for entry in OPERATORS if entry.number_op is not None}
 _ARITHMETIC_OPS = frozenset(entry.tensor_op for entry in ARITHMETIC)
 
 
@@ -61,8 +61,8 @@ def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: A
     values = [_convert_operand(x) for x in operands]
     if any(isinstance(value, _NumberList) for value in values):
         values = _convert_number_lists(op, values)
-    if op_name in _PYTHON_OPS and _are_python_numbers(values):
-        op = OPS[_PYTHON_OPS[op_name]]
+    if op_name in _NUMBER_OP_BY_TENSOR_OP and _are_python_numbers(values):
+        op = OPS[_NUMBER_OP_BY_TENSOR_OP[op_name]]
         if op_name in _ARITHMETIC_OPS:
             values = _convert_large_ints(values)
     else:
@@ -116,7 +116,7 @@ def _check_numerics(op: Op, output: object) -> Any:
 def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, Any], name: str | None = None) -> Any:
     """Append a node for the op; `values` are tensors, constants and graph values."""
     node_name = name or display_name(op.name)
-    inputs = [graph_value(region, value, f"{node_name}/{OPERAND_NAMES[min(i, 3)]}") for i, value in enumerate(values)]
+    inputs = [graph_value(region, value, f"{node_name}/{operand_name(i)}") for i, value in enumerate(values)]
     home = home_of_variable(values) if op.name in VARIABLE_OPS else ""
     try:
         node = region.record(op.name, inputs, attributes, node_name=node_name, device=home or region.trace.device)
@@ -166,7 +166,7 @@ def _convert_operand(x: object) -> Any:
         return x
     if isinstance(x, (list, tuple)):
         is_in_graph = getattr(x, "_items", None) is not None  # such a list appears empty to Python
-        return _NumberList(x) if not is_in_graph and _is_numbers(x) else convert_to_tensor(x)
+        return _NumberList(x) if not is_in_graph and _holds_numbers(x) else convert_to_tensor(x)
     if isinstance(x, (np.ndarray, np.generic)):
         return to_array(x)
     return to_array(x) if isinstance(x, str) and current_region() is None else constant(x)
@@ -182,11 +182,11 @@ class _NumberList:
 
     @property
     def dtype(self) -> DType:
-        """The dtype without other operands."""
+        """The dtype that the list has if no other operand gives one."""
         return as_dtype(to_array(self.values).dtype)
 
     def as_array(self, others: Sequence[Any], is_unified: bool) -> np.ndarray:
-        """Return the list as an array, given the other operands of the op."""
+        """Return the list as an array, given the other operands; `is_unified`: the op unifies its dtype with theirs."""
         own_dtype = self.dtype
         if not is_unified:
             return to_array(self.values)
@@ -195,7 +195,7 @@ class _NumberList:
         weak_dtypes += [other.dtype for other in others if isinstance(other, _NumberList)]
         if typed_dtypes:
             is_adopted = can_adopt_dtype(own_dtype, typed_dtypes[0])
-            if not is_adopted and any(isinstance(other, Tensor) for other in others) and not _promotes():
+            if not is_adopted and any(isinstance(other, Tensor) for other in others) and not _promotes_dtypes():
                 target = typed_dtypes[0].name
                 raise UnconvertibleError(f"Cannot convert {self.values!r} to EagerTensor of dtype {target}")
             return to_array(self.values, typed_dtypes[0] if is_adopted else None)
@@ -205,16 +205,16 @@ class _NumberList:
         return to_array(self.values, as_dtype(to_array(np.zeros((), widest.numpy).item()).dtype))
 
 
-def _promotes() -> bool:
+def _promotes_dtypes() -> bool:
     """Return whether dtypes that differ are promoted as NumPy does."""
     region = current_region()
     return region is not None and region.contract.numpy_arrays
 
 
-def _is_numbers(values: Any) -> bool:
+def _holds_numbers(values: Any) -> bool:
     """Return whether a nested list holds only Python numbers, and at least one."""
     return bool(values) and all(
-        _is_numbers(value) if isinstance(value, (list, tuple)) else type(value) in NUMBERS for value in values
+        _holds_numbers(value) if isinstance(value, (list, tuple)) else type(value) in NUMBERS for value in values
     )
 
 
@@ -274,7 +274,7 @@ def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DTy
         target_dtype = (tensor_dtypes or typed_dtypes)[0]
         for position, value in enumerate(values):
             if _is_typed(value) and not _is_convertible(value, target_dtype):
-                first = typed_dtypes[0] if position else target_dtype
+                first = typed_dtypes[0] if position else target_dtype  # in the order of the operands
                 second = _dtype_of(value) if position else typed_dtypes[-1]
                 if region is None and tensor_dtypes and not isinstance(value, Tensor):
                     raise unconvertible_error(op, target_dtype, value, position, region)
@@ -381,7 +381,8 @@ def _run_kernel(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> An
 
 
 def _with_place(error: ValueError, op: Op) -> ValueError:
-    """Return the error of a kernel as InvalidArgumentError, with the place in the program and the op's name."""
+    """Return a kernel's error as InvalidArgumentError with place and op name; unchanged if it is of another class here.
+    """
     if not isinstance(error, InvalidArgumentError):
         if isinstance(error, AutoconvError) or not op.graphdef:
             return error

@@ -51,14 +51,19 @@ def check_dtypes(op: Op, values: Sequence[Any], arrays: Sequence[Any], attribute
 
 
 def name_dtypes(error: TypeError, op: Op, arrays: Sequence[Any]) -> TypeError:
-    """Return a DtypeError if an elementwise kernel failed since NumPy lacks it for these dtypes; else the error."""
+    """Return a DtypeError for the TypeError of an elementwise kernel: NumPy lacks it for the dtypes of the arrays.
+
+    Errors of this package and of other ops are returned unchanged.
+    """
     if isinstance(error, AutoconvError) or not op.traits.elementwise or op.name.startswith("python"):
         return error
     names = " and ".join(dict.fromkeys(as_dtype(array.dtype).name for array in arrays))
     return DtypeError(f"{op.graphdef} does not take {names} tensors")
 
 
-OPERAND_NAMES = "xyzw"  # names of the first operands in errors; further ones have the last name
+def operand_name(position: int) -> str:
+    """Return the name of an operand in errors and of its constants: x, y, z, and w for all further ones."""
+    return "xyzw"[min(position, 3)]
 
 
 def mismatch_error(op: Op, first: DType, other: DType, position: int, region: Region | None) -> Exception:
@@ -71,13 +76,16 @@ def mismatch_error(op: Op, first: DType, other: DType, position: int, region: Re
             current_place(),
         )
     return TypeError(
-        f"Input {OPERAND_NAMES[min(position, 3)]!r} of {op.graphdef!r} Op has type {other.name} that does not match "
+        f"Input {operand_name(position)!r} of {op.graphdef!r} Op has type {other.name} that does not match "
         f"type {first.name} of argument 'x'. {remedy}"
     )
 
 
 def type_rule_error(error: TypeError | ValueError, region: Region) -> Exception:
-    """Return the error of a type rule while tracing, with its place."""
+    """Return the error of a type rule while tracing, with its place.
+
+    Outside of `compile`, a plain ValueError becomes a TypeRuleError.
+    """
     if isinstance(error, AutoconvError):
         error.place = error.place or current_place()
     elif isinstance(error, ValueError) and type(error) is ValueError and not region.contract.numpy_arrays:
@@ -88,7 +96,7 @@ def type_rule_error(error: TypeError | ValueError, region: Region) -> Exception:
 def unconvertible_error(op: Op, target: DType, value: Any, position: int, region: Region | None) -> Exception:
     """Return TensorFlow's error for a Python value that cannot take the dtype of the tensor it meets.
 
-    `+` converts its second operand without regard to the first one, and so refuses their dtypes.
+    TensorFlow's `+` first converts the second operand alone. So its error is that of two dtypes that do not agree.
     """
     if op.graphdef == "AddV2" and position and region is None:
         return mismatch_error(op, target, as_dtype(value.dtype), position, region=None)

@@ -22,7 +22,7 @@ _computed_elements: Counter[str] = Counter()
 
 
 def run(op: Op, arrays: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
-    """Run an elementwise op on arrays: by native code on large ones, if it has been used enough, else by its kernel."""
+    """Run an elementwise op: by native code if the arrays are large and the op is used often, or by its kernel."""
     assert op.kernel is not None
     size = max(np.size(array) for array in arrays)
     if size >= _MIN_ELEMENTS and all(np.ndim(array) == 0 or np.shape(array) == np.shape(arrays[0]) for array in arrays):

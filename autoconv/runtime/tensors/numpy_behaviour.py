@@ -1,7 +1,7 @@
 """NumPy's behaviour of tensors: methods and attributes of arrays, and operators and indices by NumPy's rules.
 
-In functions that are differentiated by arrays, the tensors that stand for these arrays have it. In programs that enable
-it, all tensors do.
+While a function is differentiated with respect to arrays, the tensors that stand for these arrays have this behaviour.
+In programs that enable it, all tensors have it.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ _ARITHMETIC = frozenset(entry.tensor_op for entry in ARITHMETIC)
 
 
 def is_bool_tensor(value: object) -> bool:
-    """Return whether the value is a bool tensor to which NumPy's rules of dtypes apply."""
+    """Return whether the value is a tensor of bools; False under `compile`, where NumPy's rules apply."""
     tensor = None if has_python_numbers() else as_tensor(value)
     return tensor is not None and not tensor.weak and tensor.dtype.is_bool
 
@@ -43,7 +43,8 @@ def is_bool_tensor(value: object) -> bool:
 def true_division_operands(x: object, y: object) -> tuple[Any, Any]:
     """Cast integer operands of `/`: those of 8 and 16 bits to float32, wider ones to float64.
 
-    Outside of `compile`, other operands take the dtype of the tensor first, and two tensors have one dtype.
+    Outside of `compile`, an operand that is no tensor first takes the dtype of the tensor, and two tensors of different
+    dtypes raise TypeError.
     """
     tensors = [tensor for tensor in (as_tensor(x), as_tensor(y)) if tensor is not None and not tensor.weak]
     if not tensors:

@@ -44,7 +44,7 @@ def holds_only_ints(array: np.ndarray) -> bool:
 
 
 def array_of_large_ints(array: np.ndarray, dtype: DType | None) -> np.ndarray:
-    """Return the array of Python ints, some beyond 63 bits, for the dtype; raises ValueError where it cannot be."""
+    """Return the array of Python ints, some beyond 63 bits, for the dtype; raises ValueError if they do not fit."""
     if dtype is not None and dtype.is_floating and dtype.name != "bfloat16":
         return array.astype(np.float64)
     if array.dtype == object or dtype is None or dtype.name != "uint64":

@@ -39,7 +39,7 @@ def run_remotely(op: Op, values: Sequence[Any], attributes: dict[str, Any], home
     operands = values[1:] if home else values
     if task is None or not all(isinstance(value, (Tensor, np.ndarray, np.generic)) for value in operands):
         return None
-    if home and op.name == "assign_variable":
+    if home and op.name == "assign_variable":  # the result is the new value, read where the variable is
         values[0].set(_as_operand(values[1]))
         op, values = OPS["read_variable"], values[:1]
     graph = Graph(op.name)

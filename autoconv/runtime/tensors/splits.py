@@ -32,7 +32,7 @@ def split_ends(count: Any, sections: Any, must_be_even: bool) -> list[Any] | Non
         if must_be_even and remainder:
             raise ValueError(_UNEQUAL_MESSAGE)
         return [part_size * i + min(i, remainder) for i in range(1, part_count)]
-    if must_be_even:  # where it fails, the call reruns as plain Python, for NumPy's error
+    if must_be_even:  # where the check fails, the call reruns as plain Python, which raises NumPy's error
         apply("assert_true", remainder == 0, message=(_UNEQUAL_MESSAGE,), failure="check")
         return [part_size * i for i in range(1, part_count)]
     larger_part_count = convert_to_tensor(remainder, np.int64)

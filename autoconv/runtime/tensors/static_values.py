@@ -54,7 +54,7 @@ def constant_of(value: Any) -> Any:
 
 
 def static_sizes(vector: object) -> tuple[int | None, ...] | None:
-    """Return the known sizes in a vector, None for each of the others; None where their number is unknown, too."""
+    """Return the known sizes in a vector, with None for unknown and negative ones; None if their number is unknown."""
     constant = static_value(vector)
     if constant is not None:
         return tuple(int(size) if size >= 0 else None for size in np.ravel(constant))
@@ -120,17 +120,17 @@ def partial_value(value: Value) -> PartialValue | None:
 
     Sizes of shapes are followed through what programs compute of them: parts, joins, arithmetic, products.
     """
-    part = _known_part(value, _MAX_DEPTH)
+    part = _evaluate_partially(value, _MAX_DEPTH)
     return part if part is not None and (part.known.any() or not part.known.size) else None
 
 
-_MAX_DEPTH = 12  # the number of nodes from a size to its use
-_MAX_ELEMENTS = 64  # of an array of sizes
+_MAX_DEPTH = 12  # largest number of nodes that are followed from a value to the sizes it is computed from
+_MAX_ELEMENTS = 64  # largest number of elements of an array of sizes
 
 
-def _partial_value(value: Value, depth: int) -> PartialValue | None:
-    """Return the elements of a value, with those that are known; None if their number is not."""
-    part = _known_part(value, depth)
+def _partial_operand(value: Value, depth: int) -> PartialValue | None:
+    """Return the elements of an operand, perhaps none of them known; None if their number is unknown or large."""
+    part = _evaluate_partially(value, depth)
     type_ = value.type
     if part is not None or not isinstance(type_, TensorType) or not type_.dtype.is_integer or type_.shape is None:
         return part
@@ -140,8 +140,8 @@ def _partial_value(value: Value, depth: int) -> PartialValue | None:
     return PartialValue(np.ones(sizes, type_.dtype.numpy), np.zeros(sizes, bool))
 
 
-def _known_part(value: Value, depth: int) -> PartialValue | None:
-    """Return the elements of a value, with those that are known; None where nothing follows of its node."""
+def _evaluate_partially(value: Value, depth: int) -> PartialValue | None:
+    """Return the elements of a value, as far as its node and its operands determine them; None if they do not."""
     node = getattr(value, "node", None)
     if node is None or not depth or getattr(value.type, "dtype", None) is None:
         return None
@@ -154,7 +154,7 @@ def _known_part(value: Value, depth: int) -> PartialValue | None:
         return None
     traits = node.op.traits
     is_movement = traits.view or node.op.name in ("concat", "stack", "unstack")
-    operands = [part for part in (_partial_value(operand, depth - 1) for operand in node.inputs) if part is not None]
+    operands = [part for part in (_partial_operand(operand, depth - 1) for operand in node.inputs) if part is not None]
     if len(operands) < len(node.inputs) or any(operand.elements.size > _MAX_ELEMENTS for operand in operands):
         return None
     if not (is_movement or traits.elementwise or traits.reduction) and not _is_known_and_short(node, operands):

@@ -145,7 +145,7 @@ class EagerTensor(Interchange, Tensor):
         return variable_method_or_raise(self, name) if result is NotImplemented else result
 
     def set_shape(self, shape: ShapeLike) -> None:
-        """Raise ValueError when the shape is not compatible with the tensor's."""
+        """Check the shape, without effect on the tensor: raise ValueError if it is not compatible with the tensor's."""
         if not self.shape.is_compatible_with(as_shape(shape)):
             raise ValueError(f"the shape {self.shape} is not compatible with {TensorShape(as_shape(shape))}")
 

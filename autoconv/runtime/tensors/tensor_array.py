@@ -326,6 +326,7 @@ class TensorArray:
         return result
 
     def _element(self, position: int) -> EagerTensor:
+        """Return an element of an eager array: zeros, which are kept, if it was never written."""
         result = self._items[position]
         if result is None:
             result = self._items[position] = EagerTensor(self._as_list().get(position))
