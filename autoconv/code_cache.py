@@ -35,12 +35,12 @@ class CodeCache:
         self.entry_limit = entry_limit
 
     def folder(self) -> Path | None:
-        """Return the folder of the entries, None if the cache is switched off."""
+        """Return the folder of the entries; None if the cache is switched off."""
         folder = cache_folder()
         return None if folder is None else folder / self.name
 
     def load(self, key: str) -> bytes | None:
-        """Return the code stored under that key, None if there is no valid entry."""
+        """Return the code stored under the key; None if there is no valid entry."""
         folder = self.folder()
         if folder is None or not _is_trusted(folder):
             return None

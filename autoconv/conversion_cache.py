@@ -1,4 +1,4 @@
-"""Cache of a converted module's text beside its bytecode; an entry is data, never unpickled, and is compiled anew."""
+"""Cache of a converted module's text beside its bytecode: data, not a pickle, which each process compiles anew."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ _FILTERS_TRACEBACKS: list[bool] = [True]
 
 
 def disable_traceback_filtering() -> None:
-    """Make `is_traceback_filtering_enabled` return False; frames of this package are hidden anyway.
+    """Make `is_traceback_filtering_enabled` return False; frames of this package stay hidden.
 
     >>> autoconv.debugging.disable_traceback_filtering()
     >>> autoconv.debugging.is_traceback_filtering_enabled()

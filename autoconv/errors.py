@@ -6,7 +6,7 @@ AutoconvError
 ├── ConversionError               a construct that cannot be converted, with its place
 │   └── UnsupportedError          the same, for a construct of the language (exit code 1)
 ├── StagingError                  something that cannot become part of a graph, met while tracing
-│   └── NotInGraphError           a running graph cannot do it; `compile` repeats the call as plain Python
+│   └── NotInGraphError           met while a graph runs; `compile` repeats the call as plain Python
 ├── InternalError                 a fault of this package; raised only with AUTOCONV_STRICT=1; else plain Python runs
 ├── DonatedTensorError            (also a ValueError) a tensor is used after it was donated (`donate=`)
 └── OpError                       an op failed, with TensorFlow's classes below
@@ -15,8 +15,10 @@ AutoconvError
     │   │   └── ListReadError     (also an OutOfRangeError)
     │   ├── AssertionFailedError  (also an AssertionError)
     │   ├── GraphOnlyError        NumPy's error is not known: `compile` repeats the call as plain Python
+    │   ├── TypeRuleError         the type rule of an op refuses a shape
     │   └── DtypeError            (also a TypeError) an op does not take an operand's dtype; TypeError in a generator
     │       ├── UnconvertibleError     a value of Python does not take the dtype of the tensor that it meets
+    │       ├── MissingKernelError     (also a NotFoundError) an op has no kernel for a dtype that it accepts
     │       └── TensorConversionError  a tensor has another dtype than requested
     ├── OutOfRangeError           the end of a sequence
     │   └── EndOfSequenceError    (also a StopIteration) an iterator over a dataset has no more elements
@@ -45,7 +47,9 @@ REGION_SUFFIX = ".<part>"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A position in the user's source; columns count from 1, 0 is unknown.
+    """A position in the user's source, with the `text` of its line.
+
+    Columns count from 1, and 0 is unknown; `end_column` is the column after the last one.
 
     >>> str(autoconv.errors.Place("newton.py", 3, 8))
     'newton.py:3:8'

@@ -29,8 +29,9 @@ _IMPORT_TIMEOUT = 60.0  # the same while one of them imports a module, whose imp
 _FIRST_WAIT, _LONGEST_WAIT = 0.02, 0.5  # seconds that a fork waits for one lock at a time
 
 _LOCKS: weakref.WeakSet[Any] = weakref.WeakSet()
-_LOCK_ORDER: weakref.WeakKeyDictionary[Any, tuple[int, int]] = weakref.WeakKeyDictionary()  # of locks to wait for
-_CREATION_NUMBERS = itertools.count()  # order of creation, for locks of one position
+# Lock for which a fork waits -> (its position in the lock order, number of its creation).
+_LOCK_ORDER: weakref.WeakKeyDictionary[Any, tuple[int, int]] = weakref.WeakKeyDictionary()
+_CREATION_NUMBERS = itertools.count()
 _GENERATION = [0]  # number of forks since the package was loaded
 _CHILD_CALLBACKS: list[Callable[[], object]] = []  # callbacks of `after_fork`
 _UNDO_BY_BLOCK: dict[object, tuple[int, Callable[[], object]]] = {}  # active block -> (its thread, `undo`)
@@ -44,7 +45,7 @@ class _HeldLocks(threading.local):
 
 _HELD_LOCKS = _HeldLocks()
 
-# Lock order: a thread that holds one of these may only acquire later ones.
+# The lock order: a thread that holds a lock may only acquire locks of later positions.
 IMPORT, DATASET, TRACE, CONVERSION, PARSE, COMPILATION = range(6)
 
 
@@ -125,7 +126,10 @@ def undo_in_children(undo: Callable[[], object]) -> Iterator[None]:
 
 
 def _before_fork() -> None:
-    """Acquire the locks that are waited for, in their order; a lock that another thread holds too long is left."""
+    """Acquire the locks for which a fork waits, in their order.
+
+    After the timeout, only the locks before the first one that another thread still holds are acquired.
+    """
     start, timeout = time.monotonic(), _FIRST_WAIT
     while True:
         locks = []

@@ -84,14 +84,14 @@ class _Hook(importlib.abc.MetaPathFinder):
             sys.meta_path.insert(0, self)
 
     def uninstall(self) -> None:
-        """Remove the hook; modules imported already stay as they are."""
+        """Remove the hook, without effect on modules that are imported already."""
         if self in sys.meta_path:
             sys.meta_path.remove(self)
 
     def find_spec_elsewhere(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None
     ) -> ModuleSpec | None:
-        """Return the spec from the finders that are not hooks of this class."""
+        """Return the spec from the first finder that has one and is no `_Hook`; None if there is none."""
         for finder in sys.meta_path:
             find = None if isinstance(finder, _Hook) else getattr(finder, "find_spec", None)
             spec = find(fullname, path, target) if find else None
@@ -178,8 +178,8 @@ def rename(old: str, new: str = "autoconv.tensorflow", *, packages: Iterable[str
     """Make `packages` (and their subpackages) import the module `new` in place of `old`, from now on.
 
     Other modules are not affected: `old` does not enter `sys.modules`, and no file is changed. The packages are not
-    converted. Packages that are imported already stay as they are, with a warning. Returns the hook; `hook.uninstall()`
-    removes it.
+    converted. For packages that are imported already, there is a warning, and nothing changes. Returns the hook;
+    `hook.uninstall()` removes it.
 
     >>> hook = autoconv.importing.rename("tensorflow", packages=["sonnet"])
     >>> hook.uninstall()

@@ -97,7 +97,7 @@ def _restore_collector() -> None:
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """Raise the number of new objects after which garbage is collected: the block makes many that stay alive.
+    """Raise the number of new objects after which garbage is collected, for a block that makes many lasting objects.
 
     Nothing changes where collections are off, or the program has chosen a larger number.
     """

@@ -91,7 +91,7 @@ def bench(
 
 
 def _selected_peers(names: tuple[str, ...], peers: Any) -> Any:
-    """Return the peers of these names, NumPy and autoconv always; all peers if no names are given."""
+    """Return the peers of these names, with NumPy and autoconv in any case; all peers if no names are given."""
     known_names = [peer.name for peer in peers]
     unknown = sorted(set(names) - set(known_names))
     if unknown:

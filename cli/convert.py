@@ -27,7 +27,7 @@ from .workers import convert_all
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mode:
-    """Options of the command: what it prints and writes, besides the options of the conversion itself.
+    """Options of the command that tell what it prints and writes; `Options` has those of the conversion itself.
 
     `diff`, `explain` and `json` print changes, constructs or all results; `check` compares with existing outputs.
     `force` replaces these; `keep_going` writes files that were converted in part. `jobs` is a number of processes,
@@ -89,8 +89,8 @@ def _parse_renames(context: click.Context, parameter: click.Parameter, values: S
 @click.option(
     "--keep-going",
     is_flag=True,
-    help="Leave a function that cannot be converted as it is, with a comment, "
-    "and write the rest; a file that is not Python is copied.",
+    help="Keep a function that cannot be converted, with a comment, and write the rest; "
+    "a file that is not Python is copied.",
 )
 @click.option("--force", is_flag=True, help="Replace outputs that exist.")
 @click.option(
@@ -180,19 +180,19 @@ def _convert(plan: Plan, mode: Mode) -> list[Outcome]:
 
 
 def _final_path(path: str) -> str:
-    """Return the path of an output from the path of its temporary file, `.NAME.` and eight random characters."""
+    """Return the path of an output, given that of its temporary file: `.NAME.` and eight random characters."""
     return re.sub(r"(^|/|\\)\.([^/\\]*)\.[a-z0-9_]{8}$", r"\1\2", path)
 
 
 def _failed_folders(outcomes: Sequence[Outcome], mode: Mode) -> set[int]:
-    """Return the indices of the folder arguments for which nothing is written."""
+    """Return the indices of the folder arguments for which nothing is written, as a file in them failed."""
     if mode.keep_going:
         return set()
     return {outcome.job.folder_index for outcome in outcomes if outcome.code and outcome.job.folder_index is not None}
 
 
 def _is_accepted(outcome: Outcome, mode: Mode, failed_folders: set[int]) -> bool:
-    """Return whether the result for a file is written: its conversion, or a copy with --keep-going in a folder."""
+    """Return whether an output of the file is written: its conversion, or in a folder with --keep-going a copy."""
     if outcome.job.folder_index in failed_folders:
         return False
     if outcome.conversion is not None:

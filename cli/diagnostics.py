@@ -54,7 +54,7 @@ def show_diagnostic(diagnostic: Diagnostic) -> None:
 
 
 def show_located(message: str, place: Place | None, remedy: str) -> None:
-    """Print one message with its position, as far as known."""
+    """Print a message with its position, the source line and a remedy, as far as they are known."""
     prefix = click.style(f"{place}:" if place else "autoconv:", bold=True)
     lines = [f"{prefix} {_printable(message)}"]
     if place and place.caret():

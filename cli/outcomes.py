@@ -21,8 +21,9 @@ from .targets import unknown_name
 class Outcome:
     """The result for one file.
 
-    `conversion` is set if the file was converted, and `source`, its text, if it was read. `defined_names` holds the
-    qualified names of its functions if names to compile were given. `bug`: summary and traceback of a bug.
+    `source` is the text of the file, None if it could not be read. `conversion` is None if the file was not converted.
+    `defined_names` holds the qualified names of its functions if names to compile were given. `bug` is (summary,
+    traceback) of an internal error.
     """
 
     job: Job
@@ -40,7 +41,7 @@ class Outcome:
             return ExitCode.BUG
         if self.error is not None:
             return exit_code_of(self.error)
-        return ExitCode.INCOMPLETE if self.diagnostics else ExitCode.FINE  # the code of unsupported constructs as well
+        return ExitCode.INCOMPLETE if self.diagnostics else ExitCode.FINE
 
 
 def convert_job(job: Job, data: bytes | None = None) -> Outcome:

@@ -1,4 +1,4 @@
-"""Write outputs atomically: each is written to a temporary file beside its final path, then renamed."""
+"""Write outputs atomically: each output is written to a temporary file beside its final path, then renamed."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class OutputTransaction:
         self._created_folders: list[Path] = []
 
     def add_folder(self, path: Path) -> Path:
-        """Return where to put the contents of a new folder: a temporary one beside it, or the folder if it exists."""
+        """Return the folder in which to write the contents of `path`: itself if it exists, else a temporary one."""
         if path.is_dir():
             return path
         self._make_parents(path)

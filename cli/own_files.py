@@ -51,7 +51,7 @@ def is_converted_file(path: Path) -> bool:
 
 
 def _converted_text(path: Path) -> str:
-    """Return the text of a file that is the result of a conversion, "" for others."""
+    """Return the text of a file that is the result of a conversion; "" for other files."""
     try:
         text = decode_source(path.read_bytes(), str(path)) if is_python_file(path) else ""
     except (OSError, SourceError):
@@ -60,7 +60,10 @@ def _converted_text(path: Path) -> str:
 
 
 def _may_enter(path: Path, folder: Path, ignored_paths: frozenset[str], real_output: str) -> bool:
-    """Return whether a folder below `folder` may hold the user's own files; build folders are beside project files."""
+    """Return whether a folder below `folder` may hold the user's own files.
+
+    Folders `build` and `dist` hold build results only if they are beside a file such as pyproject.toml.
+    """
     is_output = os.path.realpath(path) == real_output
     if is_output or not is_own_folder(path) or _relative_path(path, folder) in ignored_paths:
         return False

@@ -16,7 +16,7 @@ from .own_files import is_converted_file, own_files
 from .targets import display_path, is_python_file
 
 STREAM = "-"  # standard input or output, in place of a path
-SUFFIXES = ("graph", "upgraded")  # of the default names of outputs, by `convert` and by `upgrade`
+SUFFIXES = ("graph", "upgraded")  # endings of the default names of outputs: of `convert`, of `upgrade`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +55,8 @@ class Plan:
 def make_plan(inputs: Sequence[str], output: str | None, options: Options, suffix: str = "graph") -> Plan:
     """Return the plan for the FILE|DIR|- arguments and the -o of a command line.
 
-    Without -o the names of outputs end with `suffix`.
-
-    Raises TargetError for a missing path and for a folder without Python files, SourceError for an unreadable folder.
+    Without -o the names of outputs end with `suffix`. Raises TargetError for a missing path and for a folder without
+    Python files, SourceError for an unreadable folder.
     """
     paths = list(dict.fromkeys(inputs))
     if STREAM in paths and len(paths) > 1:
@@ -83,7 +82,7 @@ def make_plan(inputs: Sequence[str], output: str | None, options: Options, suffi
 
 
 def _set_source_path(job: Job) -> Job:
-    """Return the job with the source's path relative to the output in its options."""
+    """Store in the job's options the path of its source, relative to the folder of its output."""
     if job.source is None or job.output is None or job.action != "convert":
         return job
     path = os.path.relpath(os.path.realpath(job.source), os.path.realpath(job.output.parent))
@@ -91,7 +90,8 @@ def _set_source_path(job: Job) -> Job:
 
 
 def transaction_path(plan: Plan, job: Job, folders: Mapping[int, Path]) -> Path:
-    """Return the path of a job's output in an `OutputTransaction`; `folders` are its folders by argument index."""
+    """Return the path at which an `OutputTransaction` puts a job's output; `folders` are its folders by argument index.
+    """
     assert job.output is not None
     if job.folder_index is None:
         return job.output

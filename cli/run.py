@@ -45,7 +45,7 @@ def _refuse_files(context: click.Context, option: click.Parameter, names: tuple[
     callback=_refuse_files,
     help="Put function NAME (f, Class.method, or package.module:f) under @autoconv.compile; may be repeated.",
 )
-@click.option("--keep-going", is_flag=True, help="Leave functions that cannot be converted as they are.")
+@click.option("--keep-going", is_flag=True, help="Keep functions that cannot be converted, and run them unchanged.")
 @click.argument("file", type=click.Path(readable=False))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]...")
 def run(compile_names: tuple[str, ...], keep_going: bool, file: str, arguments: tuple[str, ...]) -> None:

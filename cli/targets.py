@@ -136,9 +136,10 @@ def _resolve_bare_name(name: str) -> Target:
 
 
 def _definitions_if_readable(path: Path, definition: re.Pattern[str], known_names: set[str]) -> dict[str, int]:
-    """Map the names that a file defines to their lines, if `definition` occurs in it; unreadable files define nothing.
+    """Map the names that a file defines to their lines.
 
-    `known_names` collects names for close matches.
+    The result is empty for a file that cannot be read or in which `definition` does not occur. `known_names` collects
+    names for close matches.
     """
     try:
         source = read_source(path)

@@ -45,9 +45,7 @@ def show_user_traceback(error: BaseException) -> int:
 def with_position(error: Exception) -> AutoconvError | None:
     """Return the error with a position in the user's program, if it was raised there or the program cannot be traced.
 
-    None for other errors.
-
-    A failed assertion of this package is an internal error.
+    None for other errors, among them failed assertions of this package, which are internal errors.
     """
     from autoconv.runtime.recording.tracebacks import find_place, is_package_error
 

@@ -260,8 +260,8 @@ def setdiff1d(ar1: TensorLike, ar2: TensorLike, assume_unique: bool = False) -> 
     rows = _distinct_rows(ar1, ar2, assume_unique=assume_unique)
     if rows is None:
         return call_numpy("setdiff1d", tensor(ar1), tensor(ar2), assume_unique, by_values=True)
-    remaining = apply("get_item", rows[0], isin(rows[0], tensor(ar2), invert=True), spec=(Mask(),))
-    return cast(remaining, tensor(ar1).dtype.numpy)
+    difference = apply("get_item", rows[0], isin(rows[0], tensor(ar2), invert=True), spec=(Mask(),))
+    return cast(difference, tensor(ar1).dtype.numpy)
 
 
 @computes("setxor1d")

@@ -140,7 +140,7 @@ def full_like(
         return full(shape, fill_value, result_dtype)
     if fill_value in (0, 1) and type(fill_value) is int:
         return apply("ones_like" if fill_value else "zeros_like", x, dtype=as_dtype(result_dtype))
-    if result_dtype.kind == "b":
+    if result_dtype.kind == "b":  # bools cannot be added to zeros, as below
         return full(require_known_shape(x), fill_value, result_dtype)
     return apply("add", apply("zeros_like", x, dtype=as_dtype(result_dtype)), _fill_value(fill_value, result_dtype))
 

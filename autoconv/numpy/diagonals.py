@@ -153,7 +153,7 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = None, axis2: Any = None) -> T
     count = min(rows, columns - diagonal_offset) if diagonal_offset >= 0 else min(rows + diagonal_offset, columns)
     count = max(count, 0)
     start = diagonal_offset if diagonal_offset >= 0 else -diagonal_offset * columns
-    flat_matrices = apply("reshape", transposed, shape=(*batch_shape, rows * columns))  # the diagonal is a slice of it
+    flat_matrices = apply("reshape", transposed, shape=(*batch_shape, rows * columns))  # a diagonal is a slice
     stop = start + (count - 1) * step + 1 if count else start
     spec = (*(Slice(),) * len(other_axes), Slice(start, stop, step))
     return mark_read_only(apply("get_item", flat_matrices, spec=spec))

@@ -1,4 +1,4 @@
-"""Loops of universal functions that take several ops: over complex numbers, and those that take floats apart.
+"""Loops of universal functions that consist of several ops: over complex numbers, and over the bits of floats.
 
 Complex numbers are computed by real and imaginary parts. NumPy orders them lexicographically by real part, then by
 imaginary part; a number with a nan part is neither less nor greater than any other.
@@ -160,20 +160,21 @@ def frexp(x: Tensor) -> Any:
 def ldexp(x: Tensor, exponent: Tensor) -> Any:
     """Return x * 2**exponent, rounded once.
 
-    A float32 is multiplied as a float64. A float64 is multiplied by three powers of two, of which only the last rounds.
+    A float32 is multiplied as a float64. A float64 is multiplied by three powers of two, and only the last product
+    rounds.
     """
     if x.dtype not in _FLOAT_LAYOUTS:
         return None
     if x.dtype is float32:
         limited = _limit(cast(exponent, np.int64), -400, 400)  # larger ones also give 0 or infinity
         return cast(apply("multiply", cast(x, np.float64), _power_of_two(limited)), np.float32)
-    remaining = _limit(cast(exponent, np.int64), -2200, 2200)
+    remaining_exponent = _limit(cast(exponent, np.int64), -2200, 2200)
     for _ in range(2):
         # As in C libraries, -969 = 53 - 1022 keeps all 53 bits, so that no subnormal number is rounded twice.
-        step = apply("select", apply("greater", remaining, tensor(1023)), tensor(1023), tensor(0))
-        step = apply("select", apply("less", remaining, tensor(-1022)), tensor(-969), step)
-        x, remaining = apply("multiply", x, _power_of_two(step)), apply("subtract", remaining, step)
-    return apply("multiply", x, _power_of_two(_limit(remaining, -1022, 1023)))
+        step = apply("select", apply("greater", remaining_exponent, tensor(1023)), tensor(1023), tensor(0))
+        step = apply("select", apply("less", remaining_exponent, tensor(-1022)), tensor(-969), step)
+        x, remaining_exponent = apply("multiply", x, _power_of_two(step)), apply("subtract", remaining_exponent, step)
+    return apply("multiply", x, _power_of_two(_limit(remaining_exponent, -1022, 1023)))
 
 
 def _limit(x: Tensor, low: int, high: int) -> Tensor:

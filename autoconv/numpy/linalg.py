@@ -260,8 +260,8 @@ def matrix_norm(x: TensorLike, /, *, keepdims: bool = False, ord: TensorLike = "
 def _squared_magnitudes(x: Tensor) -> Tensor:
     """Return the squares of the magnitudes of the elements."""
     if x.dtype.is_complex:
-        parts = [apply("square", apply(part, x)) for part in ("real", "imag")]
-        return apply("add", *parts)
+        squares = [apply("square", apply(part, x)) for part in ("real", "imag")]
+        return apply("add", *squares)
     return apply("square", x)
 
 

@@ -66,8 +66,7 @@ def refusal(name: str, error: NotStaged) -> StagingError:
 
 def is_under_compile() -> bool:
     """Return whether the trace is one under `compile`, with the contract of plain Python."""
-    region = current_region()
-    return region is not None and region.contract.numpy_arrays
+    return current_contract().numpy_arrays
 
 
 def computes(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -164,7 +163,7 @@ def _tensor_of_plain(x: TensorLike, dtype: DTypeLike) -> Tensor:
 
 
 def _stack_rows(values: Any, dtype: DTypeLike) -> Tensor:
-    """Stack a nested list with tensors as NumPy makes an array of one: Python numbers in it are not weak."""
+    """Stack a nested list with tensors, as NumPy makes an array of a list: the list's Python numbers are not weak."""
     result_dtype = numpy_dtype(dtype) if dtype is not None else np.result_type(*map(numpy_dtype_of, _leaves(values)))
     rows = [
         _stack_rows(row, result_dtype) if isinstance(row, (list, tuple)) else tensor(row, result_dtype)

@@ -104,8 +104,8 @@ def tensordot(a: TensorLike, b: TensorLike, /, axes: AxisLike = 2, **kwargs: Any
         count = integer(axes)
         x_axes, y_axes = tuple(range(ranks[0] - count, ranks[0])), tuple(range(count))
     x_axes, y_axes = tuple(axis_of(i, ranks[0]) for i in x_axes), tuple(axis_of(i, ranks[1]) for i in y_axes)
-    sizes, axis_pairs = (sizes_of(x), sizes_of(y)), list(zip(x_axes, y_axes, strict=False))
-    size_pairs = [(sizes[0][i], sizes[1][j]) for i, j in axis_pairs]
+    x_sizes, y_sizes = sizes_of(x), sizes_of(y)
+    size_pairs = [(x_sizes[i], y_sizes[j]) for i, j in zip(x_axes, y_axes, strict=False)]
     known_pairs = [pair for pair in size_pairs if all(isinstance(size, int) for size in pair)]
     if len(x_axes) != len(y_axes) or any(first != second for first, second in known_pairs):
         raise ValueError("shape-mismatch for sum")
@@ -192,15 +192,13 @@ def einsum(
         letters = equation.replace(",", "").replace(".", "")
         single_letters = "".join(sorted(letter for letter in set(letters) if letters.count(letter) == 1))
         equation += "->" + ("..." if "." in equation else "") + single_letters
-    if len(factors) == 2 and "." not in equation and all(None not in (x.type.shape or (None,)) for x in factors):
+    have_known_shapes = all(map(has_known_shape, factors))
+    result = None
+    if have_known_shapes and len(factors) == 2 and "." not in equation:
         result = _as_matrix_product(equation, *factors)
-        if result is not None:
-            return result
-    if is_under_compile() and not all(map(has_known_shape, factors)):
+    elif is_under_compile() and not have_known_shapes:
         result = _einsum_of_open_sizes(equation, factors)
-        if result is not None:
-            return result
-    return apply("einsum", *factors, equation=equation)
+    return apply("einsum", *factors, equation=equation) if result is None else result
 
 
 # ---- contractions: an equation is one of einsum without an ellipsis, such as `ijk,ikl->ijl`
@@ -377,7 +375,7 @@ def _transpose(x: Any, letters: str, order: str) -> Any:
 
 
 def _expand(x: Any, x_letters: str, letters: str) -> Any:
-    """Return x with a dimension for each letter: of size 1 for those that it lacks."""
+    """Return x with a dimension for each of the letters, of size 1 where `x_letters` lacks the letter."""
     x = _transpose(x, x_letters, "".join(letter for letter in letters if letter in x_letters))
     for axis, letter in enumerate(letters):
         if letter not in x_letters:

@@ -71,7 +71,7 @@ def apply_reduction(name: str, x: Tensor, axis: Any, keepdims: Any, out: Any, **
 
 
 def _refuse_warnings_of_too_few(name: str, x: Tensor, axis: Any, ddof: float) -> None:
-    """Refuse reductions of rows with no elements, or with no more than `ddof`, since NumPy warns of these.
+    """Refuse reductions of rows with no elements, or with at most `ddof` elements, for which NumPy warns.
 
     Means over an axis that is known to be empty are not refused here: `autoconv.tracing.guards.numpy_error_state`
     reports their warning while tracing, as for any computation on plain values.
@@ -226,7 +226,7 @@ computes("all")(_quantifier("all"))
 
 
 def _can_convert_first(target_dtype: np.dtype[Any], element_dtype: np.dtype[Any]) -> bool:
-    """Return whether a reduction in the dtype `target_dtype` equals that of the elements converted to it first."""
+    """Return whether a reduction computed in `target_dtype` equals that of elements converted to `target_dtype`."""
     return target_dtype.kind == "f" and element_dtype.kind != "c" and np.can_cast(element_dtype, target_dtype)
 
 

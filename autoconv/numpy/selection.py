@@ -173,7 +173,7 @@ def clip(
 
 
 def _integer_bound(bound: object, dtype: DType, is_lower: bool) -> Any:
-    """Return a bound for integers; None for a Python int that has no effect, as it is beyond the dtype's range."""
+    """Return a bound for integers; None for a Python int beyond the dtype's range, which bounds nothing."""
     if type(bound) is int:
         return None if (bound < dtype.min if is_lower else bound > dtype.max) else bound
     bound_tensor = as_tensor(bound)

@@ -92,12 +92,13 @@ def reshape(a: TensorLike, /, shape: object, order: str = "C", *, copy: Any = No
     size_operands, known_sizes = shape_argument(shape)
     if known_sizes is not None and not size_operands and is_under_compile():
         known_sizes = new_shape(x, known_sizes)  # type: ignore[arg-type]
-    has_order = sum(size != 1 for size in x.type.shape or (0, 0)) > 1  # an unknown shape may have several long axes
+    has_order = sum(size != 1 for size in x.type.shape or (0, 0)) > 1  # also for an unknown shape
     if order in ("A", "K") and has_order and is_under_compile():
         refuse(f"is given order {order!r}, which depends on the memory layout: a graph does not have it")
     if order not in ("C", "A", "K", None):
         if order != "F" or size_operands or known_sizes is None:
             refuse(f"is given order {order!r}")
+        # Column-major order is the row-major order of the transposes.
         transposed_result = apply("reshape", apply("transpose", x), shape=known_sizes[::-1])
         return apply("transpose", transposed_result)
     return apply("reshape", x, *size_operands, shape=known_sizes)
@@ -161,8 +162,7 @@ def axis_tuple(axis: AxisLike) -> tuple[Any, ...]:
 def rollaxis(a: TensorLike, axis: Any, start: Any = 0) -> Tensor:
     x = tensor(a)
     rank = rank_of(x)
-    axis = axis_of(axis, rank)
-    start = axis_of(start, rank + 1) if start >= 0 else start + rank
+    axis, start = axis_of(axis, rank), (axis_of(start, rank + 1) if start >= 0 else start + rank)
     order = list(range(rank))
     order.remove(axis)
     order.insert(start - 1 if axis < start else start, axis)
@@ -173,7 +173,7 @@ def rollaxis(a: TensorLike, axis: Any, start: Any = 0) -> Tensor:
 def squeeze(a: TensorLike, axis: AxisLike | None = None) -> Tensor:
     x = tensor(a)
     shape = require_known_shape(x)
-    if not shape and axis in (0, -1):
+    if not shape and axis in (0, -1):  # NumPy accepts these axes of a scalar
         return x
     if axis is None:
         axes = tuple(i for i, size in enumerate(shape) if size == 1)
@@ -246,10 +246,7 @@ def _rank_raiser(min_rank: int) -> Any:
     return compute
 
 
-atleast_1d, atleast_2d, atleast_3d = map(_rank_raiser, (1, 2, 3))
-computes("atleast_1d")(atleast_1d)
-computes("atleast_2d")(atleast_2d)
-computes("atleast_3d")(atleast_3d)
+atleast_1d, atleast_2d, atleast_3d = (computes(f"atleast_{rank}d")(_rank_raiser(rank)) for rank in (1, 2, 3))
 
 
 # ---- reversing and rotating
@@ -281,12 +278,12 @@ def rot90(m: TensorLike, k: Any = 1, axes: Any = (0, 1)) -> Tensor:
     x = tensor(m)
     if len(axes) != 2:
         raise ValueError("len(axes) must be 2.")
-    first_argument, second_argument = integer(axes[0]), integer(axes[1])
-    if first_argument == second_argument or abs(first_argument - second_argument) == rank_of(x):
+    first, second = map(integer, axes)
+    if first == second or abs(first - second) == rank_of(x):
         raise ValueError("Axes must be different.")
-    if not all(-rank_of(x) <= axis < rank_of(x) for axis in (first_argument, second_argument)):
+    if not all(-rank_of(x) <= axis < rank_of(x) for axis in (first, second)):
         raise ValueError(f"Axes={tuple(axes)} out of range for array of ndim={rank_of(x)}.")
-    first, second = axis_of(first_argument, rank_of(x)), axis_of(second_argument, rank_of(x))
+    first, second = first % rank_of(x), second % rank_of(x)
     turns = integer(k) % 4
     if turns == 0:
         return x
@@ -302,8 +299,7 @@ def roll(a: TensorLike, shift: TensorLike, axis: AxisLike | None = None) -> Tens
         flat_x = apply("reshape", x, shape=(-1,))
         return apply("reshape_like", roll(flat_x, shift, 0), x)
     axes = tuple(axis_of(index, rank_of(x)) for index in axis_tuple(axis))
-    shifts = axis_tuple(shift) if not holds_tensors(shift) or isinstance(shift, (tuple, list)) else (shift,)
-    shifts, axes = _pair_shifts_with_axes(shifts, axes)
+    shifts, axes = _pair_shifts_with_axes(axis_tuple(shift), axes)
     if holds_tensors(shifts):
         if any(rank_of(tensor(shift)) or not tensor(shift).dtype.is_integer for shift in shifts):
             refuse("is given shifts that are no integers")

@@ -142,7 +142,7 @@ def sinc(x: TensorLike) -> Any:
     x_tensor = tensor(x)
     x_tensor = x_tensor if x_tensor.dtype.is_floating or x_tensor.dtype.is_complex else cast(x_tensor, np.float64)
     epsilon = np.finfo(x_tensor.dtype.numpy).eps  # type: ignore[arg-type]
-    angles = call_ufunc(np.multiply, np.pi, call_ufunc(np.add, x_tensor, 0.0))
+    angles = call_ufunc(np.multiply, np.pi, x_tensor)
     is_zero = apply("equal", angles, tensor(0, x_tensor.dtype))
     nonzero_angles = apply("select", is_zero, tensor(float(epsilon), x_tensor.dtype), angles)
     return apply("divide", apply("sin", nonzero_angles), nonzero_angles)

@@ -26,9 +26,9 @@ class _Values:
 
     __autoconv_handlers__: str  # of composites: the module, perhaps not imported yet, that handles public functions
     __autoconv_graph_value__: Callable[[], Value]  # of objects, arrays in memory, tensor arrays: their value
-    __autoconv_wrap__: Callable[[], Callable[[Any], Any]]  # returns what makes such an object of another value
+    __autoconv_wrap__: Callable[[], Callable[[Any], Any]]  # returns a function that makes such an object of a value
     __autoconv_graph_type__: Type  # of a deferred recording: the type that its value of the graph will have
-    __autoconv_resource__: Callable[[Any], Value]  # of storages and iterators: the value by which a region refers to it
+    __autoconv_resource__: Callable[[Any], Value]  # of storages and iterators: their value in a region
     __autoconv_run_value__: Callable[[], Any]  # returns what a graph takes in place of this leaf of an argument
     __autoconv_spec__: Callable[[], Any]  # of arguments: their spec in the cache key, which makes placeholders
     __autoconv_stack__: Callable[[], Any]  # of lists: stacks the items; None where their number is known

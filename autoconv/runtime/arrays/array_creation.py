@@ -44,7 +44,7 @@ def new_array(shape: ShapeLike, dtype: DType, fill: TensorLike | None = None) ->
 
 
 def _refuse_non_integer_size(size: SymbolicTensor) -> None:
-    """Refuse a size that is not an integer of no dimensions: NumPy may raise for it."""
+    """Refuse a size that is not an integer without dimensions, for which NumPy may raise."""
     if not size.type.dtype.is_integer or size.type.shape != ():
         raise StagingError("an array is created with a size that is not an int", current_place())
 

@@ -15,7 +15,7 @@ from autoconv.ops.index_spec import Mask, Spec
 from autoconv.ops.program_errors import as_program_error
 from autoconv.runtime.annotations import DTypeLike, ShapeLike
 from autoconv.runtime.objects.symbolic_objects import is_object, record_object
-from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor, record_constant, to_array
@@ -149,7 +149,7 @@ def check_as_numpy(call: Callable[[], object]) -> None:
 
 
 def _sample_size(size: ShapeLike) -> Any:
-    """Return a size that NumPy refuses as it is; 0 in place of any other."""
+    """Return a size that NumPy refuses, so that it raises its error; 0 in place of any other size."""
     return 0 if as_tensor(size) is not None or not isinstance(size, (bool, np.bool_, float, complex, str)) else size
 
 
@@ -196,8 +196,7 @@ def refuse_complex(number: object, dtype: DType) -> None:
 
 def refuse_warned_conversion(value: Any, dtype: DType) -> None:
     """Refuse under `compile` the conversion of NumPy's complex numbers to real elements, for which NumPy warns."""
-    region = current_region()
-    if loses_imaginary_parts(value, dtype) and not value.weak and region is not None and region.contract.numpy_arrays:
+    if loses_imaginary_parts(value, dtype) and not value.weak and current_contract().numpy_arrays:
         raise StagingError("complex numbers are converted to real ones, for which NumPy warns", current_place())
 
 
@@ -317,14 +316,14 @@ _TYPES_WITH_SHAPE = (np.ndarray, np.generic, bool, int, float, complex)
 
 
 def _has_plain_shape(value: object) -> bool:
-    """Return whether NumPy's shape of a value is known: that of numbers and arrays, and of lists of these alone."""
+    """Return whether NumPy's shape of a value is known: that of numbers, arrays, and lists of nothing else."""
     if isinstance(value, (list, tuple)):
         return all(map(_has_plain_shape, value))
     return isinstance(value, _TYPES_WITH_SHAPE)
 
 
 def convert_plain_sequence(value: Any) -> Any:
-    """Return a list or tuple of plain numbers as a tensor of NumPy's dtype for it; other values as they are."""
+    """Return a list or tuple of plain numbers as a tensor of the dtype that NumPy gives it; other values unchanged."""
     is_plain = isinstance(value, (list, tuple)) and _has_plain_shape(value)
     return convert_to_tensor(np.asarray(value)) if is_plain else value
 

@@ -34,7 +34,7 @@ _METHODS_ALWAYS_VIEWS = frozenset({"transpose", "squeeze", "swapaxes"})
 
 
 def array_member(array: SymbolicArray, name: str) -> Any:
-    """Return `array.name`; raise AttributeError for names that NumPy's arrays lack as well."""
+    """Return `array.name`; raise AttributeError for names that NumPy's arrays lack, too."""
     if not hasattr(np.ndarray, name) or (name.startswith("__") and name.endswith("__")):
         raise as_program_error(AttributeError(f"'numpy.ndarray' object has no attribute {name!r}"))
     if name == "T" or (name == "mT" and array.ndim > 1):
@@ -301,7 +301,7 @@ def set_array_attribute(array: SymbolicArray, name: str, value: Any) -> None:
 
 
 def _is_unshared(array: SymbolicArray) -> bool:
-    """Return whether this region made the array, and no view of it exists."""
+    """Return whether the current region made the array, and no view of the array exists."""
     value, region = array.value_in_graph, current_region()
     if region is None or value.graph is not region.graph or value.node is None or not value.node.op.traits.allocates:
         return False

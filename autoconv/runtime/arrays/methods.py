@@ -120,7 +120,7 @@ def _typed_reduction_method(name: str) -> Callable[..., Any]:
     def run(
         x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **unsupported: Any
     ) -> Any:  # fmt: skip
-        # None is refused as well: it is not the default of `initial`.
+        # Options are refused even if they are None, which is not the default of `initial`.
         refuse_options(name, out=out, **dict.fromkeys(unsupported, True))
         numpy_dtype = dtype_argument(name, dtype)
         return _reduce(name, x, axis, keepdims, **({} if numpy_dtype is None else {"dtype": numpy_dtype}))
@@ -395,5 +395,5 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "trace": _method_by_function("trace", "offset", "axis1", "axis2", "dtype", "out"),
     "searchsorted": _method_by_function("searchsorted", "v", "side", "sorter"), "view": _view,
 }  # fmt: skip
-# Ops, besides elementwise ones, whose results without dimensions are NumPy scalars even for 0-d operands.
+# Ops, in addition to elementwise ones, whose results without dimensions are NumPy scalars even for 0-d operands.
 _SCALAR_OPS = frozenset(f"numpy_{name}" for name in _METHODS) | {"reduce_sum", "reduce_max", "reduce_min", "matmul"}

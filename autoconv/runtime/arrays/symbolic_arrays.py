@@ -355,7 +355,7 @@ def elements_value(value: object) -> Value:
 
 
 def load_elements(value: object) -> Any:
-    """Return the elements of an array as a tensor; other values as they are."""
+    """Return the elements of an array as a tensor; other values unchanged."""
     return value.load() if type(value) is SymbolicArray else value
 
 

@@ -28,7 +28,7 @@ from autoconv.runtime.objects.containers import (
 from autoconv.runtime.objects.dict_views import SET_LIKE_VIEWS, VIEWS, DictView
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, build_object, record_object
-from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor_methods import raise_if_python_refuses
@@ -172,18 +172,21 @@ _METHODS_WITH_ANOTHER_LIST = frozenset({"extend", "__add__", "__iadd__", "__eq__
 _SEARCH_ARGUMENT_LIMITS = {"index": 3, "count": 1, "remove": 1}  # a method that searches a list -> most arguments
 
 
+def _is_list_in_function(container: object) -> bool:
+    """Return whether the container is a list, and a trace of `function` is recorded."""
+    return type(container) is TracedList and current_region() is not None and not current_contract().objects_in_graph
+
+
 def _is_symbolic_search(container: object, args: tuple[Any, ...]) -> bool:
     """Return whether a search in a list compares symbolic values, under `function`."""
-    region = current_region()
-    if type(container) is not TracedList or region is None or region.contract.objects_in_graph:
+    if not _is_list_in_function(container):
         return False
     return holds_symbols(args) or holds_symbols(contents(container))
 
 
 def _needs_tensor_list(container: object, name: str, args: tuple[Any, ...]) -> bool:
     """Return whether an operation turns a list into tensor lists, under `function`."""
-    region = current_region()
-    if type(container) is not TracedList or region is None or region.contract.objects_in_graph or not args:
+    if not _is_list_in_function(container) or not args:
         return False
     if name in _METHODS_WITH_POSITION or (name == "__getitem__" and type(args[0]) is slice):
         return holds_symbols(args[:1]) or (type(args[0]) is slice and holds_symbols(_bounds(args[0])))
@@ -196,8 +199,7 @@ def _bounds(slice_: slice) -> tuple[Any, ...]:
 
 def _needs_graph(container: object, name: str, args: tuple[Any, ...]) -> bool:
     """Return whether an operation depends on symbolic values, under `compile`."""
-    region = current_region()
-    if region is None or not region.contract.objects_in_graph:
+    if not current_contract().objects_in_graph:
         return False
     if name in _COMPARING_METHODS:
         return holds_symbols(args) or holds_symbols(contents(container))
@@ -220,8 +222,7 @@ def _needs_graph(container: object, name: str, args: tuple[Any, ...]) -> bool:
 
 def _is_symbolic_iterable(value: object) -> bool:
     """Return whether the items of an iterable are known only at run time."""
-    region = current_region()
-    if region is None or not region.contract.objects_in_graph:
+    if not current_contract().objects_in_graph:
         return False
     if type(value) in TRACED_TO_PLAIN or type(value) is DictView:
         return heap_of(value) is not None

@@ -19,7 +19,7 @@ from autoconv.runtime.objects.symbol_search import holds_created_objects
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, as_object, build_object
 from autoconv.runtime.recording.deferred_stores import pause_stores
 from autoconv.runtime.recording.journal import MISSING, Location
-from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import plain_class
@@ -146,9 +146,8 @@ def _ordered_source(elements: set[Any], one_by_one: bool = False) -> Any:
 
 
 def _order_or_elements(elements: Iterator[Any], order: Any) -> Any:
-    """Return the order, if there is one; else raise StagingError where the graph makes the set, or return elements."""
-    region = current_region()
-    if order is None and region is not None and region.contract.objects_in_graph:
+    """Return `order`, or the elements if it is None; raise StagingError for None where the graph makes the set."""
+    if order is None and current_contract().objects_in_graph:
         raise StagingError(
             "a set cannot be made again in the order that it has, since elements were removed or it was joined",
             current_place(), "a dict, which keeps the order of insertion",
@@ -199,7 +198,7 @@ def traced_argument(value: Any) -> Any:
 
 
 def untraced_copy(value: Any) -> Any:
-    """Copy traced containers in a result to plain ones; return everything else as it is."""
+    """Return a result with traced containers copied to Python's own; return everything else unchanged."""
     plain_class: Any = TRACED_TO_PLAIN.get(type(value), type(value))
     if plain_class not in TRACED_CLASS_BY_PLAIN:
         return tuple(map(untraced_copy, value)) if plain_class is tuple else value

@@ -11,7 +11,7 @@ from autoconv.graph.types import number_type
 from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.symbolic_objects import record_object
-from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -46,8 +46,7 @@ def complex_attribute(x: SymbolicTensor, name: str) -> Any:
 
 def refuse_number(x: object, message: str) -> None:
     """Raise Python's TypeError for a number, under `compile`; `message` is formatted with the name of its type."""
-    region = current_region()
-    if type(x) is SymbolicTensor and x.weak and region is not None and region.contract.python_numbers:
+    if type(x) is SymbolicTensor and x.weak and current_contract().python_numbers:
         class_name = type(np.zeros((), x.type.dtype.numpy).item()).__name__
         raise mark_program_error(TypeError(message.format(class_name)))
 

@@ -48,7 +48,7 @@ def refuse_identity(x: object, y: object) -> None:
     for first, second in ((x, y), (y, x)):
         if id(first) not in rebuilt_arguments or type(first) is not type(second) or id(second) in created_objects:
             continue
-        # Two rebuilt objects, not tuples, are two of the caller's as well.
+        # Two different rebuilt objects stand for two different objects of the caller; equal tuples may be one.
         if id(second) not in rebuilt_arguments or isinstance(first, tuple):
             region.contract.require_original(
                 first, f"{with_article(type(first))} of the arguments is compared by identity"

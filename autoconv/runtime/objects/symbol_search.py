@@ -50,7 +50,7 @@ def varies_by_call(value: object) -> bool:
 
 
 def holds_functions_that_vary(value: Any) -> bool:
-    """Return whether a container holds, at any depth, a function or the like that differs from call to call."""
+    """Return whether a container holds, at any depth, a value for which `varies_by_call` holds."""
     items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
     return any(
         varies_by_call(item) or (type(item) in _COLLECTIONS and holds_functions_that_vary(item)) for item in items

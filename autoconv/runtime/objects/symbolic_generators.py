@@ -60,7 +60,7 @@ class SymbolicGenerator:
 
 
 class SymbolicGeneratorMethod(BoundSymbolicMethod):
-    """The bound method `generator.normal` and the like."""
+    """A bound method of a symbolic generator, such as `generator.normal`."""
 
     __slots__ = ("generator", "method")
 

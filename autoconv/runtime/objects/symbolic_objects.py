@@ -305,7 +305,7 @@ def _box_exception(error: BaseException) -> SymbolicObject:
 
 
 def box_array(value: object) -> SymbolicObject:
-    """Box a tensor of any shape as an object that is invisible to the program; unboxing restores the tensor."""
+    """Box a tensor of any shape, where the program does not see the object; unboxing restores the tensor."""
     region = current_region()
     assert region is not None
     lifted_value = region.lift(dispatch.graph_value(region, as_tensor(value)))
@@ -356,7 +356,7 @@ def _binary_method(function: str) -> Callable[[Any, Any], Any]:
 
 
 def _reflected_method(function: str) -> Callable[[Any, Any], Any]:
-    """Return the method of an operator; it puts the operands in source order, and recognises `+=` and the like."""
+    """Return the method of an operator; with operands in source order, also for in-place operators such as `+=`."""
     if function == "divmod":
         return lambda self, other: apply_object(function, other, self)
 

@@ -75,7 +75,7 @@ class IndexedSlices:
 
     @property
     def shape(self) -> Any:
-        """The static shape of the tensor of which these are rows; without `dense_shape`, of unknown rank."""
+        """The static shape of the dense tensor; without `dense_shape`, one of unknown rank."""
         static_shape = None if self.dense_shape is None else static_value(self.dense_shape)
         return TensorShape(None if static_shape is None else np.asarray(static_shape).tolist())
 
@@ -223,8 +223,8 @@ class VariablePart:
         return self._assign(apply(op, before, convert_to_tensor(delta, self._variable.dtype)), read_value)
 
     def _assign(self, value: object, read_value: bool) -> Any:
-        whole = set_item(self._variable.value(), self._index, value)
-        return self._variable.assign(whole, read_value=read_value)
+        new_value = set_item(self._variable.value(), self._index, value)
+        return self._variable.assign(new_value, read_value=read_value)
 
 
 def _check_slices(delta: TensorLike) -> None:

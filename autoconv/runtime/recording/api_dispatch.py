@@ -36,7 +36,7 @@ def unwrap(function: Function) -> Function:
 
 
 def register(function: Function, handler: Handler) -> None:
-    """Register a handler of a public function, before those that the function has."""
+    """Register a handler of a public function, before the handlers that the function has already."""
     _HANDLERS.setdefault(unwrap(function), []).insert(0, handler)
 
 

@@ -24,7 +24,7 @@ class DeferredStores:
 
     `write(location, value, last_stored)` records a store; it is called before such a node, where a value has changed.
     `last_stored` is the value last stored, or `UNKNOWN`. Only nodes in the region `outermost` count, if it is given.
-    With `includes_overflows`, nodes that raise only for integers beyond 64 bits count as well.
+    With `includes_overflows`, nodes that raise only for integers beyond 64 bits count, too.
     """
 
     def __init__(

@@ -86,7 +86,8 @@ _WINDOW = (
     integers("window_length"), scalars("window_length", ValueError), at_least("window_length", 0),
     members("dtype", "is_floating"),
 )
-_RFFT, _IRFFT = (dtypes("input_tensor", each, tensors_only=True) for each in (SINGLE_OR_DOUBLE, COMPLEX))
+_RFFT = dtypes("input_tensor", SINGLE_OR_DOUBLE, tensors_only=True)
+_IRFFT = dtypes("input_tensor", COMPLEX, tensors_only=True)
 _FFT_LENGTH = ranks("fft_length", 1, 1, TypeError)
 _FRAME = agree("frame_length", "frame_step")
 _SIGNALS = {

@@ -11,7 +11,7 @@ from typing import Any
 
 from autoconv.graph.types import TensorType
 from autoconv.ops.program_errors import mark_program_error
-from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.support.spans import is_own_file
 
 
@@ -63,7 +63,6 @@ def read_for_program(value: object, name: str) -> Any:
 
 def refuse_tensor_attribute(type_: TensorType, name: str, frame: Any) -> None:
     """Raise Python's AttributeError where the program reads a tensor's attribute from a Python number."""
-    region = current_region()
-    if region is not None and region.contract.python_numbers and _is_read_by_program(frame):
+    if current_contract().python_numbers and _is_read_by_program(frame):
         class_name = type(type_.dtype.numpy.type(1).item()).__name__
         raise mark_program_error(AttributeError(f"{class_name!r} object has no attribute {name!r}"))

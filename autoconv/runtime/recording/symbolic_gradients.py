@@ -1,4 +1,4 @@
-"""Gradients of a graph that is still being recorded: the backward nodes are appended to it."""
+"""Gradients of a graph that is still being recorded: backward nodes are appended to that graph."""
 
 from __future__ import annotations
 

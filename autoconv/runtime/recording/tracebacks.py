@@ -175,7 +175,7 @@ _DEFINITION = re.compile(r"\s*(async\s+)?def\b|.*\blambda\b")
 
 
 def _present(error: BaseException) -> None:
-    """Reduce the traceback of one error, as `present` does for all that are linked to it."""
+    """Reduce the traceback of one error, without its causes and contexts; see `present`."""
     is_from_package = _is_from_package(error.__traceback__)
     entries = [entry for span in reversed(_take_spans(error)) for entry in _entries_of(span)]
     entries += _user_entries(error.__traceback__)

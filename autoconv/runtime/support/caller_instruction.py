@@ -10,7 +10,7 @@ from autoconv.graph.python_operators import COMPARISONS
 
 
 def is_in_place(frame: Any) -> bool:
-    """Return whether the frame's current instruction is that of `x += y` or the like."""
+    """Return whether the frame's current instruction is an in-place operator, such as `x += y`."""
     code, position = frame.f_code.co_code, frame.f_lasti
     return opcode.opname[code[position]] == "BINARY_OP" and code[position + 1] in _IN_PLACE
 

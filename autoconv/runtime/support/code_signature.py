@@ -23,7 +23,7 @@ def code_signature(function: Callable[..., Any]) -> inspect.Signature:
 
 
 def _without_advertised_signature(function: Any) -> Any:
-    """Return a callable whose signature is that of the function's code; other callables as they are."""
+    """Return a callable whose signature is that of the function's code; other callables unchanged."""
     if type(function) is MethodType:
         return MethodType(_without_advertised_signature(function.__func__), function.__self__)
     if type(function) is partial:

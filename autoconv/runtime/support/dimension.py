@@ -44,7 +44,7 @@ class Dimension(int):
 
 
 class _UnknownDimension:
-    """An unknown size: arithmetic with it is unknown, and no comparison holds."""
+    """An unknown size: arithmetic gives an unknown size again, and no comparison holds."""
 
     value = None
 

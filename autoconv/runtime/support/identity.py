@@ -1,4 +1,4 @@
-"""Comparisons by identity that decide about NaN: `in`, `==` of lists, keys and the like test identity before equality.
+"""Comparisons by identity that decide about NaN: `in`, `==` of lists, and keys of dicts test identity before equality.
 
 A number stored in a list of the graph is a new object each time. That matters for NaN alone, which is unequal to
 itself. So a graph that searches for floats stores no NaN: the call runs as plain Python instead.

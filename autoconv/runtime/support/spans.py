@@ -32,7 +32,7 @@ _FILES_THAT_CALL_THUNKS = tuple(
     for place in (("control", "conditionals.py"), ("support", "deferred_messages.py"), ("values", "items.py"))
 )
 
-# The functions that start a trace, or the graph of a recursive function: frames outside them are not part of it.
+# The functions that start a trace, or the graph of a recursive function: their callers are not part of spans.
 _START_FUNCTIONS = ("trace_function", "trace_recursion")
 _MAX_SPANS = 20_000  # spans in the table, before it is cleared
 _MAX_STACKS = 2_000  # stacks in the table, before it is cleared
@@ -156,7 +156,7 @@ def is_own_file(filename: str) -> bool:
 
 
 def are_user_frames(codes: Sequence[CodeType]) -> list[bool]:
-    """Return which frames, outermost first, are the user's: not of this package, nor of a library called by it."""
+    """Return for each frame, outermost first, whether it is the user's, not of this package or its libraries."""
     result: list[bool] = []
     is_hidden, caller_file = False, ""
     for code in codes:

@@ -61,8 +61,8 @@ def flat_leaves(structure: object, is_leaf: Callable[[Any], bool] | None = None)
 def pack(template: Template | None, leaves: Sequence[Any], initialise: bool = True) -> Any:
     """Rebuild the structure of the template from its leaves; raise ValueError for a wrong number of them.
 
-    The fields of dataclass objects get the leaves as they are. With `initialise`, `__init__` runs before that, for the
-    sake of attributes besides the fields.
+    The fields of dataclass objects get the leaves unchanged. With `initialise`, `__init__` runs before that, for the
+    sake of attributes that are no fields.
     """
     leaf_count = 1 if template is None else template.leaf_count
     if leaf_count != len(leaves):
@@ -124,7 +124,7 @@ ATOMS = frozenset({bool, int, float, complex, str, bytes, type(None)})
 def loses_state(value: Any) -> bool:
     """Return whether flattening and rebuilding would lose a part of the value.
 
-    Two cases: attributes besides the items or fields; dict keys whose own `__eq__` may make them equal to other keys.
+    Two cases: attributes that are neither items nor fields; dict keys whose `__eq__` may make them equal to others.
     """
     class_: Any = type(value)
     if is_composite(value):
@@ -284,7 +284,7 @@ def sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
 
 
 def _keys(mapping: Mapping[Any, Any]) -> Any:
-    """Return the keys; for a dict, those that Python stores, even if it is a traced one."""
+    """Return the keys; for a dict, also a traced one, the keys that Python itself stores."""
     return dict.keys(mapping) if isinstance(mapping, dict) else mapping
 
 

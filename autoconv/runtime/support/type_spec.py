@@ -62,7 +62,7 @@ class TypeSpec:
 
     @staticmethod
     def __make_cmp_key(value: object) -> Any:
-        """Return a hashable key of what `_serialize` returns, for the specs of libraries that compare parts of it."""
+        """Return a hashable key of a result of `_serialize`, for libraries whose specs compare parts of their facts."""
         return _as_hashable(value)
 
     @staticmethod

@@ -14,7 +14,7 @@ from autoconv.ops.index_spec import NotAnIndex, Spec, parse_index
 from autoconv.ops.program_errors import mark_program_error
 from autoconv.ops.rules import element_count
 from autoconv.runtime.recording.numpy_protocol import implementation
-from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor, is_tensor, to_array, unsupported_error
 from autoconv.runtime.tensors.dispatch import apply
@@ -147,8 +147,7 @@ def unary(op_name: str, x: Any) -> Any:
 
 def positive(x: Any) -> Any:
     """`+x`: under `compile` an int for a Python bool; NumPy has no such operator for bools."""
-    region = current_region()
-    if region is None or not region.contract.python_numbers or not x.type.dtype.is_bool:
+    if not current_contract().python_numbers or not x.type.dtype.is_bool:
         return x
     if not x.weak:
         raise StagingError("`+` is applied to a bool of NumPy", current_place())
@@ -259,10 +258,7 @@ _REPEATED_TYPES = frozenset({str, bytes, list, tuple})
 
 def _is_repetition(x: object, y: object) -> bool:
     """Return whether one operand is a sequence of Python's own, to be repeated under `compile`."""
-    if type(x) not in _REPEATED_TYPES and type(y) not in _REPEATED_TYPES:
-        return False
-    region = current_region()
-    return region is not None and region.contract.python_numbers
+    return (type(x) in _REPEATED_TYPES or type(y) in _REPEATED_TYPES) and current_contract().python_numbers
 
 
 def _are_scalar_and_list(x: object, y: object) -> bool:

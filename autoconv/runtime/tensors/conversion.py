@@ -66,7 +66,7 @@ def constant(
 def convert_to_tensor(
     value: object, dtype: DTypeLike | None = None, dtype_hint: Any = None, name: str | None = None
 ) -> Tensor:
-    """Convert `value` to a tensor: tensors as they are, variables read, everything else as `constant` does.
+    """Convert `value` to a tensor: a tensor is unchanged, a variable is read, anything else is converted by `constant`.
 
     Raises ValueError when a tensor's dtype differs from the requested one.
 

@@ -19,7 +19,7 @@ from autoconv.ops.control.resources import VARIABLE_OPS
 from autoconv.ops.record import Op
 from autoconv.ops.values.list_value import ListValue
 from autoconv.runtime.recording import tape_recorders
-from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.recording.regions import Region, current_contract, current_region
 from autoconv.runtime.recording.value_names import display_name
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import native_eager
@@ -126,7 +126,7 @@ def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, 
 
 
 def wrap_results(results: Sequence[Value]) -> Any:
-    """Wrap a node's tensor results as symbolic tensors: one bare, several as a tuple; other values as they are."""
+    """Wrap a node's tensor results as symbolic tensors: one bare, several as a tuple; other values stay unchanged."""
     tensors = tuple(SymbolicTensor(value) if isinstance(value.type, TensorType) else value for value in results)
     return tensors[0] if len(tensors) == 1 else tensors
 
@@ -151,7 +151,7 @@ def graph_value(region: Region, value: object, name: str = "Const") -> Value:
 
 
 def _convert_operand(x: object) -> Any:
-    """Return tensors, Python numbers and graph values as they are; convert everything else to an array or tensor."""
+    """Return tensors, Python numbers and graph values unchanged; convert everything else to an array or tensor."""
     if isinstance(x, np.generic):
         region = current_region()
         if region is not None and region.contract.numpy_arrays:
@@ -195,7 +195,8 @@ class _NumberList:
         weak_dtypes += [other.dtype for other in others if isinstance(other, _NumberList)]
         if typed_dtypes:
             is_adopted = can_adopt_dtype(own_dtype, typed_dtypes[0])
-            if not is_adopted and any(isinstance(other, Tensor) for other in others) and not _promotes_dtypes():
+            meets_tensor = any(isinstance(other, Tensor) for other in others)
+            if not is_adopted and meets_tensor and not current_contract().numpy_arrays:
                 target = typed_dtypes[0].name
                 raise UnconvertibleError(f"Cannot convert {self.values!r} to EagerTensor of dtype {target}")
             return to_array(self.values, typed_dtypes[0] if is_adopted else None)
@@ -203,12 +204,6 @@ class _NumberList:
         if number_kind_order(widest) <= number_kind_order(own_dtype):
             return to_array(self.values)
         return to_array(self.values, as_dtype(to_array(np.zeros((), widest.numpy).item()).dtype))
-
-
-def _promotes_dtypes() -> bool:
-    """Return whether dtypes that differ are promoted as NumPy does."""
-    region = current_region()
-    return region is not None and region.contract.numpy_arrays
 
 
 def _holds_numbers(values: Any) -> bool:

@@ -8,7 +8,7 @@ from autoconv.errors import DtypeError
 from autoconv.graph.dtypes import DType, float32, float64
 from autoconv.graph.python_operators import ARITHMETIC
 from autoconv.graph.types import can_adopt_dtype
-from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.recording.regions import current_contract
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor, to_array
 from autoconv.runtime.tensors.dispatch import apply
@@ -17,8 +17,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 
 def has_python_numbers() -> bool:
     """Return whether a trace of `compile` is recorded, in which arithmetic is Python's and NumPy's."""
-    region = current_region()
-    return region is not None and region.contract.python_numbers
+    return current_contract().python_numbers
 
 
 def refuse_bools(op_name: str, *operands: object) -> None:
@@ -74,7 +73,7 @@ def _as_integers(value: object, dtype: DType) -> Any:
 
 
 def _cast_integer(value: object, dtype: DType) -> Any:
-    """Cast a tensor of integers to a dtype; other values stay as they are."""
+    """Cast a tensor of integers to a dtype; return other values unchanged."""
     tensor = as_tensor(value)
     if tensor is not None and tensor.dtype.is_integer and not tensor.weak:
         return apply("cast", tensor, dtype=dtype)

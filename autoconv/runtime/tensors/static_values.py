@@ -109,14 +109,14 @@ def _shape_array(type_: Type) -> Any:
 
 
 class PartialValue(NamedTuple):
-    """The elements of a graph value, and a mask of those that are known while tracing; the others are arbitrary."""
+    """The elements of a graph value, and a mask of the elements that are known while tracing; others are arbitrary."""
 
     elements: np.ndarray
     known: np.ndarray
 
 
 def partial_value(value: Value) -> PartialValue | None:
-    """Return the elements of a graph value, with those that are known; None if none is known.
+    """Return the elements of a graph value that are known, as a PartialValue; None if none is known.
 
     Sizes of shapes are followed through what programs compute of them: parts, joins, arithmetic, products.
     """
@@ -176,7 +176,7 @@ def _is_known_and_short(node: Node, operands: Sequence[PartialValue]) -> bool:
 def _apply_kernel(
     node: Node, operands: Sequence[PartialValue], is_movement: bool, position: int
 ) -> PartialValue | None:
-    """Run a kernel on partly known operands; an element of the result is known if those that it depends on are.
+    """Run a kernel on partly known operands; a result's element is known if all that determine it are.
 
     `is_movement` tells that the kernel only moves elements; `position` is that of the result.
     """

@@ -140,7 +140,7 @@ class SymbolicTensor(Tensor):
 
     def __getitem__(self, index: object) -> Any:
         region = current_region()
-        if self.weak and region is not None and region.contract.python_numbers:
+        if self.weak and current_contract().python_numbers:
             class_name = type(self.type.dtype.numpy.type(1).item()).__name__
             raise mark_program_error(TypeError(f"{class_name!r} object is not subscriptable"))
         result = super().__getitem__(index)
@@ -175,15 +175,16 @@ class SymbolicTensor(Tensor):
         self._check_scope()
         region = current_region()
         shape = self.type.shape
-        if region is not None and region.contract.python_numbers and self.weak:
+        if self.weak and current_contract().python_numbers:
             refuse_iteration(self.type.dtype.numpy.type(1).item(), sys._getframe(1))
-        if region is not None and region.trace.converts and shape and shape[0] is None:
+        is_converted = region is not None and region.trace.converts
+        if is_converted and shape and shape[0] is None:
             raise OperatorNotAllowedInGraphError(
                 f"Iterating over a symbolic `autoconv.Tensor` is not allowed here: the length of {self.name} is known "
                 "only when the graph runs. Loop over it with a for statement in converted code, take its parts by "
                 "index (x[0], x[1:]), or give it a known length (autoconv.ensure_shape, or an input_signature)."
             )
-        if region is None or not region.trace.converts or not shape or not isinstance(shape[0], int):
+        if not is_converted or not shape or not isinstance(shape[0], int):
             self._refuse("Iterating over a symbolic `autoconv.Tensor`")
         return (self[row] for row in range(shape[0]))
 

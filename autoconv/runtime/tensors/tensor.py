@@ -15,7 +15,7 @@ from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.interchange import Interchange
 from autoconv.runtime.recording.numpy_protocol import array_function, array_ufunc, call_implementation
-from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.recording.regions import current_contract
 from autoconv.runtime.support.html import tensor_html
 from autoconv.runtime.support.shape import TensorShape, as_shape
 from autoconv.runtime.tensors.tensor_methods import TensorMethods
@@ -26,7 +26,8 @@ _ARRAY_API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 class Tensor(TensorMethods):
     """An immutable array of one dtype; the class of eager and symbolic tensors alike.
 
-    `_origin` is set on the result of a variable's assignment, and on parts of variables: assigning methods go to it.
+    `_origin` is set on the result of a variable's assignment, and on parts of variables. Assigning methods are those of
+    that object.
 
     >>> x = autoconv.constant([[1.0, 2.0], [3.0, 4.0]])
     >>> x.shape, x.dtype, (x @ x)[0].numpy()
@@ -350,8 +351,7 @@ class TensorReference:
 
 def standalone_dtype(type_: TensorType) -> DType:
     """Return the dtype of a weak value that meets no typed one: of 64 bits under `compile`, else int32 or float32."""
-    region = current_region()
-    uses_64_bits = region is not None and region.contract.python_numbers
+    uses_64_bits = current_contract().python_numbers
     if type_.dtype.is_integer:
         return int64 if uses_64_bits else int32
     if type_.dtype.is_floating:

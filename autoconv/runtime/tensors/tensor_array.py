@@ -26,7 +26,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 @dataclass(frozen=True, slots=True)
 class StaticKind:
-    """The static part of a TensorArray; called with a list value, it makes the array of these elements.
+    """The static part of a TensorArray; called with a list value, it makes a TensorArray of the elements.
 
     `is_written` is true once an element was written. Then `shape` is the known common shape of the written elements;
     before that, it is the shape that the user declared.
@@ -68,8 +68,8 @@ class StaticKind:
             )
         if not self.infer_shape:
             return self
-        joined = shape if not self.is_written else join_shapes(self.shape, shape)
-        return replace(self, shape=joined, is_written=True)
+        common_shape = shape if not self.is_written else join_shapes(self.shape, shape)
+        return replace(self, shape=common_shape, is_written=True)
 
 
 class _KindHolder:

@@ -108,7 +108,7 @@ def refuse_dtype_comparison_by_numpy(frame: Any) -> None:
         raise TypeError("an array is no dtype")
 
 
-# Operators that Python's complex numbers do not support, and those that floats do not.
+# Operators that Python's floats do not support, and operators that its complex numbers do not support.
 _INTEGER_OPS = frozenset(entry.tensor_op for entry in BITWISE)
 _REAL_OPS = frozenset({"floor_divide", "modulo", "matmul"}) | _INTEGER_OPS
 
