@@ -39,6 +39,7 @@ def scope_of(function: gast.AST, inlined: Container[int] = ()) -> Scope:
 
 
 def _scope_of(function: gast.AST, inlined: Container[int], cache: _FreeNamesById) -> Scope:
+    """Return the scope of a function; `cache` has the free names of nested scopes that were found before."""
     scope = Scope(parameter_names(function.args))
     scope.bound.update(scope.parameters)
     body = function.body if isinstance(function.body, list) else [function.body]

@@ -183,6 +183,7 @@ class _Regions:
         return [self.context.mark_generated(build.thunk(build.loads(names))), build.strings(region.cells)]
 
     def _keep_statement_form(self, node: Any) -> list[Any]:
+        """Keep an if or a loop as a statement, whose test or number of iterations must be known at trace time."""
         _, reason = self.context.statement_forms.get(id(node), (node, ""))
         explanation = f"it holds {reason}" if reason else ""
         self._note(node, "statement", stages=False, reason=explanation)

@@ -158,6 +158,7 @@ def _is_costly(statement: Any) -> bool:
 
 
 def _needs_operator(node: Any) -> bool:
+    """Return whether a pass rewrites the node to an operator other than `call`."""
     if isinstance(node, _COSTLY_KINDS):
         return True
     if isinstance(node, gast.Compare):

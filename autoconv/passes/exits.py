@@ -199,6 +199,7 @@ class FunctionExits:
         return place if id(node) in self.kept_form_reasons else place.nested()
 
     def _lower_exit(self, node: Any, place: BlockPlace) -> tuple[list[Any], frozenset[str]]:
+        """Lower a return, break or continue: keep it where the place allows it, else set the exit code."""
         if isinstance(node, gast.Return):
             if place.may_return:
                 return [node], _NO_EXITS

@@ -58,6 +58,7 @@ class Groups(FunctionPass, statements_only=True):
         return [build.place(statement, node) for statement in statements]
 
     def _lower_handlers(self, node: Any) -> list[Any]:
+        """Return the statements for the body, the handlers and the else clause; the module's docstring shows them."""
         fresh = self.namer.fresh
         error, caught, parts, raised, rest, to_raise = map(
             fresh, ("error_", "caught_", "parts_", "raised_", "rest_", "to_raise_")

@@ -225,6 +225,7 @@ class Normalise(FunctionPass):
         return self._evaluate_once(holder, setup, "owner_", _NO_NAMES)()
 
     def _evaluate_index_once(self, index: Any, setup: list[Any], rebound_names: Container[str]) -> Any:
+        """Return a function that makes a new node which reads the index; `setup` evaluates its parts."""
         if isinstance(index, gast.Slice):
             makers = [
                 None if part is None else self._evaluate_once(part, setup, "index_", rebound_names)

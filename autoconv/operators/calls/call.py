@@ -139,6 +139,7 @@ def _convert_source(function: types.FunctionType) -> Callable[..., Any]:
 
 
 def _convert_method(method: types.MethodType, contract: Contract, region: Any) -> Any:
+    """Return the callable to run in place of a bound method: its converted function, bound to the same object."""
     owner, underlying = method.__self__, method.__func__
     refuse_special(method, region)
     if type(owner) in TRACED_TO_PLAIN:
@@ -221,6 +222,7 @@ def _convert_to_generator(function: types.FunctionType) -> Any:
 
 
 def _convert_unless_excluded(function: types.FunctionType, contract: Contract) -> Callable[..., Any]:
+    """Return the converted function; the function itself if it is converted already, excluded or not the user's."""
     if contract.runs_plain and debugger_name(function):
         contract.before_call(function)
     refuse_coroutine(function)

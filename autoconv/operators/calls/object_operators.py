@@ -299,6 +299,7 @@ def _as_items(operand: Any, calls_item_methods: bool) -> Any:
 
 
 def _items_of(instance: Any, calls_item_methods: bool) -> Any:
+    """Return the items of an instance as a graph list; raise StagingError if they may change during the loop."""
     iterator = iter(instance)
     if type(iterator) is not type(iter(())):
         raise StagingError(

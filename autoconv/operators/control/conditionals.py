@@ -76,6 +76,7 @@ def switch_stmt(
 def _stage_switch(
     first_test: Any, tests: Any, bodies: Any, orelse: Any, inputs: Any, names: Any, cells: Cells | None
 ) -> Any:
+    """Record the switch from its first test that a tensor decides, whose value is `first_test`."""
     last_body = orelse or _unchanged
     arms = [bodies[0]]
     index: Any = dispatch.apply("select", truth(first_test), 0, -1)  # of the first body whose test holds; -1: none yet
@@ -315,6 +316,7 @@ def truth(value: object, construct: str = "if statement") -> Any:
 
 
 def _truth_of_variant(value: Variant) -> Any:
+    """Return the truth of the value that the tag selects; None and unassigned names count as false."""
     number = shared_number(value)
     if number is not None:
         return python_truth(number)

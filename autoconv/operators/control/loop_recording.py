@@ -97,6 +97,7 @@ class LoopRecording:
         self.final_state = [*self.recorded_body.results, *map(self.recorded_body.value_of, self.locations.values())]
 
     def _record_iteration(self) -> None:
+        """Record the test and the body; their prints are deferred, since another recording may follow."""
         trace = self.parent.trace
         outer_output, trace.pending_output = trace.pending_output, []
         try:

@@ -153,6 +153,7 @@ def for_source(
 
 
 def _loop_over(iterable: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Loop over an iterable in the form that its class needs; return the state after the loop."""
     if current_region() is None:
         run, position = body.run, body.exit_position
         for item in iterable:
@@ -207,6 +208,7 @@ def _loop_over_variant(iterable: Variant, body: LoopBody, state: tuple[Any, ...]
 
 
 def _loop_over_source(source: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Loop over a Source, a generator or a generator expression; over other iterables as `_loop_over`."""
     if type(source) is GeneratorExpression:
         final_state = _loop_over_source(source.take_source(), body, state)
         code = body.exit_code(final_state)

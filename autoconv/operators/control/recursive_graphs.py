@@ -290,6 +290,7 @@ class RecursiveFunction(Call):
         return load_handler_value(self.value_dict, position, layouts, location.name, value_before, self.region.contract)
 
     def _record_call(self, values: Sequence[Any], region: Region) -> Any:
+        """Record a node that calls the function with these arguments; return the result."""
         inputs: list[Value] = []
         operands = [*values, *(location.read() for location in self.locations.values())]
         for value, layout in zip(operands, (*self.argument_layouts, *self.location_layouts), strict=True):

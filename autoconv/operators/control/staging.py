@@ -162,6 +162,7 @@ def emit_outputs(
 def _record_arms(
     parent: Region, index: SymbolicTensor, arms: Sequence[Body], inputs: Sequence[Any], name_count: int
 ) -> list[RecordedBody]:
+    """Record each arm in a region; raise StagingError for changes of lists or dicts that no journal has."""
     arm_names = ("true", "false") if len(arms) == 2 else tuple(f"arm_{i}" for i in range(len(arms)))
     recorded_arms = []
     for arm_name, arm in zip(arm_names, arms, strict=True):

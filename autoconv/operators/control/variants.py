@@ -177,6 +177,7 @@ def _call_with_keywords(function: Callable[..., Any], names: tuple[str, ...], *v
 
 
 def _make_arm(function: Any, before: Any, value: Any, after: Any) -> Any:
+    """Return an arm that applies the function to one alternative; its TypeError is one of the program."""
     def arm() -> tuple[Any]:
         try:
             return (distribute(function, *before, value, *after),)
@@ -275,6 +276,7 @@ def _kind_name(value: object) -> str:
 
 
 def _make_method(name: str) -> Any:
+    """Return the method of variants with that name: operators apply to each alternative, others to the only value."""
     function: Any = _OPERATOR_FUNCTIONS.get(name)
     in_place_operator: Any = getattr(operator, f"__i{name[2:]}", None)
 

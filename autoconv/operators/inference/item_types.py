@@ -42,6 +42,7 @@ def array_type(region: Region, value: Value) -> TensorType | None:
 
 
 def _array_type(flow: Flow, value: Value) -> TensorType | None:
+    """Return the type by the contents of the value; without any, the type that all other lists have."""
     contents = flow.contents_of(value)
     if flow.is_known(value):
         return _as_type(_describe(contents, is_outermost=True))

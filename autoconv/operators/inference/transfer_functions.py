@@ -30,6 +30,7 @@ def _box(flow: Flow, node: Node) -> None:
 
 
 def _build(flow: Flow, node: Node) -> None:
+    """Transfer function of the op `object_build`, which makes a container of its operands."""
     class_name, contents = node.attributes["class_name"], flow.contents_of(node.results[0])
     if class_name not in ("list", "tuple"):
         flow.add_unknown(contents)
@@ -66,6 +67,7 @@ def _unpack(flow: Flow, node: Node) -> None:
 
 
 def _method(flow: Flow, node: Node) -> None:
+    """Transfer function of the op `object_method`, a call of a method of its first operand."""
     name, (owner, *operands) = node.attributes["name"], [flow.contents_of(value) for value in node.inputs]
     result = flow.contents_of(node.results[0])
     if name in _STORING_METHODS and len(operands) == _STORING_METHODS[name] + 1:

@@ -43,10 +43,7 @@ from autoconv.runtime.support.type_spec import TypeSpec
 
 
 def join_layouts(first: Layout, second: Layout, name: str, contract: Contract) -> Layout:
-    """Return the layout that holds values of either layout.
-
-    Raises StagingError, which names the variable `name`, if there is none.
-    """
+    """Return the layout that holds values of either; raise StagingError for the variable `name` if none does."""
     for rule in _RULES:
         result = rule(first, second, name, contract)
         if result is not None:
@@ -84,6 +81,7 @@ def _join_variants(first: Layout, second: Layout, name: str, contract: Contract)
 
 
 def _join_numbers(first: Layout, second: Layout, name: str, contract: Contract) -> Layout | None:
+    """Join two numbers or tensors into one graph value."""
     if not is_number_layout(first) or not is_number_layout(second):
         return None
     first_leaf, second_leaf = _to_leaf(first), _to_leaf(second)
@@ -235,6 +233,7 @@ def _is_list(layout: Layout) -> bool:
 
 
 def _element_layouts(layout: Layout) -> Sequence[Layout]:
+    """Return the layouts of the items of a list: a single one if its length is known only at run time."""
     if isinstance(layout, RunTimeList):
         return (layout.element,)
     if isinstance(layout, Parts):
@@ -327,6 +326,7 @@ _MAX_ARMS = 6
 
 
 def _join_arms(first: Layout, second: Layout, name: str, contract: Contract) -> Layout:
+    """Join alternatives: those of `second` join the arm of their kind in `first`, or become further arms."""
     arms = list(first.alternatives)
     for layout in second.alternatives:
         for index, arm in enumerate(arms):

@@ -44,6 +44,7 @@ def _is_of_library(function: types.FunctionType) -> bool:
 
 
 def _values_of_names(function: types.FunctionType, names: frozenset[str], classes: set[type]) -> Iterator[Any]:
+    """Yield what the names may refer to in a function: globals, cells, and attributes of modules and classes."""
     module_names = function.__globals__
     for name in module_names.keys() & names:
         value = module_names[name]

@@ -77,6 +77,7 @@ class HeldIterator:
         return is_in_home and not self._is_invalid and all(map(has_static_contents, self._containers))
 
     def _require_usable(self) -> None:
+        """Raise StagingError if the position is unknown here, or if a container has moved into the graph."""
         if self._is_invalid or self._home is None or current_region() is not self._home.merged_region:
             subject = "code under a condition on a tensor"
             if self._is_invalid:

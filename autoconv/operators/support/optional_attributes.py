@@ -45,6 +45,7 @@ class MaybeMissing:
         return value.__autoconv_present__(MISSING, error)
 
     def _read_class_attribute(self, instance: Any, owner: Any) -> Any:
+        """Read the attribute as the classes define it; raise Python's AttributeError if none does."""
         attribute: Any = MISSING
         for base in owner.__mro__:
             if attribute is MISSING:

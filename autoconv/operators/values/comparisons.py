@@ -85,6 +85,7 @@ def _compare_dtypes(name: str, x: object, y: object) -> Any:
 
 
 def _ordering_operator(name: str) -> Callable[[Any, Any], Any]:
+    """Return the operator of that name: `lt`, `le`, `gt` or `ge`."""
     python_operator = _ORDER_OPERATORS[name]
 
     def compare(x: Any, y: Any) -> Any:

@@ -26,6 +26,7 @@ _GRAPH_NAME_BY_OPERATOR = {"bitor": "or", "bitand": "and", "bitxor": "xor", "sub
 
 
 def _set_operator(name: str) -> Callable[[Any, Any], Any]:
+    """Return the operator of that name, a key of `PYTHON_FUNCTION_BY_OPERATOR`."""
     python_function = PYTHON_FUNCTION_BY_OPERATOR[name]
 
     def apply(x: object, y: object) -> Any:
