@@ -35,7 +35,7 @@ def is_unchanged(function: types.FunctionType, allows_package_calls: bool) -> bo
     body = _BODIES.get(code)
     if body is None:
         body = _BODIES[code] = _body_statements(code, function.__globals__)
-    return bool(body) and all(_is_plain_statement(statement, function, allows_package_calls) for statement in body)
+    return bool(body) and all(_is_statement_kept(statement, function, allows_package_calls) for statement in body)
 
 
 def _body_statements(code: types.CodeType, namespace: dict[str, Any]) -> list[ast.stmt]:
@@ -53,19 +53,19 @@ def _body_statements(code: types.CodeType, namespace: dict[str, Any]) -> list[as
     return tree.body[0].body if tree.body[0].name == code.co_name else []
 
 
-def _is_plain_statement(statement: ast.stmt, function: types.FunctionType, allows_package_calls: bool) -> bool:
+def _is_statement_kept(statement: ast.stmt, function: types.FunctionType, allows_package_calls: bool) -> bool:
     """Return whether a statement is an assignment to names, a return or a docstring that no pass changes."""
     if isinstance(statement, ast.Assign):
         binds_names = all(isinstance(target, ast.Name) for target in statement.targets)
         value = statement.value
         is_text = isinstance(value, ast.Constant) and isinstance(value.value, (str, bytes))  # may be a template
-        return binds_names and not is_text and _is_kept_by_passes(value, function, allows_package_calls)
+        return binds_names and not is_text and _is_expression_kept(value, function, allows_package_calls)
     if isinstance(statement, ast.Return):
-        return statement.value is None or _is_kept_by_passes(statement.value, function, allows_package_calls)
+        return statement.value is None or _is_expression_kept(statement.value, function, allows_package_calls)
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)  # a docstring
 
 
-def _is_kept_by_passes(node: ast.expr, function: types.FunctionType, allows_package_calls: bool) -> bool:
+def _is_expression_kept(node: ast.expr, function: types.FunctionType, allows_package_calls: bool) -> bool:
     """Return whether no pass changes the expression."""
     if isinstance(node, (ast.Name, ast.Constant)):
         return True
@@ -87,7 +87,7 @@ def _is_kept_by_passes(node: ast.expr, function: types.FunctionType, allows_pack
         operands = [*node.args, *(keyword.value for keyword in node.keywords)]
     else:
         return False
-    return all(_is_kept_by_passes(operand, function, allows_package_calls) for operand in operands)
+    return all(_is_expression_kept(operand, function, allows_package_calls) for operand in operands)
 
 
 def _value_of(node: ast.expr, function: types.FunctionType) -> Any:

@@ -101,6 +101,7 @@ class Context:
         return UnsupportedError(message, self.place(node), remedy)
 
 
+# Kinds of nodes whose methods are called outside of functions; of other nodes only the children are visited there.
 _ENTERED_KINDS = (*FUNCTIONS, gast.ClassDef, gast.Module, UntracedStatements, RewrittenStatements)
 
 

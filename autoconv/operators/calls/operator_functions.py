@@ -15,7 +15,7 @@ from autoconv.operators.control.variants import distribute
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.held_iterators import HeldIterator, bind_iterator
 from autoconv.operators.support.overrides import OVERRIDES
-from autoconv.operators.support.signature_check import raise_from_python
+from autoconv.operators.support.signature_check import call_for_program
 from autoconv.operators.values import attributes, comparisons, items, set_operators
 from autoconv.operators.values.builtins import convert_callback
 from autoconv.operators.values.membership import in_
@@ -64,7 +64,7 @@ def _iter(x: Any, *sentinel: Any) -> Any:
     may_be_in_graph = region is not None and region.contract.objects_in_graph and not region.trace.is_called_by_python
     if may_be_in_graph and not sentinel and (is_object(x) or type(x) in _ITERABLE_CLASSES):
         return apply_object("iter", x)
-    return bind_iterator(raise_from_python(builtins.iter, convert_callback(x) if sentinel else x, *sentinel))
+    return bind_iterator(call_for_program(builtins.iter, convert_callback(x) if sentinel else x, *sentinel))
 
 
 def _next(iterator: Any, *default: Any) -> Any:

@@ -13,7 +13,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.types import number_type
 from autoconv.operators.control.variants import only_value, raise_if
 from autoconv.operators.regions.layout import Variant
-from autoconv.operators.support.signature_check import raise_from_python
+from autoconv.operators.support.signature_check import call_for_program
 from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.arrays.flat_elements import FlatElements
@@ -150,7 +150,7 @@ def _as_bound(bound: object) -> Any:
     """
     region = current_region()
     if not isinstance(bound, SymbolicTensor):
-        raise_from_python(operator.index, bound)
+        call_for_program(operator.index, bound)  # raises TypeError for no integer
         return bound
     dtype = bound.dtype
     if region is None or not region.contract.python_numbers:

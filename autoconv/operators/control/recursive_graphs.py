@@ -205,7 +205,7 @@ class RecursiveFunction(Call):
             join_layouts(layout_or_never(later, body_region), layout_or_never(earlier, parent), "", contract)
             for later, earlier in value_pairs
         ]
-        has_moved = move_into_graph(parent, value_pairs, contents_layouts, locations, 0)
+        has_moved = move_into_graph(parent, value_pairs, contents_layouts, locations, result_count=0)
         self.argument_layouts = self.next_argument_layouts = list(argument_layouts)
         self.result_layout, self.location_layouts = joined_layouts[0], joined_layouts[1:]
         self.never_returns = isinstance(self.result_layout, Never) and (self.has_suspended_arms or self.never_returns)

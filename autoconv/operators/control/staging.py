@@ -260,12 +260,12 @@ def align_keys(location: Location, column: list[Any], region: Region) -> list[An
     ]
 
 
-def _is_outer_variant(column: list[Any], arm: Region) -> bool:
+def _is_outer_variant(column: list[Any], arm_region: Region) -> bool:
     """Return whether all arms return one variant from outside, which must not be rebuilt: its lists would be copies."""
     values = [value for value in column if value is not NEVER]
     if not values or type(values[0]) is not Variant or any(value is not values[0] for value in values):
         return False
-    tag, enclosing_region = values[0].tag, arm.parent
+    tag, enclosing_region = values[0].tag, arm_region.parent
     while (
         enclosing_region is not None and isinstance(tag, SymbolicTensor)
         and tag.value_in_graph.graph is not enclosing_region.graph

@@ -34,8 +34,9 @@ MAX_NODES_OF_REFUSED = 2000  # largest number of nodes that a loop may record by
 def unroll_within_budget(numbers: range, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Unroll a loop over a range, or record it as a loop if that records far fewer nodes of the same kinds.
 
-    The first iteration is recorded to count its nodes; it is undone before the loop is recorded as a whole. A loop that
-    cannot be recorded, or only by Python objects, is unrolled nevertheless. The decision holds for the whole trace.
+    The first iteration is recorded to count its nodes; it is undone before the loop is recorded as a whole. A loop is
+    unrolled nevertheless if it cannot be recorded, or only with results of other kinds, such as objects. The decision
+    holds for the whole trace.
     """
     region = current_region()
     may_run_once = len(numbers) < 2 or is_staged(body.exit_code(state))
@@ -82,7 +83,7 @@ def stage_or_unroll(numbers: range, body: LoopBody, state: tuple[Any, ...]) -> t
     count = region.trace.recorded_nodes
     state = body.step(numbers[0], state)
     if (region.trace.recorded_nodes - count) * len(numbers) > MAX_NODES_OF_REFUSED:
-        raise result
+        raise result  # too many nodes to unroll: the graph's refusal stands
     return state if body.has_left(state) else unroll(numbers[1:], body, state)
 
 

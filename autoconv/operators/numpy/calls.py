@@ -33,7 +33,7 @@ from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.tensor import Tensor
 
-# Context managers that only set NumPy's warnings: entering them while tracing has the same effect on the trace.
+# Context managers that only set how NumPy warns and prints: entered while tracing, they have this effect on the trace.
 HARMLESS_CONTEXTS: frozenset[Any] = frozenset({np.errstate, np.printoptions})
 _PLAIN_CLASSES = (
     bool, int, float, complex, str, bytes, type(None), slice, type, np.generic, np.dtype, DType, TensorShape,

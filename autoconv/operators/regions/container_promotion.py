@@ -203,7 +203,7 @@ def move_new_into_graph(parent: Region, recorded_body: RecordedBody, locations: 
         columns.append([before, after])
         layout_before = contents_layout(location.owner, before, parent)
         layouts.append(join_layouts(layout_before, layout_after, location.name, parent.contract))
-    return move_into_graph(parent, columns, layouts, locations, 0)
+    return move_into_graph(parent, columns, layouts, locations, result_count=0)
 
 
 def contents_layout(owner: object, contents: Any, region: Region) -> Layout:
@@ -301,7 +301,10 @@ def _function_of(value: Any) -> FunctionType | None:
 
 @contextmanager
 def refuse_unrecorded_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
-    """Raise StagingError if the body changes a list or dict without the journal, after undoing the change."""
+    """Raise StagingError, after undoing it, for a change that no journal records in the block.
+
+    It concerns lists, dicts, deques and bytearrays in `inputs` and in free variables of `body` (None: no function).
+    """
     values = [*inputs, *_free_variable_values(body, "")]
     containers = [part for value in values for part in mutable_parts(value)]
     locations = [container_location(part) for part in containers if isinstance(part, (list, dict))]

@@ -117,7 +117,7 @@ def is_tracing_error(error: BaseException) -> bool:
 
 
 def passes_handlers(error: BaseException | None) -> bool:
-    """Return whether the program's clauses must not see the exception."""
+    """Return whether the program's clauses must not see the exception; True without one."""
     region = current_region()
     if type(error) is Suspended:
         return False  # the end of the body is unknown, and the handlers may be reached
@@ -133,12 +133,12 @@ def record_raise(region: Region, error: BaseException) -> None:
         attributes: dict[str, Any] = {"again": True} if error.is_handled else {}
         region.record("object_raise", [region.lift(error.value.value_in_graph)], attributes, span=span)
         return
-    has_hidden_values = False
+    has_values_in_attributes = False
     arguments = error.args
     if region.contract.objects_in_graph:
         with recording(region):
             error.args = tuple(box(x) if _is_built_from_symbols(x) else x for x in arguments)
-            has_hidden_values = any(map(holds_created_objects, vars(error).values()))
+            has_values_in_attributes = any(map(holds_created_objects, vars(error).values()))
     elif any(is_structure(argument) and has_leaves(argument, region) for argument in arguments):
         raise StagingError(
             f"{type(error).__name__} is raised with a list, dict or object of values that are known only when the "
@@ -147,8 +147,8 @@ def record_raise(region: Region, error: BaseException) -> None:
     template, tensors = template_of(error)
     if error.__cause__ is None and error.__context__ is None:
         error.args = arguments  # an existing exception may be raised on other paths too
-    has_hidden_values |= any(isinstance(value, (SymbolicTensor, Variant)) for value in vars(error).values())
-    _refuse_values_out_of_reach(error, has_hidden_values, template is not None, span)
+    has_values_in_attributes |= any(isinstance(value, (SymbolicTensor, Variant)) for value in vars(error).values())
+    _refuse_values_out_of_reach(error, has_values_in_attributes, template is not None, span)
     error.__traceback__ = None
     if _record_link(region, error, tensors, span):
         return
@@ -162,12 +162,12 @@ def record_raise(region: Region, error: BaseException) -> None:
 
 
 def _refuse_values_out_of_reach(
-    error: BaseException, has_hidden_values: bool, has_values: bool, span: Span | None
+    error: BaseException, has_values_in_attributes: bool, has_values_in_arguments: bool, span: Span | None
 ) -> None:
     """Raise StagingError where values of the graph are in attributes of the exception, or in parts of a group."""
     place = place_of(span) if span is not None else None
     has_own_constructor = isinstance(type(error).__init__, FunctionType) and not isinstance(error, AutoconvError)
-    if has_hidden_values or (has_values and has_own_constructor):
+    if has_values_in_attributes or (has_values_in_arguments and has_own_constructor):
         raise StagingError(
             f"{type(error).__name__} has its own constructor, and the values it is raised with are known only when "
             "the graph runs",

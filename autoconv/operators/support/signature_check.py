@@ -54,15 +54,15 @@ def require_fitting_arguments(function: Callable[..., Any], override: Callable[.
             except TypeError:
                 continue
             return override(*bound.args, **bound.kwargs)
-        return raise_from_python(function, *args, **kwargs)
+        return call_for_program(function, *args, **kwargs)  # raises Python's error
 
     return run
 
 
-def raise_from_python(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Call the function itself, which is expected to raise Python's error for these arguments.
+def call_for_program(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Call a function of Python itself, whose error for wrong arguments the program can catch.
 
-    The program can catch the error. An error that the program's own code raised on the way is passed on unchanged.
+    An error that the program's own code raised on the way is passed on unchanged.
     """
     try:
         return function(*args, **kwargs)

@@ -10,7 +10,6 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.tracebacks import drop_package_frames
 
 Operator = Callable[..., Any]
@@ -58,7 +57,7 @@ def hide_frames_2(operator: Operator) -> Operator:
 def hide_frames_3(operator: Operator) -> Operator:
     """Wrap an operator with three arguments."""
 
-    def run(x: object, y: object, z: TensorLike) -> Any:
+    def run(x: object, y: object, z: object) -> Any:
         try:
             return operator(x, y, z)
         except BaseException as error:
@@ -88,7 +87,7 @@ def hide_frames_of_branch(operator: Operator) -> Operator:
         test: object,
         body: Callable[..., Any],
         orelse: Any = None,
-        inputs: TensorLike = (),
+        inputs: Any = (),
         names: Any = (),
         cells: Any = None,
     ) -> Any:

@@ -29,7 +29,7 @@ from autoconv.operators.control.variants import raise_if
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.generator_expressions import binds_outer_names
 from autoconv.operators.support.overrides import OVERRIDES, overrides
-from autoconv.operators.support.signature_check import raise_from_python
+from autoconv.operators.support.signature_check import call_for_program
 from autoconv.operators.support.speculation import emit_output
 from autoconv.operators.values.numbers import as_python_number, is_compiled, math_override, refuse_complex, value_of
 from autoconv.operators.values.type_queries import kind_of
@@ -112,7 +112,7 @@ def _int(x: Any = 0, *base: Any) -> Any:
     if not isinstance(x, SymbolicTensor):
         return builtins.int(x, *base)
     if base:
-        raise_from_python(builtins.int, 0, 10)  # raises Python's TypeError: only text takes a base
+        call_for_program(builtins.int, 0, 10)  # raises TypeError: only text takes a base
     _refuse_dimensions(x)
     refuse_complex(builtins.int, x)
     region = current_region()

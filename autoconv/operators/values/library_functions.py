@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from autoconv.errors import StagingError
 from autoconv.operators.support.generator_expressions import GeneratorExpression
-from autoconv.operators.support.signature_check import raise_from_python
+from autoconv.operators.support.signature_check import call_for_program
 from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import TRACED_TO_PLAIN
@@ -50,7 +50,7 @@ def convert_library_function(
         try:
             inspect.signature(source).bind(*args, **kwargs)
         except TypeError:
-            return raise_from_python(function, *args, **kwargs)
+            return call_for_program(function, *args, **kwargs)  # raises Python's error
         return convert(source)(*args, **kwargs)
 
     return run

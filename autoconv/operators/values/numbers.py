@@ -16,7 +16,7 @@ from autoconv.graph.dtypes import DType, bool_, complex128, float64, int64
 from autoconv.operators.control.variants import only_value
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.overrides import overrides
-from autoconv.operators.support.signature_check import raise_from_python
+from autoconv.operators.support.signature_check import call_for_program
 from autoconv.ops.elementwise.python_complex import CMATH
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
@@ -74,7 +74,7 @@ def _distance(*points: Any, **kwargs: Any) -> Any:
         return _make_recorder("python_math", math.dist)(*points, **kwargs)
     first, second = map(_coordinates, points)
     if len(first) != len(second):
-        raise_from_python(math.dist, [1.0] * len(first), [1.0] * len(second))
+        call_for_program(math.dist, [1.0] * len(first), [1.0] * len(second))  # raises
     return _make_recorder("python_math", math.hypot)(*map(operator.sub, first, second))
 
 
@@ -111,7 +111,7 @@ def _complex(*args: Any, **kwargs: Any) -> Any:
     if not any(isinstance(x, SymbolicTensor) for x in arguments.values()):
         return builtins.complex(*args, **kwargs)
     if not all(isinstance(x, (SymbolicTensor, bool, int, float, complex)) for x in arguments.values()):
-        raise_from_python(builtins.complex, *map(_sample, arguments.values()))
+        call_for_program(builtins.complex, *map(_sample, arguments.values()))  # raises
     numbers = {name: as_python_number(x) for name, x in arguments.items()}
     real, imag = numbers.get("real", 0), numbers.get("imag")
     if imag is None and _is_complex(real):
@@ -149,7 +149,7 @@ def refuse_complex(function: Callable[..., Any], *args: Any) -> None:
     """
     complex_tensors = [x for x in args if isinstance(x, SymbolicTensor) and x.dtype.is_complex]
     if any(x.weak for x in complex_tensors):
-        raise_from_python(function, *map(_sample, args))
+        call_for_program(function, *map(_sample, args))  # raises
     elif complex_tensors and is_compiled():
         raise StagingError("a complex NumPy number is converted to a real one, for which NumPy warns", current_place())
 
@@ -160,7 +160,7 @@ def _refuse_kinds(function: Callable[..., Any], *args: Any) -> None:
     try:
         function(*samples)
     except TypeError:
-        raise_from_python(function, *samples)
+        call_for_program(function, *samples)  # raises
     except (ValueError, ArithmeticError):
         pass  # the sample value is outside the function's domain
 
