@@ -22,7 +22,8 @@ class Coordinator:
     """
 
     def __init__(self, clean_stop_exception_types: tuple[type[BaseException], ...] | None = None) -> None:
-        self._clean_stop_types = clean_stop_exception_types or (OutOfRangeError,)
+        clean_stop_types = (OutOfRangeError,) if clean_stop_exception_types is None else clean_stop_exception_types
+        self._clean_stop_types = tuple(clean_stop_types)
         self._stop_condition = threading.Condition(new_lock())
         self._is_stop_requested = False
         self._error: BaseException | None = None
@@ -32,13 +33,22 @@ class Coordinator:
         """Return whether a stop was requested."""
         return self._is_stop_requested
 
-    def request_stop(self, ex: BaseException | None = None) -> None:
-        """Request that all threads stop; `join` raises the error `ex`, except for `clean_stop_exception_types`."""
-        if ex is not None and not isinstance(ex, self._clean_stop_types) and self._error is None:
-            self._error = ex
+    def request_stop(self, ex: BaseException | tuple[Any, Any, Any] | None = None) -> None:
+        """Request that all threads stop, because of an error or the result of `sys.exc_info()` if `ex` is given.
+
+        `join` raises the error of the first request, unless it is one of `clean_stop_exception_types`.
+        """
+        error = ex[1] if isinstance(ex, tuple) else ex
         with self._stop_condition:
+            if not self._is_stop_requested and not isinstance(error, self._clean_stop_types):
+                self._error = error
             self._is_stop_requested = True
             self._stop_condition.notify_all()
+
+    def raise_requested_exception(self) -> None:
+        """Raise the error with which the stop was requested, if there is one."""
+        if self._error is not None:
+            raise self._error
 
     def clear_stop(self) -> None:
         self._is_stop_requested = False
@@ -74,7 +84,6 @@ class Coordinator:
         deadline = time.monotonic() + stop_grace_period_secs
         for thread in all_threads:
             thread.join(max(0.0, deadline - time.monotonic()))
-        if self._error is not None:
-            raise self._error
+        self.raise_requested_exception()
         if any(thread.is_alive() for thread in all_threads) and not ignore_live_threads:
             raise RuntimeError(f"Coordinator stopped with threads still running: {all_threads}")

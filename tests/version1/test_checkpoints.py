@@ -40,7 +40,7 @@ def test_checkpoints_in_sessions(tmp_path):
         assert session.run(list(pair)) == [3.0, 4.0]
 
 
-@pytest.mark.parametrize("assignments", [{"/": "new/"}, {"scoped/": "new/scoped/", "a": "new/a"}])
+@pytest.mark.parametrize("assignments", [{"/": "new/"}, [("/", "new/")], {"scoped/": "new/scoped/", "a": "new/a"}])
 def test_initial_values_from_a_checkpoint(saved, assignments):
     with ac.Graph().as_default(), tf.Session() as session:
         with tf.variable_scope("new"):

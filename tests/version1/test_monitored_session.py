@@ -75,6 +75,24 @@ def test_the_end_of_the_input_ends_the_block() -> None:
     assert elements == [0, 1, 2]
 
 
+def test_queues_are_filled_while_the_session_is_open() -> None:
+    with tf.Graph().as_default():
+        numbers = train.batch(train.range_input_producer(4, num_epochs=1, shuffle=False).dequeue(), 2)
+        batches = []
+        with train.MonitoredSession() as session:
+            while not session.should_stop():
+                batches.append(session.run(numbers).tolist())
+    assert batches == [[0, 1], [2, 3]]
+
+
+def test_an_error_of_a_queue_runner_ends_the_block() -> None:
+    with tf.Graph().as_default():
+        batch = train.batch([v1.placeholder(tf.float32, [])], 2)
+        error = pytest.raises(tf.errors.InvalidArgumentError, match="You must feed a value")
+        with error, train.MonitoredSession() as session:
+            session.run(batch)
+
+
 def test_hooks_feed_and_compute(caplog: pytest.LogCaptureFixture) -> None:
     with tf.Graph().as_default() as graph:
         a = v1.placeholder(tf.float32, (), name="a")
@@ -115,6 +133,8 @@ def test_arguments_of_hooks() -> None:
         train.LoggingTensorHook([])
     with tf.Graph().as_default(), pytest.raises(RuntimeError, match="Global step should be created"):
         train.MonitoredSession(hooks=[train.StopAtStepHook(last_step=1)])
+    with pytest.raises(ValueError, match="Either every_secs or every_steps"):
+        train.SecondOrStepTimer()
     timer = train.SecondOrStepTimer(every_steps=3)
     due = [step for step in range(7) if timer.should_trigger_for_step(step) and timer.update_last_triggered_step(step)]
     assert due == [0, 3, 6]

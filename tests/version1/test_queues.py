@@ -127,6 +127,37 @@ def test_an_error_of_a_runner_reaches_the_coordinator(session):
         coordinator.join(threads)
 
 
+def test_the_last_thread_of_a_runner_closes_the_queue(session):
+    class Ended:
+        def run(self, operation):
+            if operation == "close":
+                closings.append(operation)
+            else:
+                barrier.wait(10)
+                raise tf.errors.OutOfRangeError("the input has ended")
+
+    barrier = threading.Barrier(2)
+    for _ in range(50):
+        closings = []
+        runner = tf.train.QueueRunner("queue", ["enqueue"] * 2, "close", "cancel")
+        for thread in runner.create_threads(Ended(), start=True):
+            thread.join(10)
+        assert closings == ["close"]
+
+
+def test_only_the_first_request_to_stop_has_an_error():
+    coordinator = tf.train.Coordinator()
+    coordinator.request_stop()
+    coordinator.request_stop(ValueError("later"))
+    coordinator.join()
+    coordinator = tf.train.Coordinator(clean_stop_exception_types=[])
+    with coordinator.stop_on_exception():
+        raise tf.errors.OutOfRangeError("first")
+    for raise_error in (coordinator.raise_requested_exception, coordinator.join):
+        with pytest.raises(tf.errors.OutOfRangeError, match="first"):
+            raise_error()
+
+
 def test_batches_of_structures(session):
     rows, labels = np.arange(6.0).reshape(3, 2), ["a", "b", "c"]
     row, label = tf.train.slice_input_producer([rows, labels], num_epochs=1, shuffle=False)

@@ -74,6 +74,14 @@ def test_optimizers(name):
     assert len(optimizer.get_slot_names()) == SLOTS.get(name, 1)
 
 
+def test_names_of_slots_are_those_of_checkpoints_of_tensorflow():
+    variable = tf.get_variable("w", initializer=1.0)
+    optimizer = tf.train.RMSPropOptimizer(0.5, momentum=0.5, centered=True)
+    optimizer.minimize(variable * variable)
+    names = {slot: optimizer.get_slot(variable, slot).op.name for slot in optimizer.get_slot_names()}
+    assert names == {"rms": "w/RMSProp", "mg": "w/RMSProp_1", "momentum": "w/RMSProp_2"}
+
+
 def test_gradients_can_be_changed_before_they_are_applied():
     v = tf.Variable([1.0, 2.0])
     unused = tf.Variable(1.0)
@@ -153,6 +161,8 @@ def test_savers(tmp_path):
             session.run([n.assign_add(1), v.assign(v * 0.0)])
         assert [os.path.basename(path) for path in paths] == ["model-7", "model-8", "model-9"]
         assert saver.last_checkpoints == paths[1:] and tf.train.latest_checkpoint(tmp_path) == paths[2]
+        saver.recover_last_checkpoints(paths)  # the first has been deleted
+        assert saver.last_checkpoints == paths[1:]
         assert not tf.train.checkpoint_exists(paths[0])
         saver.restore(session, paths[1])
         assert session.run(n) == 8 and not session.run(v).any()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from autoconv.api.control.graph_variable import GraphVariable, outside_of_control_flow
@@ -15,12 +15,14 @@ from autoconv.train import latest_checkpoint
 from autoconv.train.reader import CheckpointReader, open_checkpoint
 
 
-def init_from_checkpoint(ckpt_dir_or_file: Any, assignment_map: Mapping[str, Any]) -> None:
+def init_from_checkpoint(
+    ckpt_dir_or_file: Any, assignment_map: Mapping[str, Any] | Iterable[tuple[str, Any]]
+) -> None:  # fmt: skip
     """Make the values in a checkpoint the initial values of variables of the default graph.
 
-    A key of `assignment_map` is a name in the checkpoint, with a variable or its name as the value; or a scope in the
-    checkpoint ("scope/", or "/" for all names), with a scope of the graph as the value. Raises ValueError for a name
-    that the checkpoint or the graph lacks, and for another shape.
+    A key of `assignment_map`, a dict or a list of pairs, is a name in the checkpoint, with a variable or its name
+    as the value; or a scope in the checkpoint ("scope/", or "/" for all names), with a scope of the graph as the
+    value. Raises ValueError for a name that the checkpoint or the graph lacks, and for another shape.
 
     >>> import tempfile
     >>> path = autoconv.train.Checkpoint(v=autoconv.Variable(5.0)).save(tempfile.mkdtemp() + "/c")
@@ -33,7 +35,8 @@ def init_from_checkpoint(ckpt_dir_or_file: Any, assignment_map: Mapping[str, Any
     """
     path = os.fspath(ckpt_dir_or_file)
     reader = open_checkpoint(latest_checkpoint(path) or path if os.path.isdir(path) else path)
-    for source, target in assignment_map.items():
+    pairs = assignment_map.items() if isinstance(assignment_map, Mapping) else assignment_map
+    for source, target in pairs:
         for key, variable in _pairs(reader, source, target):
             _set_initial_value(reader, key, variable)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,6 +16,7 @@ from autoconv.compat.v1.collections import (
 from autoconv.compat.v1.default_graph import get_default_graph
 from autoconv.compat.v1.session import Session
 from autoconv.compat.v1.summary import merge_all
+from autoconv.compat.v1.train.queue_runner import start_queue_runners
 from autoconv.compat.v1.train.saver import Saver
 from autoconv.compat.v1.train.saver_hooks import CheckpointSaverHook, SummarySaverHook
 from autoconv.compat.v1.train.session_hooks import (
@@ -122,7 +124,7 @@ class ChiefSessionCreator(SessionCreator):
 
 
 class MonitoredSession:
-    """A session that calls hooks before and after each run.
+    """A session that calls hooks before and after each run; threads of the graph's queue runners fill its queues.
 
     An OutOfRangeError in the block means the end of the input, and is not propagated. `should_stop()` is true once a
     hook has requested a stop; from then on `run` raises RuntimeError.
@@ -148,11 +150,15 @@ class MonitoredSession:
         self._coordinator, self._grace_seconds = Coordinator(), stop_grace_period_secs
         self._session: Session | None = (session_creator or ChiefSessionCreator()).create_session()
         self.graph = self._session.graph
+        start_queue_runners(self._session, self._coordinator)
         for hook in self._hooks:
             hook.after_create_session(self._session, self._coordinator)
 
     def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
-        """Run the fetches, together with those of the hooks; raises RuntimeError once a stop was requested."""
+        """Run the fetches, together with those of the hooks; raises RuntimeError once a stop was requested.
+
+        If the run fails since the thread of a queue runner has failed, the error of the thread is raised.
+        """
         if self._session is None or self._coordinator.should_stop():
             raise RuntimeError("Run called even after should_stop requested.")
         context = SessionRunContext(SessionRunArgs(fetches, feed_dict, options), self._session)
@@ -167,7 +173,11 @@ class MonitoredSession:
             (hook, arguments.fetches)
             for hook, arguments in run_args_by_hook.items() if arguments is not None and arguments.fetches is not None
         ]
-        result, *hook_values = self._session.run([fetches, *(fetch for _, fetch in hook_fetches)], feed_dict=feeds)
+        try:
+            result, *hook_values = self._session.run([fetches, *(fetch for _, fetch in hook_fetches)], feed_dict=feeds)
+        except Exception:
+            self._coordinator.raise_requested_exception()
+            raise
         value_by_hook = {hook: value for (hook, _), value in zip(hook_fetches, hook_values, strict=True)}
         for hook in self._hooks:
             hook.after_run(context, SessionRunValues(value_by_hook.get(hook), options, run_metadata))
@@ -192,17 +202,21 @@ class MonitoredSession:
         self._close(has_failed=False)
 
     def _close(self, has_failed: bool) -> None:
-        """Close the session if it is open; call the method `end` of the hooks unless the block has failed."""
+        """Close the session if it is open; call the method `end` of the hooks unless the block has failed.
+
+        The threads of the queue runners are stopped first; raises the error of a thread that has failed.
+        """
         session, self._session = self._session, None
         if session is None:
             return
-        try:
-            if not has_failed:
-                for hook in self._hooks:
-                    hook.end(session)
-        finally:
-            self._coordinator.request_stop()
-            session.close()
+        with contextlib.closing(session):
+            try:
+                if not has_failed:
+                    for hook in self._hooks:
+                        hook.end(session)
+            finally:
+                self._coordinator.request_stop()
+                self._coordinator.join(stop_grace_period_secs=self._grace_seconds, ignore_live_threads=True)
 
     def __enter__(self) -> MonitoredSession:
         return self

@@ -296,11 +296,11 @@ class RMSPropOptimizer(Optimizer):
     def _update(self, gradient: Any, variable: Any) -> list[Any]:
         rate, decay, momentum, epsilon = (self._hyperparameter(value, variable) for value in self._hyperparameters)
         squares = self._slot(variable, "rms", initial=1.0)
-        velocity = self._slot(variable, "momentum", label=f"{self._name}_1")
+        velocity = self._slot(variable, "momentum", label=f"{self._name}_{2 if self._centered else 1}")
         mean_square = squares.assign(decay * squares + (1 - decay) * gradient * gradient)
         assignments, variance = [mean_square], mean_square
         if self._centered:
-            gradients = self._slot(variable, "mg", label=f"{self._name}_2")
+            gradients = self._slot(variable, "mg", label=f"{self._name}_1")
             mean_gradient = gradients.assign(decay * gradients + (1 - decay) * gradient)
             assignments, variance = [mean_square, mean_gradient], mean_square - mean_gradient * mean_gradient
         step = velocity.assign(momentum * velocity + rate * gradient / sqrt(variance + epsilon))

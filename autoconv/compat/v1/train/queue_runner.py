@@ -75,23 +75,23 @@ class QueueRunner:
 
     def _run(self, session: Any, operation: Any, coordinator: Any) -> None:
         """Run the operation, in a thread, until a stop is requested or its input has ended."""
+        has_input_ended = False
         try:
             while coordinator is None or not coordinator.should_stop():
                 with recording(region=None):
                     session.run(operation)
         except self.queue_closed_exception_types:
-            with self._lock:
-                is_last_thread = self._running_counts[session] == 1
-            if is_last_thread:
-                _run_quietly(session, self.close_op)
+            has_input_ended = True
         except Exception as error:
             if coordinator is not None:
                 coordinator.request_stop(error)
             else:
                 self._errors.append(error)
-        finally:
-            with self._lock:
-                self._running_counts[session] -= 1
+        with self._lock:
+            self._running_counts[session] -= 1
+            is_last_thread = not self._running_counts[session]
+        if has_input_ended and is_last_thread:
+            _run_quietly(session, self.close_op)
 
     def _cancel_on_stop(self, session: Any, coordinator: Any) -> None:
         """Wait, in a thread, until a stop is requested, then cancel the queue."""

@@ -26,8 +26,8 @@ class Saver:
     """A saver writes the variables of a session to files and restores them, also from files of TensorFlow's savers.
 
     `var_list` is a list of variables, or a dict of them by their names in the file; by default all that the graph has
-    when the saver is created. The last `max_to_keep` checkpoints are kept, with 0 all, and in
-    addition one of each `keep_checkpoint_every_n_hours`.
+    when the saver is created. The last `max_to_keep` checkpoints are kept, with 0 all, and in addition one of each
+    `keep_checkpoint_every_n_hours`.
 
     >>> import tempfile
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
@@ -80,7 +80,9 @@ class Saver:
     def set_last_checkpoints(self, last_checkpoints: Sequence[str]) -> None:
         self._checkpoints = [(path, time.time()) for path in last_checkpoints]
 
-    recover_last_checkpoints = set_last_checkpoints
+    def recover_last_checkpoints(self, checkpoint_paths: Sequence[str]) -> None:
+        """Set the list of checkpoints that are kept to those of the path prefixes that have files."""
+        self.set_last_checkpoints([path for path in checkpoint_paths if checkpoint_exists(path)])
 
     def save(
         self, sess: Session | None, save_path: str, global_step: Any = None, latest_filename: str | None = None,

@@ -57,8 +57,6 @@ class CheckpointSaverHook(SessionRunHook):
     ) -> None:  # fmt: skip
         if saver is not None and scaffold is not None:
             raise ValueError("You cannot provide both saver and scaffold.")
-        if save_secs is None and save_steps is None:
-            raise ValueError("Either every_secs or every_steps should be provided.")
         self._saver, self._scaffold, self._folder = saver, scaffold, checkpoint_dir
         self._prefix = os.path.join(checkpoint_dir, checkpoint_basename)
         self._timer = SecondOrStepTimer(save_secs, save_steps)

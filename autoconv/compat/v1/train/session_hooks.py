@@ -99,7 +99,7 @@ class NanLossDuringTrainingError(RuntimeError):
 class SecondOrStepTimer:
     """A timer that triggers at the first step and then every `every_secs` seconds or `every_steps` steps.
 
-    Raises ValueError if both are given.
+    Raises ValueError unless one of them is given.
 
     >>> timer = autoconv.compat.v1.train.SecondOrStepTimer(every_steps=2)
     >>> due = []
@@ -113,6 +113,8 @@ class SecondOrStepTimer:
     def __init__(self, every_secs: float | None = None, every_steps: int | None = None) -> None:
         if every_secs is not None and every_steps is not None:
             raise ValueError("Can only provide one of every_secs and every_steps.")
+        if every_secs is None and every_steps is None:
+            raise ValueError("Either every_secs or every_steps should be provided.")
         self._seconds, self._steps = every_secs, every_steps
         self.reset()
 
