@@ -328,18 +328,18 @@ def _leaves_in_structure(value: Any, template: Template | None) -> list[Any] | N
         if isinstance(value, dict):
             if set(value) != set(template.keys):
                 return None
-            parts = [value[key] for key in template.keys]
+            children = [value[key] for key in template.keys]
         elif type(value) is template.kind:
-            parts = [getattr(value, key) for key in template.keys]
+            children = [getattr(value, key) for key in template.keys]
         else:
             return None
     elif isinstance(value, (list, tuple)) and len(value) == len(template.children):
-        parts = list(value)
+        children = list(value)
     else:
         return None
     result: list[Any] = []
-    for part, child in zip(parts, template.children, strict=True):
-        child_leaves = _leaves_in_structure(part, child)
+    for child, child_template in zip(children, template.children, strict=True):
+        child_leaves = _leaves_in_structure(child, child_template)
         if child_leaves is None:
             return None
         result += child_leaves

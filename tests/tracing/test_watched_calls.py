@@ -94,6 +94,18 @@ def test_items_of_lists_are_restored_before_the_call_runs_again():
     assert len(compiled.concrete_functions) == 1
 
 
+def test_items_of_defaults_are_restored_before_the_call_runs_again():
+    @ac.compile
+    def count(n, steps=[0], *, rounds=[0]):  # noqa: B006 the call changes them
+        rounds[0] += 1
+        while n > 0:
+            n -= 1
+            steps[0] += 1
+        return steps[0], rounds[0]
+
+    assert [count(n) for n in (30_000, 2, 30_000)] == [(30_000, 1), (30_002, 2), (60_002, 3)]
+
+
 @pytest.mark.parametrize("function, n", [(logged, 50_000), (guarded, 50_000), (guarded, 3)])
 def test_calls_with_effects_or_handlers_are_not_ended(function, n):
     LOG.clear()

@@ -122,9 +122,9 @@ def _logaddexp2(b: GraphBuilder, dtype: DType, x: Value, y: Value) -> Value:
 
 def _modf(b: GraphBuilder, dtype: DType, x: Value) -> tuple[Value, Value]:
     x = b.cast(x, dtype=dtype)
-    whole = b.trunc(x)
-    fraction = b.select(b.is_inf(x), b.zeros_like(x), b.subtract(x, whole))
-    return b.copysign(fraction, x), whole
+    integral = b.trunc(x)
+    fraction = b.select(b.is_inf(x), b.zeros_like(x), b.subtract(x, integral))
+    return b.copysign(fraction, x), integral
 
 
 def _ldexp(b: GraphBuilder, dtype: DType, x: Value, exponent: Value) -> Value:

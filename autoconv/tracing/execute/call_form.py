@@ -306,8 +306,8 @@ def _is_immutable(value: Any) -> bool:
 
 def _has_known_plain_keys(layout: Parts | Instance) -> bool:
     """Return whether a dict has keys that native code can build, all of which are present on every call."""
-    parts = [arm for part in layout.parts for arm in part.alternatives]
-    may_lack_keys = any(isinstance(part, Static) and part.value is MISSING for part in parts)
+    alternatives = [alternative for part in layout.parts for alternative in part.alternatives]
+    may_lack_keys = any(isinstance(layout, Static) and layout.value is MISSING for layout in alternatives)
     return bool(layout.keys) and not may_lack_keys and all(type(key) in _CONSTANT_TYPES for key in layout.keys or ())
 
 

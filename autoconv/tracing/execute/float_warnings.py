@@ -75,7 +75,7 @@ class FloatErrors:
         self.undoable_calls = _UNDOABLE_CALLS if self._can_undo or self.plain_calls else 0
         self.is_certain = warns and (warns_of_constants or any(map(_has_error_of_constants, graph.nodes)))
         self._filters: list[Any] = []
-        self._frequency, self._flagged_calls, self._seen_flags, self._next_rerun = "", 0, 0, _RERUN_LIMIT
+        self._frequency, self._flagged_calls, self._seen_flags, self._next_rerun = "", 0, 0, 0
 
     def take_flags(self) -> int:
         """Return and clear the flags that are set in this thread; return 0 if calls do not run again for flags."""

@@ -247,25 +247,25 @@ class _CheckWriter:
         self.writer.require(f"{self.writer.constant(cls)}.__mro__ is {self.writer.constant(cls.__mro__)}")
         read_names = self._reads.names_for_class(cls) if self._reads is not None else None
         for base in filter(is_user_code, cls.__mro__):
-            attributes = guarded_class_attributes(base, read_names)
-            parts = {name: part for name, part in attributes if (id(base), name) not in self._input_keys}
+            attributes = dict(guarded_class_attributes(base, read_names))
+            values = {name: value for name, value in attributes.items() if (id(base), name) not in self._input_keys}
             namespace = self.writer.constant(vars(base))
             self.writer.require(f"len({namespace}) == {len(vars(base))}")
-            # Keeps the parts alive, so that their ids stay unique.
-            self.writer.constant([part for part in parts.values() if not isinstance(part, np.ndarray)])
-            ids = self.writer.constant([id(part) for part in parts.values()])
-            self.writer.require(f"[*map(id, map({namespace}.get, {self.writer.constant(list(parts))}))] == {ids}")
-            functions = [function for part in parts.values() for function in _functions_of(part)]
-            self._compare_functions([part for part in functions if is_user_code(part) and _is_compared_by_parts(part)])
-            for name, part in parts.items():
-                if type(part) is dict and not part:
+            # Keeps the values alive, so that their ids stay unique.
+            self.writer.constant([value for value in values.values() if not isinstance(value, np.ndarray)])
+            ids = self.writer.constant([id(value) for value in values.values()])
+            self.writer.require(f"[*map(id, map({namespace}.get, {self.writer.constant(list(values))}))] == {ids}")
+            functions = [function for value in values.values() for function in _functions_of(value)]
+            self._compare_functions([*filter(_is_compared_by_parts, filter(is_user_code, functions))])
+            for name, value in values.items():
+                if type(value) is dict and not value:
                     self.writer.require(f"not {namespace}[{name!r}]")
-                elif isinstance(part, enum.Enum):
-                    self.compare(part, f"{namespace}[{name!r}]")
-                elif not (_never_changes(part) or _has_only_compared_functions(part)):
+                elif isinstance(value, enum.Enum):
+                    self.compare(value, f"{namespace}[{name!r}]")
+                elif not (_never_changes(value) or _has_only_compared_functions(value)):
                     fingerprint = self._fingerprint_of_class_value
                     expression = f"{self.writer.constant(fingerprint)}({namespace}[{name!r}])"
-                    self.writer.require(f"{expression} == {self.writer.constant(fingerprint(part))}")
+                    self.writer.require(f"{expression} == {self.writer.constant(fingerprint(value))}")
 
     def _compare_functions(self, functions: list[types.FunctionType]) -> None:
         """Compare the code, defaults and attributes of functions, all at once."""
@@ -303,8 +303,8 @@ def _functions_of(value: Any) -> list[Any]:
     """Return the functions inside a function, class-level method or property."""
     if isinstance(value, (staticmethod, classmethod)):
         return [value.__func__]
-    parts = (value.fget, value.fset, value.fdel) if type(value) is property else (value,)
-    return [part for part in parts if isinstance(part, types.FunctionType)]
+    candidates = (value.fget, value.fset, value.fdel) if type(value) is property else (value,)
+    return [candidate for candidate in candidates if isinstance(candidate, types.FunctionType)]
 
 
 def _has_only_compared_functions(value: Any) -> bool:

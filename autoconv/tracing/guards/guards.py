@@ -298,14 +298,14 @@ class Guards:
         `expected` is the former fingerprint of the object or list.
         """
         # The forms of fingerprints are those that the module `fingerprints` describes.
-        parts = [*raw_items(value)] if isinstance(value, (list, tuple)) else []
-        if parts and expected[0] is type(value) and len(expected[1]) == len(parts):
-            for position, (part, before) in enumerate(zip(parts, expected[1], strict=True)):
-                if isinstance(part, np.ndarray):
-                    if before is not None and type(value) is list and self._differs(part, before):
-                        yield journal.item_location(value, position), part
+        items = [*raw_items(value)] if isinstance(value, (list, tuple)) else []
+        if items and expected[0] is type(value) and len(expected[1]) == len(items):
+            for position, (item, before) in enumerate(zip(items, expected[1], strict=True)):
+                if isinstance(item, np.ndarray):
+                    if before is not None and type(value) is list and self._differs(item, before):
+                        yield journal.item_location(value, position), item
                 elif isinstance(before, tuple) and depth:
-                    yield from self._changed_parts(part, before, depth - 1)
+                    yield from self._changed_parts(item, before, depth - 1)
         attributes = attributes_of(value) if is_user_code(type(value)) else {}
         if not attributes or len(expected) != 3 or not depth:
             return

@@ -343,12 +343,12 @@ class Signature:
 
     def format_text(self) -> str:
         """Format the signature as in error messages."""
-        parts: list[str] = []
+        parameter_texts: list[str] = []
         has_star = False
         for position, parameter in enumerate(self.python_signature.parameters.values()):
             text = _STARS.get(parameter.kind, "") + parameter.name
             if parameter.kind is parameter.KEYWORD_ONLY and not has_star:
-                parts.append("*")
+                parameter_texts.append("*")
             has_star = has_star or parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
             equals = "="
             if self.specs is not None and position < len(self.specs):
@@ -357,8 +357,8 @@ class Signature:
                 text, equals = f"{text}: {Literal(parameter.default)}", " = "
             if parameter.default is not parameter.empty:
                 text += f"{equals}<captured_default_value>"
-            parts.append(text)
-        return f"({', '.join(parts)})"
+            parameter_texts.append(text)
+        return f"({', '.join(parameter_texts)})"
 
 
 _STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}

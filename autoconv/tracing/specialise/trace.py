@@ -168,8 +168,8 @@ class TraceSession:
 
     def _rebuilt_structures(self, arguments: list[Any]) -> list[Any]:
         """Return the structures in rebuilt arguments, except containers whose changes the trace records."""
-        parts = find_structures_to_flatten(arguments, self.subject.signature.is_leaf, is_under_compile=False)
-        return [part for part in parts if type(part) not in TRACED_TO_PLAIN]
+        structures = find_structures_to_flatten(arguments, self.subject.signature.is_leaf, is_under_compile=False)
+        return [structure for structure in structures if type(structure) not in TRACED_TO_PLAIN]
 
     def _dict_orders(self, argument: Any) -> list[list[Any]]:
         """Return the keys of each rebuilt dict in an argument, in order: templates do not include the order."""

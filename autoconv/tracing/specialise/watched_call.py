@@ -3,7 +3,7 @@
 The work of a `while` loop over numbers has no bound that its code shows. Such a call runs as plain Python while a trace
 function of `sys` counts its lines, and raises an exception in it after `_MAX_LINES`. The call can then run again in
 another form, because its code changes nothing from outside: it stores to local names and items of its own values, calls
-builtins without effects, and catches no exceptions. Items of lists among its arguments are restored.
+builtins without effects, and catches no exceptions. Items of lists among its arguments and defaults are restored.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class _EndedEarly(BaseException):
 
 def call_watched(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the result of a plain call, or ENDED_EARLY after `_MAX_LINES` lines; raise its exceptions."""
-    contents = list(_lists_among((*args, *kwargs.values())))
+    items_before = list(_lists_among(_values_of_call(function, args, kwargs)))
     remaining = _MAX_LINES
 
     def count_line(frame: Any, event: str, argument: Any) -> Any:
@@ -75,8 +75,8 @@ def call_watched(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     try:
         return function(*args, **kwargs)
     except _EndedEarly:
-        for values, items in contents:
-            values[:] = items
+        for list_, items in items_before:
+            list_[:] = items
         return ENDED_EARLY
     finally:
         sys.settrace(None)
@@ -86,8 +86,13 @@ def may_be_watched(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
     """Return whether a call can be ended at any line, and run again as if it had not begun."""
     if type(function) is not types.FunctionType or function.__closure__ or sys.gettrace() is not None:
         return False
-    values = (*args, *kwargs.values(), *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
-    return _is_restorable(values, itertools.count()) and _is_repeatable(function, {})
+    is_restorable = _is_restorable(_values_of_call(function, args, kwargs), itertools.count())
+    return is_restorable and _is_repeatable(function, {})
+
+
+def _values_of_call(function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the arguments and the defaults, in whose lists a call may store items."""
+    return *args, *kwargs.values(), *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()
 
 
 def _is_restorable(values: Any, counter: Iterator[int]) -> bool:

@@ -124,14 +124,14 @@ def _template_text(template: Template | None, leaves: Iterator[Any]) -> str:
     return _container_text(template.kind, template.keys, [_template_text(child, leaves) for child in template.children])
 
 
-def _container_text(kind: Any, keys: Sequence[Any] | None, parts: list[str]) -> str:
-    """Return the text of a container of parts, as TensorFlow writes it."""
+def _container_text(kind: Any, keys: Sequence[Any] | None, item_texts: list[str]) -> str:
+    """Return the text of a container, as TensorFlow writes it."""
     if isinstance(kind, TypeSpec):
         return repr(kind)
     name = kind.__name__.capitalize() if kind in (list, tuple, dict) else kind.__name__
     if keys is not None:
-        parts = [f"{key!r}: {text}" for key, text in zip(keys, parts, strict=True)]
-    return f"{name}[{', '.join(parts)}]"
+        item_texts = [f"{key!r}: {text}" for key, text in zip(keys, item_texts, strict=True)]
+    return f"{name}[{', '.join(item_texts)}]"
 
 
 def _layout_text(layout: Layout) -> str:
