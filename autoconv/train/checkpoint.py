@@ -17,9 +17,16 @@ from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.regions import recording
 from autoconv.storage.arrays import write_arrays
 from autoconv.storage.files import folder_lock, read_json, write_json
-from autoconv.train.deferred import restore_attribute
+from autoconv.train.deferred import deferred_restorations, restore_attribute, waiting_container
 from autoconv.train.object_graph import is_trackable, object_graph, stored_arrays
-from autoconv.train.reader import FORMAT, INDEX_SUFFIX, VERSION, checkpoint_exists, open_checkpoint
+from autoconv.train.reader import (
+    FORMAT,
+    INDEX_SUFFIX,
+    VERSION,
+    CheckpointReader,
+    checkpoint_exists,
+    open_checkpoint,
+)
 from autoconv.train.restoration import CheckpointLoadStatus, InitializationOnlyStatus, Restoration
 from autoconv.train.state import get_checkpoint_state, update_checkpoint_state
 
@@ -72,6 +79,8 @@ class Checkpoint:
             setattr(self, name, value)
 
     def __setattr__(self, name: str, value: Any) -> None:
+        for restoration, number in deferred_restorations(self, name):
+            value = waiting_container(value, restoration, number)
         object.__setattr__(self, name, value)
         if not name.startswith("_") and is_trackable(value):
             self._parts[name] = value
@@ -137,7 +146,7 @@ class Checkpoint:
         Objects created later are restored when they become attributes. Raises NotFoundError without the
         checkpoint, DataLossError where it is damaged, and ValueError for a variable of another shape.
         """
-        return CheckpointLoadStatus(Restoration(open_checkpoint(os.fspath(save_path)), self._root, self._own_parts()))
+        return self._restore(open_checkpoint(os.fspath(save_path)))
 
     def restore(
         self, save_path: str | os.PathLike[str] | None, options: CheckpointOptions | None = None
@@ -155,7 +164,18 @@ class Checkpoint:
             ) from None
         if reader.nodes and "save_counter" in reader.nodes[0].children:
             _ = self.save_counter  # created here, so that it is matched like the other parts
-        return CheckpointLoadStatus(Restoration(reader, self._root, self._own_parts()))
+        return self._restore(reader)
+
+    def _restore(self, reader: CheckpointReader) -> CheckpointLoadStatus:
+        """Restore the values, and prepare lists and dicts among the attributes for items that are added later."""
+        restoration = Restoration(reader, self._root, self._own_parts())
+        if reader.nodes:
+            for name, value in self._parts.items():
+                if name in reader.nodes[0].children:
+                    container = waiting_container(value, restoration, reader.nodes[0].children[name])
+                    object.__setattr__(self, name, container)
+                    self._parts[name] = container
+        return CheckpointLoadStatus(restoration)
 
     def _own_parts(self) -> Mapping[str, Any]:
         """Return the attributes of the checkpoint itself if another object is the root, else {}."""

@@ -61,6 +61,21 @@ def test_later_objects_are_restored_when_they_become_attributes(tmp_path, wrap):
     assert type(net) is Net
 
 
+def test_items_of_attributes_are_restored_when_they_are_added(tmp_path):
+    saved = ac.train.Checkpoint(values=[ac.Variable(float(i)) for i in range(4)], named={"a": ac.Variable(7.0)})
+    path = saved.save(tmp_path / "x")
+    restored = ac.train.Checkpoint(values=[ac.Variable(-1.0)])
+    status = restored.restore(path)
+    restored.named = {}
+    added = [ac.Variable(-1.0) for _ in range(4)]
+    restored.values.append(added[0])
+    restored.values += added[1:3]
+    restored.named["a"] = added[3]
+    assert [v.numpy() for v in restored.values] == [0.0, 1.0, 2.0, 3.0]
+    assert added[3].numpy() == 7.0
+    status.assert_consumed()
+
+
 def test_items_that_a_list_gets_later(tmp_path):
     path = ac.train.Checkpoint(parts=[ac.Variable(1.0), ac.Variable(2.0)]).write(tmp_path / "c")
     parts = [ac.Variable(0.0)]
