@@ -99,7 +99,7 @@ def _varied_loop_results(
 def varied_state(
     body: Graph, input_flags: Sequence[bool], state_count: int, heap: Heap, outer_graphs: tuple[Graph, ...] = ()
 ) -> list[bool]:
-    """Return which parameters of a loop's body are varied in some iteration, given the varied inputs of the loop."""
+    """Return which parameters of a loop's body are varied in some iteration; `input_flags` are those of the loop."""
     flags = list(input_flags)
     while True:
         heap_held_varied = heap.holds_varied

@@ -153,7 +153,7 @@ def _induction_variables(node: Node, child: Region, remaining_count: Value) -> d
 
 
 def _constant_step(parameter: Value, next_value: Value) -> int:
-    """Return the constant step of an int64 induction variable; 0 where there is none."""
+    """Return the constant step of an int64 induction variable; 0 for other parameters."""
     addition, type_ = next_value.node, parameter.type
     if addition is None or not isinstance(type_, TensorType) or (type_.dtype, type_.shape) != (int64, ()):
         return 0

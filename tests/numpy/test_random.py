@@ -29,6 +29,14 @@ def test_draws_of_all_kinds():
     check(f, (1,), (2,), (2,))
 
 
+def test_bounds_beside_constants_and_probabilities():
+    def f(x, p):
+        rng = np.random.default_rng(4)
+        return rng.uniform(1.0, x), rng.uniform(-x, -2.5), rng.choice(3, p=p), rng.binomial(5, p)
+
+    check(f, (np.array([3.0, 4.0]), np.array([0.25, 0.25, 0.5])))
+
+
 def test_draws_in_loops_and_branches():
     def f(seed, steps):
         rng = np.random.default_rng(seed)

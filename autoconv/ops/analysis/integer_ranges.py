@@ -123,7 +123,7 @@ class RangeAnalysis:
         self._visit(graph, [None] * len(graph.parameters))
 
     def _visit(self, graph: Graph, parameter_ranges: Sequence[Range | None], owner: Node | None = None) -> Ranges:
-        """Return the ranges of the outputs, given those of the parameters."""
+        """Visit the nodes of a graph, or of a region of `owner`, and return the ranges of the outputs."""
         if owner is not None and self._owner_of_region.setdefault(graph, owner) is not owner:
             self._shared_regions.add(graph)
         for value, range_ in zip(graph.parameters, parameter_ranges, strict=True):

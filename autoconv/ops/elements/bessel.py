@@ -70,7 +70,7 @@ def _scaled_rule(order: int) -> Rule:
 
 
 def _unscaled_rule(scaled_rule: Rule) -> Rule:
-    """Return the rule of I(x), given that of e^-|x|·I(x)."""
+    """Return the rule of I(x); `scaled_rule` is that of e^-|x|·I(x)."""
     def rule(b: Elements, x: Any) -> Any:
         if x.dtype not in _HANKEL_START:
             return None

@@ -227,7 +227,7 @@ def _cholesky(x: Any, *, symmetric_gradient: bool = False) -> Any:
 
 
 def _smaller_size(first: Dimension, second: Dimension) -> Dimension:
-    """Return the smaller of two sizes; None where it is unknown."""
+    """Return the smaller of two sizes; None if it is unknown."""
     if isinstance(first, int) and isinstance(second, int):
         return min(first, second)
     return first if first == second else None

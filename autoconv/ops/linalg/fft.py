@@ -63,7 +63,7 @@ def _irfft_type(x: TensorType, *, length: int | None = None, norm: str = "backwa
 
 
 def _complex_kernel(function: Any) -> Any:
-    """Return the kernel of a complex transform, given NumPy's function; it keeps the operand's dtype."""
+    """Return the kernel that calls NumPy's complex transform `function`, and keeps the operand's dtype."""
     def run(x: Any, *, axes: tuple[int, ...] = (-1,), norm: str = "backward") -> Any:
         _check_not_empty(x, axes)
         return function(x, axes=axes, norm=norm).astype(np.asarray(x).dtype, copy=False)

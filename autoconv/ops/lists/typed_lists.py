@@ -193,7 +193,7 @@ def _advance(x: bytearray, cursor: bytearray, *, element: TensorType) -> np.ndar
 def _define(
     name: str, result: Callable[..., Any], kernel: Callable[..., Any], effects: Effects, graphdef: str = ""
 ) -> None:
-    """Define an op without gradient; the name in GraphDefs is the op's in camel case unless given."""
+    """Define an op without gradient; by default, its name in GraphDefs is `name` in camel case."""
     define(
         name=name, graphdef=graphdef or "".join(map(str.capitalize, name.split("_"))), result=result, kernel=kernel,
         gradient=_NO_GRADIENT, effects=effects,

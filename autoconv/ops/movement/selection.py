@@ -100,7 +100,7 @@ def _one_hot(
 
 
 def _one_hot_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return the sum of the cotangents where the result is `on_value`, and that where it is `off_value`."""
+    """Return the sums of the cotangents over the elements with `on_value`, and over those with `off_value`."""
     (cotangent,), (indices, on_value, off_value, *depth) = cotangents, inputs
     true, false = (b.constant(value=np.array(value)) for value in (True, False))
     is_hot = b.one_hot(indices, true, false, *depth, **{**attributes, "dtype": bool_})

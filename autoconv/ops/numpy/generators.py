@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,12 @@ from autoconv.ops.record import define, no_gradient
 from autoconv.ops.values.generator_types import GENERATOR, generator_class, global_generator
 
 _EFFECTS = Effects.READ | Effects.WRITE | Effects.RAISE
+# Changes of the floats of example draws, until a draw succeeds: floats may be probabilities, whose sum is 1, or bounds
+# above or below a constant.
+_FLOAT_CHANGES: tuple[Callable[[Any], Any], ...] = (
+    lambda x: x, lambda x: x / np.sum(x, dtype=x.dtype), lambda x: x + x.dtype.type(1000),
+    lambda x: x - x.dtype.type(1000),
+)  # fmt: skip
 _INCREMENTS = (0, 2, 50)  # added to the integers of example draws
 
 
@@ -69,10 +75,11 @@ def type_of_draw(
     draw_examples = functools.partial(
         _draw_examples, class_, inputs, method=method, arguments=arguments, keywords=keywords
     )
-    sizes = (1,) if are_sizes_known else (1, 3)
-    draws, last_error = draw_examples(sizes)
-    if not draws and inputs:  # floats may be probabilities
-        draws, last_error = draw_examples(sizes, normalises=True)
+    draws: list[Any] = []
+    for change_floats in _FLOAT_CHANGES if inputs else _FLOAT_CHANGES[:1]:
+        draws, last_error = draw_examples((1,) if are_sizes_known else (1, 3), change_floats)
+        if draws:
+            break
     if not draws:
         assert last_error is not None
         if inputs:
@@ -91,20 +98,19 @@ def type_of_draw(
 
 
 def _draw_examples(
-    class_: type, inputs: Sequence[TensorType], sizes: Sequence[int], normalises: bool = False, *, method: str,
-    arguments: tuple[Argument, ...], keywords: tuple[Any, ...],
+    class_: type, inputs: Sequence[TensorType], sizes: Sequence[int], change_floats: Callable[[Any], Any], *,
+    method: str, arguments: tuple[Argument, ...], keywords: tuple[Any, ...],
 ) -> tuple[list[Any], Exception | None]:  # fmt: skip
     """Return the results of draws with example arguments, and the last error, or None.
 
     Unknown sizes are each of `sizes` in turn. Integers are 1 plus each of `_INCREMENTS` in turn, since an integer may
-    be a size or a number of choices. If `normalises` is true, the examples of floats have the sum 1.
+    be a size or a number of choices. Floats are `change_floats(example)`.
     """
     draws: list[Any] = []
     last_error: Exception | None = None
     for size, increment in itertools.product(sizes, _INCREMENTS):
         arrays = [example(x, size) for x in inputs]
-        if normalises:
-            arrays = [x / np.sum(x, dtype=x.dtype) if x.dtype.kind == "f" and x.size else x for x in arrays]
+        arrays = [change_floats(x) if x.dtype.kind == "f" and x.size else x for x in arrays]
         arrays = [x + x.dtype.type(increment) if x.dtype.kind in "iu" else x for x in arrays]
         generator: Any = np.random.default_rng(0) if class_ is np.random.Generator else class_(0)
         try:
