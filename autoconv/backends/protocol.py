@@ -30,7 +30,7 @@ class OpenSizes(Protocol):
     """The open dimensions that code for any size takes."""
 
     def accepts_values(self, values: Mapping[str, int]) -> bool:
-        """Return whether the code is valid for these values of the plain symbols, which determine the others."""
+        """Return whether the code is valid for these values of atomic symbols, by name (see `graph.dimensions`)."""
 
 
 class CompiledGraph(Protocol):

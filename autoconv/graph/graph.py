@@ -222,7 +222,7 @@ class Graph:
         return total
 
     def walk(self) -> Iterator[Node]:
-        """Iterate over every node, those of regions (and of called graphs) after the first node that owns them."""
+        """Iterate over every node once. Nodes of a region or called graph follow the first node that has the region."""
         return _walk(self, {self})
 
     def subgraphs(self) -> list[Graph]:
@@ -313,7 +313,7 @@ def compute_effects(graph: Graph) -> None:
 
 
 def op_effects(op: Op, attributes: Mapping[str, Any], inputs: Sequence[Value]) -> Effects:
-    """Return the effects of an op without those of regions and without the error of a failed broadcast."""
+    """Return the effects of an op alone: without regions, and without the error of a failed broadcast."""
     effects = op.effects  # constant, or a function of the types and attributes
     return effects if isinstance(effects, Effects) else effects([value.type for value in inputs], attributes)
 

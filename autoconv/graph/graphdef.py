@@ -134,7 +134,7 @@ def _reference(value: Value) -> str:
 
 
 def _controls(graph: Graph, node: Node, earlier_nodes: list[Node]) -> list[str]:
-    """Return the control inputs: those of the program, and the last earlier node with conflicting effects."""
+    """Return the control inputs: the program's, and the last earlier node with conflicting effects."""
     names = list(graph.controls.get(node.name, ()))
     effects = node.effects & ~Effects.RAISE
     conflicts = [

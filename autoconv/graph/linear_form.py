@@ -35,7 +35,7 @@ class LinearForm:
         return LinearForm().plus(self, factor=factor)
 
     def range(self, ranges: Mapping[Atom, Range]) -> Range:
-        """Return the interval of the form, given those of its atoms; any other atom is an int64."""
+        """Return the interval of the form; `ranges` has intervals of atoms, and any other atom is an int64."""
         low = high = self.constant
         for atom, coefficient in self.terms.items():
             ends = sorted(coefficient * end for end in ranges.get(atom, INT64_RANGE))

@@ -178,7 +178,7 @@ class ArrayType:
 
 
 def dense_strides(shape: Sequence[Dimension], dtype: DType) -> tuple[int | None, ...]:
-    """Return the strides of a new C-contiguous array; those of the axes before one of unknown size are None."""
+    """Return the strides of a new C-contiguous array; strides of the axes before one of unknown size are None."""
     strides: list[int | None] = []
     stride: int | None = dtype.size
     for size in reversed(shape):

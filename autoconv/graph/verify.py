@@ -70,7 +70,7 @@ def _verify_graph(graph: Graph, path: str, verified_graphs: set[Graph]) -> None:
 
 
 def _check_name(location: str, name: str, names: set[str]) -> None:
-    """Add a name to those of the graph; raise VerificationError if it is among them."""
+    """Add a name to `names`, the names of the graph; raise VerificationError if the name is taken."""
     if name in names:
         raise VerificationError(f"{location} has a name that another node or parameter of the graph has too")
     names.add(name)

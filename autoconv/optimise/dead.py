@@ -26,7 +26,7 @@ from autoconv.ops.analysis.static_positions import has_valid_positions
 def remove_dead(graph: Graph, contract: str = "function") -> Graph:
     """Remove unused nodes, in regions too.
 
-    Nodes that write, print or draw stay; those that at most raise are removed under the "function" contract only.
+    Nodes that write, print or draw stay. A node that does no more than raise is removed under the contract "function".
     Unused results of a cond or a call are removed, with the region outputs and captures that only they need. Loop
     state that only feeds itself is removed, too. Calls of recursive functions keep all results, and the graph keeps its
     parameters and outputs.

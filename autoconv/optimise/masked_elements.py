@@ -62,8 +62,8 @@ class _MaskRewriter(Rewriter[None]):
     """The pass over one graph.
 
     "Masked values" are computed only from elements under one mask. `_masks` maps them to (mask, shape of the whole
-    array), `_costs` to the number of elementary functions that compute them. `_whole_values` maps those that were
-    replaced to their values for the whole array; `_values_in_use` are the masked values that stay.
+    array), `_costs` to the number of elementary functions that compute them. `_whole_values` maps replaced
+    values to their values for the whole array; `_values_in_use` are the masked values that stay.
     """
 
     def __init__(self, graph: Graph, shared: None, copies: dict[Graph, Graph] | None = None) -> None:

@@ -15,7 +15,7 @@ class ReadOnlyArrays:
     """Read-only arrays of a graph and its regions: a greatest fixed point.
 
     To promote an array is to replace it by its contents, a tensor. `values`, the promoted arrays, starts with all that
-    can be promoted; those with an unsuitable definition or use are removed until nothing changes. The state of a loop
+    can be promoted; arrays with an unsuitable definition or use are removed until nothing changes. The state of a loop
     is promoted if the arrays of all iterations are, and if the initial array is promoted or never written.
     `arguments` are the promoted parameters of the graph itself, which stay arrays and are loaded. `rebuilt_results` are
     promoted results of loops that are also used as arrays; an array is made of them after the loop.
@@ -148,7 +148,7 @@ class ReadOnlyArrays:
     # ---- uses
 
     def _has_promotable_uses(self, value: Value) -> bool:
-        """Return whether each use needs only the contents, or the array can be made again for the others."""
+        """Return whether each use needs only the contents, or the array can be rebuilt for uses that need more."""
         if self._needs_only_contents(value):
             return True
         return value.node is not None and value.node.op.traits.repeats and self._can_be_rebuilt(value)

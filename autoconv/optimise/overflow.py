@@ -55,6 +55,7 @@ def may_change_kind(node: Node) -> bool:
     if node.op.name == "python_power":
         return not any(_is_complex(value) for value in node.inputs)
     if node.op.name == "object_unbox":
+        # A bool as an index would be a mask, of another meaning than an int.
         is_mask = node.attributes.get("index") == "item" and node.inputs[0].type == ObjectType("bool")
         return node.attributes["type"].weak and (is_mask or node.inputs[0].type not in _NUMBER_TYPES)
     if node.op.name == "object_box":

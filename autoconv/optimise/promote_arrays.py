@@ -109,7 +109,7 @@ class _Promotion(Rewriter[ReadOnlyArrays]):
         return result.node.inputs[result.index] not in self.shared.values
 
     def _convert_input(self, node: Node, position: int) -> Value:
-        """Return an operand in the copy: the contents of a promoted array where only those are used, else the array."""
+        """Return an operand in the copy: a promoted array's contents if the node needs only these, else the array."""
         value = node.inputs[position]
         if value in self._rebuilt_arrays and not self.shared.is_read(node, position):
             return self._rebuilt_arrays[value]

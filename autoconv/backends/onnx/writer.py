@@ -284,7 +284,7 @@ class Writer(ShapeWriter):
 
 
 def _common_sizes(shapes: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Return the sizes in which all shapes agree, and None for the others, which become open."""
+    """Return a shape with the sizes in which all shapes agree; other sizes become open, None."""
     if len({len(shape) for shape in shapes}) > 1:
         raise GraphUnfit("shape", "the number of dimensions changes")
     return tuple(sizes[0] if len(set(sizes)) == 1 else None for sizes in zip(*shapes, strict=True))

@@ -87,7 +87,7 @@ def _cells_of_item(item: Item) -> list[Cell]:
 
 
 def _collect_stored_cells(node: Node, cells: Sequence[frozenset[Cell]], stored: set[Cell]) -> None:
-    """Add the cells that a node may write to `stored`; `cells` has those that each of its inputs may stand for."""
+    """Add the cells that a node may write to `stored`; `cells` has, for each input, the cells that it may stand for."""
     op = node.op
     if op.traits.stores_into is not None:
         stored |= cells[op.traits.stores_into]

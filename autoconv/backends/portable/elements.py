@@ -16,7 +16,7 @@ from autoconv.ops.elements.special import erf, erfc
 
 
 class Elementwise(Arrays):
-    """The operations that element rules (`autoconv.ops.elements.Elements`) and ops' rules use, by those of `Arrays`."""
+    """The operations that element rules (`autoconv.ops.elements.Elements`) and ops' rules use, composed of `Arrays`."""
 
     avoids_library_calls = False  # so that element rules call elementary functions by name, see `libm`
     # {name in the C library: name in StableHLO}, of functions that the runtime has; others are composed of operations.

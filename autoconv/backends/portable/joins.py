@@ -92,7 +92,7 @@ class JoinedArrays:
         return result
 
     def values_of_arm(self, arm: int, contents: dict[Cell, Term]) -> list[Term]:
-        """Return an arm's contents of new arrays, and its tags; `contents` are those of its cells at its end."""
+        """Return an arm's contents of new arrays, and its tags; `contents` are by cell, at the end of the arm."""
         values = []
         for new_array in self._new_arrays:
             cell = new_array.cells[arm]

@@ -77,7 +77,7 @@ class LoopState:
         return all(sources is not None and sources <= parameters for sources in origins)
 
     def _make_choices(self) -> None:
-        """Represent the arrays that change in the loop as choices among those that exist before it."""
+        """Represent the arrays that change in the loop as choices among the arrays that exist before it."""
         self._choice_positions, self.exchanged_positions = sorted(self.exchanged_positions), set()
         for i in self._choice_positions:
             self._options += [

@@ -113,7 +113,7 @@ class ArrayWriter(Control):
         return [Term(self, text, dtype, shape) for text, (dtype, shape) in zip(names, results, strict=False)]
 
     def _follows_from(self, operands: Sequence[Term], result: Term) -> Term:
-        """Mark the result of an operation as a size expression if the operands are such; return it."""
+        """Mark the result of an operation as a size expression if all operands are size expressions; return it."""
         is_discrete = result.dtype.is_integer or result.dtype.is_bool
         result.is_size_expression = is_discrete and bool(operands) and all(x.is_size_expression for x in operands)
         return result

@@ -303,7 +303,7 @@ def _array_over(buffer: Any, address: int, form: _ArrayForm) -> np.ndarray:
 def _runner(
     compiled: Any, client_device: ClientDevice, results: Sequence[TensorType]
 ) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """Return a function that runs an executable on buffers: if jax is installed its own, which takes half the time."""
+    """Return a function that runs an executable on buffers: jax's own if there is jax, as it takes half the time."""
     try:
         core, make_handler = import_module("jax.core"), import_module("jaxlib._jax").array_result_handler
         sharding = import_module("jax.sharding").SingleDeviceSharding(client_device.device)
@@ -345,7 +345,7 @@ def _compile(text: str | bytes, client_device: ClientDevice) -> Any:
 
 @cache
 def _versions(client_device: ClientDevice) -> tuple[str, ...]:
-    """Return the versions and settings that an executable depends on besides its module."""
+    """Return the versions and settings that an executable depends on, in addition to its module."""
     flags = os.environ.get("XLA_FLAGS", "")
     client, device = client_device.client, client_device.device
     identity = client.platform, client.platform_version, device.device_kind, device.id

@@ -37,6 +37,7 @@ def _get_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, An
                     sizes, shape[axis], entry.with_operands(bounds_of_operands)
                 )
             )
+        # The position has to be in range.
         elif isinstance(entry, At) and isinstance(entry.index, int) and isinstance(size := shape[axis], Symbol):
             sizes.require_nonnegative(plus(size, -entry.index - 1) if entry.index >= 0 else plus(size, entry.index))
     if is_basic(spec):

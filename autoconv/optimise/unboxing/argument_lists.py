@@ -1,4 +1,4 @@
-"""Lists of numbers passed as arguments: those that are only read become typed lists of their items."""
+"""Lists of numbers passed as arguments: a list that is only read becomes a typed list of its items."""
 
 from __future__ import annotations
 

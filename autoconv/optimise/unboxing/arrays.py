@@ -1,4 +1,4 @@
-"""NumPy arrays made from lists of numbers, and from lists of such lists; lists of the elements of arrays."""
+"""NumPy arrays made from lists of numbers or from nested lists, and lists made from arrays (`tolist`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kind inference by unification: find objects that are numbers of one kind, and lists of these that do not escape.
+"""Kind inference by unification: find objects that are numbers of one kind, and lists of them that do not escape.
 
 Values that may be one object share a cell (Steensgaard, Points-to Analysis in Almost Linear Time). The lattice of a
 cell's kind is None (nothing known) < one kind < OTHER; kinds only rise, to a fixed point. Conservative: a list with a
@@ -204,7 +204,7 @@ class Kinds:
             self._ban_sites(list_cell)
 
     def _ban_lists_of(self, cell: Cell, kind_before: Kind) -> None:
-        """Ban the lists of a cell that rises to OTHER, and those that it traverses if it was an iterator."""
+        """Ban the lists of a cell that rises to OTHER; for the cell of an iterator, the lists that it traverses too."""
         self._ban_sites(cell)
         if cell.content is not None and kind_before != LIST:
             self._ban_sites(cell.content)
@@ -249,7 +249,7 @@ class Kinds:
                     self._ban_sites(cell)
                 cell = find_root(cell.content or cell)
                 if output_by_cell.get(cell) is value:
-                    break  # a list that contains itself is banned elsewhere
+                    break  # a list that contains itself: `_holds_numbers` is false, so it is banned
 
     def _apply_rules(self, graph: Graph) -> None:
         """Apply the rules to each node of a graph and its regions, once."""
@@ -290,7 +290,7 @@ class Kinds:
             self.widen_kind_of(value, OTHER)
 
     def _propagate_through_regions(self, node: Node) -> None:
-        """Unify the values that are passed into regions and out of them; escape those of unknown nodes."""
+        """Unify the values that are passed into regions and out of them; for unknown nodes, these values escape."""
         if node.op.traits.control:
             for source, target in flow_edges(node):
                 if source is None:  # an exception

@@ -76,7 +76,7 @@ def _product_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 def _list_and_count(kinds: Kinds, node: Node) -> tuple[Value, Value | None]:
-    """Return the list operand and the other operand, which is None if it is a list as well."""
+    """Return the list operand and the other operand, which is None if both are lists."""
     first, second = node.inputs
     if kinds.number_kind(first) == LIST:
         return first, None if kinds.number_kind(second) == LIST else second

@@ -57,7 +57,7 @@ def rewrite_by_kinds(graph: Graph, kinds: Kinds) -> Graph:
 
 
 class _GraphCopier:
-    """The rewrite of a graph and its regions. `_copies` maps those that were begun to their copies."""
+    """The rewrite of a graph and its regions. `_copies` maps graphs to their copies, which may not be complete yet."""
 
     def __init__(self, kinds: Kinds, float_boxing: str) -> None:
         self._kinds = kinds

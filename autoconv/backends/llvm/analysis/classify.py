@@ -29,7 +29,7 @@ from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.index_spec import At, NewAxis, Rest, Slice, has_only_static_entries
 from autoconv.ops.traits import Reduction
 
-# Registered functions that return a node's lowering class, by op name; None leaves the node to the rules here.
+# Registered functions that return a node's lowering class, by op name; None leaves the node to the rules of this file.
 CLASSIFIERS: dict[str, Callable[[Node], str | None]] = {}
 # Functions, as in CLASSIFIERS, for nodes with complex operands or results.
 COMPLEX_CLASSIFIERS: dict[str, Callable[[Node], str | None]] = {}
@@ -41,8 +41,8 @@ OBJECT_OPS: dict[str, Callable[[Node], bool]] = {}
 MEMORY_OPS: dict[str, Callable[[Node], bool]] = {}
 # The lowering classes of the ops that compute sizes, and of the views that such sizes make.
 SIZE_CLASSES: dict[str, str] = {}
-# Ops beside elementwise ones and reductions whose native code takes sizes that the graph computes. Arrays of such sizes
-# go to the kernels of all other ops.
+# Ops whose native code takes sizes that the graph computes, in addition to elementwise ops and reductions. For arrays
+# of such sizes, all other ops run by their kernels.
 COMPUTED_SIZE_OPS: set[str] = set()
 # Functions that estimate the work of nodes that one thread executes, in units of 0.05 ns, by op name.
 SERIAL_WORK: dict[str, Callable[[Node], int]] = {}

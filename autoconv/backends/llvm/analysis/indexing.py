@@ -96,7 +96,7 @@ def item_shape(node: Node) -> Shape:
 
 
 def updates_in_routine(node: Node, lowering: str) -> bool:
-    """Return whether a node is an update of an item of so many elements that a function of its own pays."""
+    """Return whether a node updates an item of so many elements that its loops should be a separate function."""
     shape = item_shape(node) if lowering == "update" else None
     return shape is not None and is_known(shape) and math.prod(shape) >= _MIN_LONG_PART  # type: ignore[arg-type]
 
@@ -108,8 +108,8 @@ def _sliced_size(size: Dimension, bounds: Sequence[Any]) -> Dimension:
 def shares_loop(node: Node) -> bool:
     """Return whether a scatter joins the loop that computes its updates.
 
-    A scatter of single elements is not vectorised, and neither would be the nodes that share its loop. Updates that are
-    the positions as well are in memory before the loop, as positions are checked there.
+    A scatter of single elements is not vectorised, and neither would be the nodes that share its loop. If an operand is
+    both the updates and the positions, it is in memory before the loop, where positions are checked.
     """
     shape = part_shape(node)
     run_shape = shape[_leading_rank(node) :]
@@ -176,7 +176,7 @@ def single_positions(node: Node) -> list[tuple[Value, int]]:
 
 
 def _is_single(operands: Any) -> bool:
-    """Return whether an entry's operand is a number, which an entry for arrays of unknown rank may have as well."""
+    """Return whether an entry's operand is a number, as it may be where the rank of the operand was unknown."""
     return bool(operands) and is_scalar(operands[0].type)
 
 

@@ -35,7 +35,7 @@ def is_int64_scalar(type_: Type) -> TypeGuard[TensorType]:
 def is_static_array(type_: Type) -> TypeGuard[TensorType]:
     """Return whether values are held as plain ndarrays of static shape, C-contiguous and aligned.
 
-    Complex scalars are held as such arrays, and count.
+    True for complex scalars too: they are held as arrays without dimensions.
     """
     return (
         isinstance(type_, TensorType)

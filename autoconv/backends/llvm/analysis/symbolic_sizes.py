@@ -39,7 +39,7 @@ class OpenSizes:
     nonnegative_sizes: tuple[Symbol, ...] = ()
 
     def accepts_values(self, values: Mapping[str, int]) -> bool:
-        """Return whether the code is valid for these values of the plain symbols, which determine the others."""
+        """Return whether the code is valid for these values of the atomic symbols, by name."""
         return all(evaluate_dimension(symbol, values) >= SMALLEST_OPEN_SIZE for symbol in self.symbols) and all(
             evaluate_dimension(size, values) >= 0 for size in self.nonnegative_sizes
         )

@@ -1,4 +1,4 @@
-"""Sizes of tensors that are loaded from arrays in memory: those of the arrays, or of parts of them."""
+"""Sizes of tensors that are loaded from arrays in memory, or from parts of arrays."""
 
 from __future__ import annotations
 

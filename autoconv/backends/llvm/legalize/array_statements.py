@@ -180,7 +180,7 @@ class _Fusion:
         return self.step_indices[value]
 
     def add_input(self, operand: Value) -> int:
-        """Add an input unless it is there; return its index."""
+        """Add an input, unless `inputs` has it already; return its index."""
         if operand not in self.inputs:
             self.inputs.append(operand)
         return self.inputs.index(operand)
@@ -202,7 +202,7 @@ class _Statements:
     assignments    inputs and steps of each store that becomes a statement
     totals         inputs, steps and reduction of each node that becomes a total
     fused_nodes    nodes that become part of a statement or a total
-    target_checks  nodes that compare sizes with those of an assignment's target
+    target_checks  nodes that compare sizes with the sizes of an assignment's target
     pair_checks    nodes that compare the sizes of two arrays
     parts          parts of tensors that are read in place
     """

@@ -85,6 +85,8 @@ class _SymbolCounter:
 class NamedSizes(Rewriter[_SymbolCounter]):
     """Rewrite one graph. `symbols_by_key` maps descriptions of sizes to symbols, with those of enclosing graphs."""
 
+    span: Any = None  # of the node that is rewritten
+
     def __init__(
         self,
         graph: Graph,
@@ -172,8 +174,6 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         """Append a node and return its result, if it has one."""
         node = self.copy.add(op, inputs, attributes, types=types, span=self.span)
         return node.results[0] if node.results else None
-
-    span: Any = None  # of the node that is rewritten
 
     def add_with_shape(
         self, node: Node, inputs: Sequence[Value], result_shape: Sequence[Dimension], **attributes: Any

@@ -44,7 +44,7 @@ def _may_expand(node: Node) -> bool:
 def _expand_node(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
     """Return the values that replace a node's results; None if the node stays."""
     if any(_is_empty_list(value) for value in inputs) and not leads_to_recursion(node):
-        # Each use gets an empty list of its own, so that each can be a stack.
+        # Each use gets a separate empty list, so that each list can be a stack.
         operands = [copy_node(copy, v.node, ()).results[0] if v.node and _is_empty_list(v) else v for v in inputs]
         return copy_node(copy, node, operands, [clone(region, _expand_node) for region in node.regions]).results
     if node.op.name in _IDENTITIES and inputs[0].type == node.results[0].type:
@@ -159,7 +159,7 @@ def _reduce(b: GraphBuilder, name: str, x: Value, node: Node) -> Any:
 
 
 def _number_rule(name: str) -> Rule:
-    """Return the rule of a reduction that reduces a number here, and an array by its composite rule, if any."""
+    """Return the rule of a reduction: a number is reduced by `_reduce`, an array by its composite rule, if any."""
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         if is_scalar(inputs[0].type):
             return _reduce(b, name, inputs[0], node)

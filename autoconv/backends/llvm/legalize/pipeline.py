@@ -47,7 +47,7 @@ LEGALISATIONS = (
     Legalisation(name="rotate_loops", transform=rotate_loops),  # before interchange: tests become scalars
     Legalisation(name="interchange_loops", transform=interchange),
     Legalisation(name="order_statistics", transform=select_order_statistics),
-    Legalisation(name="computed_sizes", transform=name_computed_sizes),  # last of those that copy regions
+    Legalisation(name="computed_sizes", transform=name_computed_sizes),  # after all passes that copy regions
     Legalisation(name="unroll_short_axes", transform=unroll_components),
     Legalisation(name="lent_loads", transform=mark_lent_loads),  # marks nodes that no pass but the next one copies
     Legalisation(name="promote_handler_cells", transform=promote_cells),  # last: no other pass meets cells

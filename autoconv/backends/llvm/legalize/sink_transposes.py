@@ -106,7 +106,7 @@ def _sink(loads: dict[Value, Value], copy: Graph, node: Node, inputs: list[Value
 def take_transposed_outputs(graph: Graph) -> frozenset[int]:
     """Replace outputs that reverse the dimensions of a new array by this array; return their positions.
 
-    Nothing else may refer to the array: the entry transposes it in place. NumPy's result is in column order as well.
+    Nothing else may refer to the array: the entry transposes it in place. The result is in column order, as NumPy's is.
     """
     sources: dict[int, Value] = {}
     for i, value in enumerate(graph.outputs):

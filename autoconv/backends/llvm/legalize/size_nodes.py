@@ -1,4 +1,4 @@
-"""Ops that compute sizes at run time, and views whose shapes contain such sizes; they are not in the registry of ops.
+"""Ops that compute sizes at run time, and views of computed sizes; they are not in the registry of ops.
 
     sizes_bound       the tensor, C-contiguous; its sizes become the values of the symbols in its type
     sizes_forgotten   the tensor with unknown dimensions, for values that leave the scope of the symbols

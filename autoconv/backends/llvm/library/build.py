@@ -93,7 +93,7 @@ def _write_graph_variant(
 def _write_library_function(
     form: LibraryForm, failures: Failures, variant_count: int, target_processor: Processor
 ) -> str:  # fmt: skip
-    """Return the text of the C functions of a library: the function itself, and those for messages and memory."""
+    """Return the text of the C functions of a library: the function, its messages, and the release of results."""
     module = ModuleText()
     module.constant("code", _error_code_global(target_processor))
     write_function(form, module, failures, variant_count)

@@ -35,8 +35,8 @@ def reduce_to_triangle(r: RoutineText, a: Matrix, rows: Operand, columns: Operan
 def reflect_column(r: RoutineText, a: Matrix, k: Operand, rows: Operand, factors: str) -> None:
     """Make the reflection that maps the column k, from the row k on, to a real multiple of the unit vector.
 
-    The multiple replaces the first element, and the rest of the reflection's vector the others; `factors` gets τ, which
-    is 0 where the column is such a multiple already.
+    The multiple replaces the first element; the reflection's vector, without its first element, replaces the others.
+    `factors` gets τ, which is 0 if the column is a real multiple of the unit vector already.
     """
     out, b = r.out, r.b
     next_row = out.add(k, 1)
@@ -65,8 +65,8 @@ def reduce_to_tridiagonal(
 ) -> None:  # fmt: skip
     """Reduce a Hermitian matrix, given by its lower triangle, to a real tridiagonal one, Qᴴ·A·Q.
 
-    Its diagonal is that of `a` afterwards; `off_diagonal` gets the rest. The columns of `vectors` from 1 on are those
-    of the reflections; `workspace` has room for n numbers.
+    The diagonal of `a` becomes its diagonal; `off_diagonal` gets the other diagonal. The columns of `vectors` from 1 on
+    become the vectors of the reflections; `workspace` has room for n numbers.
     """
     out, b = r.out, r.b
     w = Matrix(r, workspace, n)

@@ -177,7 +177,7 @@ _SEGMENT_FOLDS = {
 
 @lowers("reduceat")
 def reduce_segments(writer: Rules, node: Node, x: Term, starts: Term) -> Term | None:
-    """Fold, for each segment, all elements along the axis, those outside of it as neutral ones.
+    """Fold all elements along the axis for each segment, with neutral elements outside of the segment.
 
     A segment ends before the next position; if that is not greater, the segment is a single element.
     """

@@ -26,7 +26,7 @@ def get_item(writer: Rules, node: Node, x: Term, *operands: Term) -> Term | Wind
 
 
 def subscript(writer: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term | Window | None:
-    """Return x[spec]; None for slices of open size, except for those of step 1, and for most masks.
+    """Return x[spec]; None for slices of open size whose step is not 1, and for most masks.
 
     A mask is supported as the first entry, with slices after it, if the runtime has arrays of open size.
     """
@@ -120,7 +120,7 @@ def _take_position(writer: Rules, x: Term, axis: int, position: Any) -> Term:
 
 
 def _slice_axis(writer: Rules, x: Term, axis: int, entry: Slice, operands: Sequence[Term]) -> Term | None:
-    """Take a slice along an axis; None if its size is open and the runtime has no such arrays."""
+    """Take a slice along an axis; None if its size is open and the runtime has no arrays of open size."""
     if entry.is_whole:
         return x
     size, bounds = x.shape[axis], _slice_bounds(entry, operands)
