@@ -153,7 +153,8 @@ def slice_length(size: Dimension, bounds: Sequence[Any], preconditions: list[Dim
     """
     start, stop, step = bounds
     step = 1 if step is None else step
-    if size is None or not isinstance(step, int) or not step or isinstance(start, tuple) or isinstance(stop, tuple):
+    has_vector_bound = isinstance(start, tuple) or isinstance(stop, tuple)
+    if size is None or has_vector_bound or not isinstance(step, int) or not step:
         return None
     if all(isinstance(dimension, int) for dimension in (size, start or 0, stop or 0)):
         return len(range(*slice(start, stop, step).indices(int(size))))  # type: ignore[arg-type]

@@ -85,7 +85,8 @@ def _hoist(
             if not available.can_hoist(node):
                 continue
             traits = node.op.traits
-            if traits.view or traits.generates or reads_only_shapes(node) or node.op.name in _FREE_OPS:
+            is_free = traits.view or traits.generates or reads_only_shapes(node) or node.op.name in _FREE_OPS
+            if is_free:
                 available.free_values.update(node.results)
             elif node.inputs and (not node.op.traits.elementwise or _is_result_no_larger(node)):
                 hoisted_nodes.add(node)

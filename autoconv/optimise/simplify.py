@@ -164,7 +164,8 @@ def _power(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     number = _constant_number(y)
     if number == 1:
         return _if_same_type(x, node)
-    if number == 0.5 and _is_float(x) and x.shape and y.shape == ():
+    is_float_array = _is_float(x) and bool(x.shape)
+    if number == 0.5 and is_float_array and y.shape == ():
         return _add_if_same_type(copy, node, "sqrt", x)  # NumPy does so for arrays, which shows for -inf and -0.0
     if number not in (2, 3) or isinstance(number, bool):
         return None

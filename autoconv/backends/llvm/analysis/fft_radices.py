@@ -22,7 +22,8 @@ def radices(size: int) -> tuple[int, ...] | None:
         while size % radix == 0:
             factors.append(radix)
             size //= radix
-    if len(factors) > 2 and factors[0] == _LARGEST_RADIX and 2 in factors and 4 in factors:
+    has_second_8 = 2 in factors and 4 in factors
+    if has_second_8 and factors[0] == _LARGEST_RADIX:
         factors.remove(2)
         factors.remove(4)
         factors.append(_LARGEST_RADIX)

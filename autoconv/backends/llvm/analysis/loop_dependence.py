@@ -170,7 +170,8 @@ class LoopDependence:
             form = self._index_form(parts[0], size)
             return [] if form is None else [form]
         start, stop, step = parts
-        if not isinstance(entry, Slice) or not (step is None or (isinstance(step, int) and step > 0)):
+        goes_forwards = step is None or (isinstance(step, int) and step > 0)
+        if not isinstance(entry, Slice) or not goes_forwards:
             return []
         first = self._index_form(0 if start is None else start, size)
         end = self._index_form(size if stop is None else stop, size)

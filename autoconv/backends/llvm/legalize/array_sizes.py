@@ -68,6 +68,9 @@ def _slice_key(bounds: tuple[Any, Any, Any]) -> Any:
     """Return a key of a slice's length: the number of elements cut off, as in `x[1:]` and `x[:-1]`, or its bounds."""
     start, stop, step = bounds
     are_numbers = all(bound is None or isinstance(bound, int) for bound in bounds)
-    if not are_numbers or step not in (None, 1) or (start or 0) < 0 or (stop is not None and stop >= 0):
+    if not are_numbers or step not in (None, 1):
+        return bounds
+    cuts_off_ends = (start or 0) >= 0 and (stop is None or stop < 0)
+    if not cuts_off_ends:
         return bounds
     return (start or 0) - (stop or 0)

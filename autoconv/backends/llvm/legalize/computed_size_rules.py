@@ -116,7 +116,8 @@ def size_slice(
         first_position, end_position, _ = slice(start, stop, step).indices(size)
         return first_position, len(range(first_position, end_position, step)), step
     length_after_cut = None
-    if step == 1 and not bounds and (start or 0) >= 0 and (stop is None or stop < 0):
+    cuts_off_ends = not bounds and (start or 0) >= 0 and (stop is None or stop < 0)
+    if step == 1 and cuts_off_ends:
         # The length depends only on how much is cut off: x[1:] and x[:-1] have one symbol.
         length_after_cut = sizes.clamp_at_zero(plus(size, (stop or 0) - (start or 0)))
         if not start:

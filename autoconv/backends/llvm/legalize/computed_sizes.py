@@ -287,12 +287,8 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         if all(factor == 1 for factor in factors_of_value):
             return value
         definition = value.node
-        if (
-            definition is not None
-            and definition.op.traits.elementwise
-            and not definition.op.traits.costly
-            and not definition.effects
-        ):
+        traits = None if definition is None or definition.effects else definition.op.traits
+        if definition is not None and traits is not None and traits.elementwise and not traits.costly:
             return self._rematerialise(definition, target_shape[missing_rank:], factors[missing_rank:])
         key = "stretched", value, factors_of_value
         if key not in self.symbols_by_key:

@@ -70,7 +70,8 @@ def _is_selectable(value: Value, reader_counts: Counter[Value], pick_counts: Cou
     if node is None or node.op.name != "sort" or node.attributes.get("descending"):
         return False
     dtype, shape = value.dtype, value.shape
-    if shape is None or not is_native(dtype) or is_narrow(dtype) or dtype.is_bool or dtype.numpy.kind == "V":
+    is_selectable_dtype = is_native(dtype) and not (is_narrow(dtype) or dtype.is_bool or dtype.numpy.kind == "V")
+    if shape is None or not is_selectable_dtype:
         return False
     size = shape[normalised_axis(node.attributes["axis"], len(shape))]
     if isinstance(size, int) and size <= _MAX_SORTED_ROW:

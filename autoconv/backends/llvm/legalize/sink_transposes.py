@@ -111,7 +111,8 @@ def take_transposed_outputs(graph: Graph) -> frozenset[int]:
     sources: dict[int, Value] = {}
     for i, value in enumerate(graph.outputs):
         perm, node = _perm_of(value), value.node
-        if node is not None and perm is not None and perm == _reverse(len(perm)) and graph.outputs.count(value) == 1:
+        is_reversal = perm is not None and perm == _reverse(len(perm))
+        if node is not None and is_reversal and graph.outputs.count(value) == 1:
             sources[i] = node.inputs[0]
     readers: dict[Value, list[Node]] = {}
     for node in graph.nodes:
