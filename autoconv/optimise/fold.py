@@ -195,7 +195,7 @@ def _add_constant(copy: Graph, node: Node, value: Value, array: np.ndarray) -> V
 def _taken_arm(
     node: Node, inputs: Sequence[Value], constants: Mapping[Value, np.ndarray]
 ) -> Graph | None:
-    """Return the arm taken by a cond with a constant index, if its outputs' types can replace the results'."""
+    """Return the arm taken by a cond with a constant index, if the types allow to inline it; else None."""
     if not node.op.traits.selects or inputs[0] not in constants:
         return None
     index = constants[inputs[0]].item()

@@ -119,7 +119,7 @@ class _RerunAnalysis:
             self.rerun_node, self.reason = self._irreversible_node, reason
 
     def _first_irreversible(self, *graphs: Graph) -> Node | None:
-        """Return the first irreversible node of the graphs."""
+        """Return the first irreversible node of the graphs, or None."""
         nodes = (node for graph in graphs for node in graph.walk())
         return next((node for node in nodes if not node.regions and self._is_irreversible(node)), None)
 

@@ -239,7 +239,7 @@ def _move_constant_sizes(node: Node, inputs: list[Value]) -> tuple[list[Value], 
 
 
 def _move_symbolic_sizes(node: Node, inputs: list[Value], attributes: Any, sizes: Sizes) -> tuple[list[Value], Any]:
-    """Move symbolic amounts of padding from an operand to an attribute, in which native code takes any symbols."""
+    """Move symbolic amounts of padding from an operand to an attribute, where native code takes them; return both."""
     sizes_trait = node.op.traits.sizes
     has_padding_operand = sizes_trait is not None and sizes_trait.form == "pairs" and len(inputs) >= 2
     if not has_padding_operand or attributes.get("mode", "CONSTANT") != "CONSTANT":

@@ -261,6 +261,7 @@ class Lowering(Memory):
         ]
 
     def _lower_arm(self, region: Graph, captures: Sequence[Item], node: Node, cell_count: int) -> _Arm:
+        """Write the nodes of an arm; `cell_count` is the number of cells that exist before the branch."""
         count_before_arm = len(self.cells)
         with self.writer.block([]) as block:
             outputs = [
@@ -289,6 +290,7 @@ class Lowering(Memory):
         return "same" if all(item is first for item in items) else arrays.add(items)
 
     def loop(self, node: Node, operands: list[Item]) -> list[Item]:
+        """Write a `while`, whose state `LoopState` represents; return its results."""
         test, body = node.regions
         state = LoopState(self, node, operands)
 

@@ -172,7 +172,7 @@ class Memory:
     def _set_in_choice(
         self, view: View, tag: Term, value: Term | Window, node: Node, operands: tuple[Term, ...]
     ) -> list[Item] | None:
-        """Write to the chosen array; each other option gets the elements that it has already."""
+        """Write to the chosen array; the others get the elements that they have already. None if there is no form."""
         for i, option in enumerate(options_of(view)):
             part = subscript(self.writer, _require_term(self.load(option)), node.attributes["spec"], operands)
             if not isinstance(part, Term):  # the elements of a mask, for example: whole arrays are written

@@ -40,7 +40,10 @@ def is_catchable(writer: Control, number: Term) -> Term:
 
 
 def match_clauses(writer: Control, node: Node, error: Any) -> Term | None:
-    """Return the position of the clause that catches an exception, or the number of clauses if none does."""
+    """Return the position of the clause that catches an exception, or the number of clauses if none does.
+
+    Return None for values that are no exceptions.
+    """
     if not isinstance(error, CaughtError):
         return None
     clauses = node.attributes["clauses"]

@@ -99,7 +99,7 @@ class Rules(Elementwise):
         return result
 
     def check_sizes(self, node: Node, vector: Term | None) -> Term | None:
-        """Return a vector of sizes; if the program computes them, negative ones set the error word."""
+        """Return the vector of sizes; if the program computes them, negative ones set the error word, and become 0."""
         if vector is None or not self.can_be_sizes(vector) or not has_requested_sizes(node):
             return vector
         is_negative = vector < 0

@@ -90,7 +90,7 @@ class XlaGraph:
         return self._run_natively(arguments) if results is None else results
 
     def _make_host_run(self) -> Callable[[Sequence[Any]], list[Any] | None]:
-        """Return a function that does `_run_by_xla` on the processor; for a graph without writes, a shorter one."""
+        """Return `_run_by_xla`, or for a graph without writes and shared results an equivalent shorter function."""
         variant = self._variants[()]
         assert variant is not None
         module, executable = variant
@@ -140,6 +140,7 @@ class XlaGraph:
         return self._variants.get(values)
 
     def _compile_variant(self, numbers: Mapping[int, int] | None) -> _Variant:
+        """Return the code for these values of integer arguments, by position, or for all; raises GraphUnfit."""
         donated = {
             i for i, value in enumerate(self._graph.parameters)
             if isinstance(value.type, ArrayType) or not self._device.is_host

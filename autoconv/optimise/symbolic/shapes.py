@@ -217,7 +217,7 @@ def _added_dimension_rule(position: int, default_axis: int) -> _Rule:
 
 
 def _requested_dimensions(sizes: Sizes, inputs: Sequence[Value], attribute: Any) -> Shape | None:
-    """Return the requested dimensions: the numbers of the last operand, or the attribute if there is one operand."""
+    """Return the requested dimensions: the last operand's numbers, or the attribute if there is one operand."""
     if len(inputs) < 2:
         return None if attribute is None else tuple(attribute)
     numbers = sizes.numbers.get(inputs[-1])

@@ -1,4 +1,7 @@
-"""NumPy arrays made from lists of numbers or from nested lists, and lists made from arrays (`tolist`)."""
+"""NumPy arrays made from lists of numbers or from nested lists, and lists made from arrays (`tolist`).
+
+A rule returns whether it supports a node; None if that is undecided (see `kind_inference.Rule`).
+"""
 
 from __future__ import annotations
 

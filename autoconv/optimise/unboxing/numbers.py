@@ -1,6 +1,7 @@
 """Rules for boxed numbers: kinds of results, and the scalar ops with Python's meaning that replace object ops.
 
-An op that may leave 64 bits stays on objects where the call cannot be rerun as plain Python: in `late_nodes`.
+A rule returns whether it supports a node; None if that is undecided (see `kind_inference.Rule`). An op that may leave
+64 bits stays on objects where the call cannot be rerun as plain Python: in `late_nodes`.
 """
 
 from __future__ import annotations

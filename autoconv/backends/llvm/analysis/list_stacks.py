@@ -71,6 +71,7 @@ class _ListVersions:
         return frozenset(filter(_has_native_elements, candidates))
 
     def visit(self, graph: Graph) -> None:
+        """Record how a graph and its regions use lists."""
         uses: dict[Value, int] = {}
         for value in graph.parameters:
             if isinstance(value.type, ListType):

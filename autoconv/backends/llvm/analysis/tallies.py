@@ -80,7 +80,7 @@ def _tally_of_result(value: Value, known_tallies: dict[Value, Tally | None], dep
 
 
 def _tally_of_sum(node: Node, known_tallies: dict[Value, Tally | None], depth: int) -> Tally | None:
-    """Return the tally of a tally plus or minus a constant."""
+    """Return the tally of a tally plus or minus a constant; None if no operand is a constant, or the other no tally."""
     x, y = node.inputs
     sign = 1
     if node.op.name == "python_subtract":

@@ -67,7 +67,7 @@ def find_total(node: Node) -> Total | None:
 
 
 def _match_dot_product(squeeze: Node) -> Total | None:
-    """Match a product of two vectors, `squeeze(matmul(expand_dims(x, 0), expand_dims(y, 1)))`."""
+    """Match a product of two vectors, `squeeze(matmul(expand_dims(x, 0), expand_dims(y, 1)))`; None for others."""
     if squeeze.results[0].shape != ():
         return None
     chain = [squeeze, squeeze.inputs[0].node]

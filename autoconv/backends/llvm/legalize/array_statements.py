@@ -341,7 +341,7 @@ class _Statements:
         return fusion.add(value, Step(type_, node.op.name, operand_steps, node.attributes))
 
     def _add_gather(self, node: Node, fusion: _Fusion) -> int | None:
-        """Add a gather: a load of the array at positions that are a leaf of their own."""
+        """Add a gather, and return the index of its step; None if its positions are no leaf."""
         base, positions = node.inputs
         step = self._step_index(positions, fusion)
         if step is None or fusion.steps[step].op:

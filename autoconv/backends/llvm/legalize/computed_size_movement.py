@@ -1,6 +1,6 @@
 """Rules of `computed_sizes` for ops that move, look up or count elements: pads, repetitions, gathers, searches.
 
-A rule holds only where the op has native code for open sizes; elsewhere its kernel runs.
+A rule returns None where the op has no native code for open sizes; then its kernel runs.
 """
 
 from __future__ import annotations

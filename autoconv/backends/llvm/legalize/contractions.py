@@ -65,7 +65,7 @@ def _contract(b: GraphBuilder, inputs: Sequence[Any], operand_labels: list[str],
 def _expand_ellipsis(
     operand_labels: list[str], result_labels: str, shapes: Sequence[Sequence[Dimension]]
 ) -> tuple[list[str], str]:
-    """Replace `...` by unused letters, one for each dimension, aligned from the last."""
+    """Replace `...` in all labels by unused letters, one a dimension, aligned from the last; return the labels."""
     unused_letters = [letter for letter in _LETTERS if letter not in "".join([*operand_labels, result_labels])]
     widths = [len(shape) - len(labels.replace("...", "")) for labels, shape in zip(operand_labels, shapes, strict=True)]
     max_width = max([width for width, labels in zip(widths, operand_labels, strict=True) if "..." in labels], default=0)

@@ -1,4 +1,7 @@
-"""Expand composite ops into ops that have loops: a softmax becomes a maximum, an exp, a sum and a quotient."""
+"""Expand composite ops into ops that have loops: a softmax becomes a maximum, an exp, a sum and a quotient.
+
+A rule returns a value or a tuple of values, or None for a node that stays.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Expand ops that move, cut or select elements into ops that have loops: rules for `expand`."""
+"""Expand ops that move, cut or select elements into ops that have loops: rules for `expand`.
+
+A rule returns a value or a tuple of values, or None for a node that stays.
+"""
 
 from __future__ import annotations
 
@@ -235,7 +238,7 @@ def _matmul(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _transpose_source(b: GraphBuilder, value: Value) -> Value | None:
-    """Return the transpose of the value if a node has it: `A` for `A.T`, and a new `0.5 * A` for `0.5 * A.T`."""
+    """Return the transpose of the value if a node has it: `A` for `A.T`, a new `0.5 * A` for `0.5 * A.T`; else None."""
     node = value.node
     if node is None:
         return None

@@ -179,7 +179,7 @@ class _HandlerDict:
         )
 
     def _type_of(self, node: Node, types: Sequence[Type]) -> Type | None:
-        """Return the type of the number that a node stores, or loads as the default."""
+        """Return the type in `types` of the number that a node stores, or loads as the default; None for others."""
         stored_object = node.inputs[2]
         # A type that is equal comes first, then in exported graphs one that differs in weakness only.
         weakness_modes = (False, True) if self.is_exported else (False,)

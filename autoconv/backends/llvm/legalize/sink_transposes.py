@@ -152,7 +152,8 @@ def _generates_elements(node: Node) -> bool:
     return len(node.inputs) == 1 and traits.shape_only == (0,) and traits.generates and not traits.sizes
 
 
-# Operands and attributes of the node on untransposed operands, and the permutation of its result.
+# Operands and attributes of the node on untransposed operands, and the permutation of its result. The functions that
+# return one return None for a node that has to read the transposed operand.
 Replacement = tuple[list[Value], dict[str, Any], Perm]
 
 

@@ -1,4 +1,7 @@
-"""Rules of constants, of sizes as values, ranges, checks and casts, and of a few elementwise ops."""
+"""Rules of constants, of sizes as values, ranges, checks and casts, and of a few elementwise ops.
+
+A rule returns None for a node that has no form in other runtimes.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """Rules of ops with counts: repetitions, largest elements, distinct elements, and histograms of integers.
 
 If a count is computed, so is the size of the result: only runtimes with arrays of open size can represent it.
+
+A rule returns None for a node that has no form in other runtimes.
 """
 
 from __future__ import annotations

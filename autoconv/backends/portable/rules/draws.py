@@ -1,8 +1,10 @@
 """Rules of random numbers that are drawn until they are accepted: truncated normal, gamma, Poisson and binomial.
 
-Each number has its own blocks (of four words that the generator makes at once), those that it has in
+Each number has its own blocks (of four words that the generator makes at once), the same blocks as in
 `autoconv.ops.random.distributions`, so that the bits are the same. Constants of one or few letters are those of the
 papers: Marsaglia and Tsang (2000) for gamma, Hörmann (1993) for Poisson (PTRS) and binomial (BTRS).
+
+A rule returns None for a node that has no form in other runtimes.
 """
 
 from __future__ import annotations

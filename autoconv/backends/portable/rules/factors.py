@@ -1,8 +1,10 @@
 """Rules of linear systems: LU factorisation with partial pivoting, one column in each iteration of a loop.
 
-The runtimes have no operation for it, or call LAPACK. The method is that of LAPACK's getrf, without blocks: the largest
-element of the column becomes the pivot (Golub and Van Loan, Matrix Computations, section 3.4). The position of a row or
-column is a value of the loop, so it is taken by a mask: the others become 0, and the sum over the axis remains.
+The runtimes have no operation for linear systems, or call LAPACK. The method is that of LAPACK's getrf, without blocks:
+the largest element of the column becomes the pivot (Golub and Van Loan, Matrix Computations, section 3.4). The position
+of a row or column is a value of the loop, so a mask takes it: all others become 0, and the sum over the axis remains.
+
+A rule returns None for a node that has no form in other runtimes.
 """
 
 from __future__ import annotations

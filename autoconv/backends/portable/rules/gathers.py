@@ -1,4 +1,7 @@
-"""Rules of gathers and scatters: all are expressed by the writer's `gather_nd` and `scatter_nd`."""
+"""Rules of gathers and scatters: all are expressed by the writer's `gather_nd` and `scatter_nd`.
+
+A rule returns None for a node that has no form in other runtimes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rules of products, einsum, Fourier transforms, Cholesky factors and triangular systems."""
+"""Rules of products, einsum, Fourier transforms, Cholesky factors and triangular systems.
+
+A rule returns None for a node that has no form in other runtimes.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +92,7 @@ def _expand_ellipsis(inputs: list[str], result: str, has_arrow: bool, ranks: lis
 
 
 def _diagonal(writer: Rules, x: Term, labels: str) -> tuple[Term | None, str]:
-    """Take the diagonal over each label that occurs twice; return it and its labels."""
+    """Take the diagonal over each label that occurs twice; return it with its labels; None for three occurrences."""
     for label in labels:
         if labels.count(label) < 2:
             continue

@@ -1,6 +1,8 @@
 """Rules of lists of arrays: a list is a buffer with a row for each of `capacity` elements, and a length.
 
 An op that would make a list longer than the capacity, an option of the writer, sets the error word.
+
+A rule returns None for a node that has no form in other runtimes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Rules of ops that move elements: shapes, order, joining, padding, and selections of parts."""
+"""Rules of ops that move elements: shapes, order, joining, padding, and selections of parts.
+
+A rule returns None for a node that has no form in other runtimes.
+"""
 
 from __future__ import annotations
 

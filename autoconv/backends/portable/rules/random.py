@@ -2,6 +2,8 @@
 
 Philox is 4x32-10, Threefry 2x32-20; see `autoconv.ops.random`. Uniform numbers and integers are equal to the last bit,
 normal numbers up to rounding.
+
+A rule returns None for a node that has no form in other runtimes.
 """
 
 from __future__ import annotations
@@ -158,7 +160,7 @@ def bits(writer: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
 
 
 def _draw_fractions(writer: Rules, node: Node, seed: Term, count: int, dtype: DType) -> Term | None:
-    """Return `count` numbers in [0, 1)."""
+    """Return `count` numbers in [0, 1); None if the seed has an open size."""
     words = _random_words(writer, seed, 2 * count if dtype is float64 else count, _algorithm(node))
     return None if words is None else words_to_fractions(writer, words, count, dtype)
 

@@ -1,4 +1,7 @@
-"""Rules of reductions, scans, softmax and norms."""
+"""Rules of reductions, scans, softmax and norms.
+
+A rule returns None for a node that has no form in other runtimes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rules of rounding to decimal digits, and of quotients of bools."""
+"""Rules of rounding to decimal digits, and of quotients of bools.
+
+A rule returns None for a node that has no form in other runtimes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rules of sorts and searches. The order is NumPy's: nan comes last, and equal elements stay in order."""
+"""Rules of sorts and searches. The order is NumPy's: nan comes last, and equal elements stay in order.
+
+A rule returns None for a node that has no form in other runtimes.
+"""
 
 from __future__ import annotations
 

@@ -294,7 +294,7 @@ def _box_sizes(writer: Rules, spec: Spec, x: Term, target: Term) -> tuple[list[A
 def _scatter_at(
     writer: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequence[Term], combine: str | None
 ) -> Term | None:
-    """Return `x` with a value written to, or combined with, the elements that the subscript selects."""
+    """Return `x` with a value written to, or combined with, the elements that a subscript selects, or None."""
     positions = subscript(writer, positions_of(writer, x), spec, operands)
     if isinstance(positions, Window) and isinstance(value, Term) and combine is None:
         result = _write_masked(writer, x, value, spec, operands)

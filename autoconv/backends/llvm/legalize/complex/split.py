@@ -170,6 +170,7 @@ class _Writer:
     # ---- control flow
 
     def _write_control(self, node: Node) -> None:
+        """Write a node with regions, which take and return complex values in parts where `_can_be_in_parts` holds."""
         has_complex = any(is_ranked_complex(v.type) for v in (*node.inputs, *node.results))
         if not has_complex and not any(map(_has_complex, node.regions)):
             copy = copy_node(self.graph, node, [self.complex_value(v) for v in node.inputs])
