@@ -88,4 +88,4 @@ BITWISE = BINARY[8:]  # << >> & | ^
 OPERATORS = (*BINARY, *COMPARISONS, *UNARY)
 OPERATOR_BY_NAME = {record.name: record for record in OPERATORS}
 OPERATOR_BY_TENSOR_OP = {record.tensor_op: record for record in OPERATORS}
-MIRRORED = {record.name: record.mirrored for record in COMPARISONS}
+MIRRORED_BY_COMPARISON = {record.name: record.mirrored for record in COMPARISONS}

@@ -7,7 +7,7 @@ import operator
 import numpy as np
 import pytest
 
-from autoconv.graph.python_operators import BINARY, COMPARISONS, MIRRORED, OPERATORS, UNARY, Operator
+from autoconv.graph.python_operators import BINARY, COMPARISONS, MIRRORED_BY_COMPARISON, OPERATORS, UNARY, Operator
 from autoconv.ops import OPS
 
 X, Y = np.array([6, 5]), np.array([3, 2])
@@ -65,4 +65,4 @@ def test_the_table_is_complete():
     assert len(set(names)) == len(names)
     reflected_methods = {name for name in vars(int) if name.startswith("__r") and f"__{name[3:]}" in vars(int)}
     assert {item.reflected for item in BINARY} == (reflected_methods | {"__rmatmul__"}) - {"__rdivmod__"}
-    assert all(MIRRORED[MIRRORED[name]] == name for name in MIRRORED)
+    assert all(MIRRORED_BY_COMPARISON[MIRRORED_BY_COMPARISON[name]] == name for name in MIRRORED_BY_COMPARISON)

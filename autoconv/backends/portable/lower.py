@@ -162,7 +162,7 @@ class Lowering(Memory):
 
     def _lower_on_progression(self, node: Node, operands: list[Item]) -> Term | None:
         """Write an op that takes an element of a range or its length; return None for other ops."""
-        first, *rest = operands
+        first, *indices = operands
         if not isinstance(first, Progression):
             return None
         match node.op.name, node.attributes.get("spec"):
@@ -171,9 +171,9 @@ class Lowering(Memory):
             case "shape", _:
                 return self.writer.reshape(self.writer.cast(first.length, node.results[0].dtype), (1,))
             case "get_item", (At(index=index),):
-                return first.at(self.writer, rest[0] if rest else self.writer.constant(index, first.start.dtype))
-            case "gather", None if not rest[0].shape:
-                return first.at(self.writer, rest[0])
+                return first.at(self.writer, indices[0] if indices else self.writer.constant(index, first.start.dtype))
+            case "gather", None if not indices[0].shape:
+                return first.at(self.writer, indices[0])
         return None
 
     def _lower_element(self, node: Node, operands: list[Term]) -> Term | None:

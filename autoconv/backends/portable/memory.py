@@ -134,8 +134,8 @@ class Memory:
             value = fit_array(writer, value, cell.term.shape)
             self.write(cell, writer.expand(value, cell.term.shape, writer.sizes(cell.term)))
             return
-        (node, operands), *rest = view.chain
-        if not rest and node.op.name == "array_view":
+        (node, operands), *later_ops = view.chain
+        if not later_ops and node.op.name == "array_view":
             new_contents = assign(writer, cell.term, value, node.attributes["spec"], operands)
             if new_contents is not None:
                 self.write(cell, new_contents)

@@ -15,7 +15,7 @@ import numpy as np
 
 from autoconv.errors import OtherKindError
 from autoconv.graph.dtypes import float64
-from autoconv.graph.python_operators import MIRRORED
+from autoconv.graph.python_operators import MIRRORED_BY_COMPARISON
 from autoconv.graph.types import ObjectType, number_kind_order
 from autoconv.operators.control.conditionals import (
     if_exp,
@@ -80,7 +80,9 @@ def _compare_dtypes(name: str, x: object, y: object) -> Any:
     if type(operand) is SymbolicTensor and operand.weak:
         return name == "ne" if name in ("eq", "ne") else NotImplemented
     if isinstance(operand, (SymbolicTensor, SymbolicArray)):
-        return getattr(operator, name)(x, y) if operand is x else getattr(operator, MIRRORED.get(name, name))(y, x)
+        if operand is x:
+            return getattr(operator, name)(x, y)
+        return getattr(operator, MIRRORED_BY_COMPARISON.get(name, name))(y, x)
     return NotImplemented
 
 

@@ -17,14 +17,14 @@ from typing import Any
 
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType, Symbol, TensorType, Type
-from autoconv.optimise.symbolic.numbers import MAX_VECTOR_LENGTH, NUMBERS
-from autoconv.optimise.symbolic.shapes import SHAPES
+from autoconv.optimise.symbolic.numbers import MAX_VECTOR_LENGTH, NUMBER_RULE_BY_OP
+from autoconv.optimise.symbolic.shapes import SHAPE_RULE_BY_OP
 from autoconv.optimise.symbolic.sizes import Sizes
 
 
 def derive_types(sizes: Sizes, node: Node, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> list[Type] | None:
     """Return the result types of a node, with sizes as expressions of symbols; None where no rule derives them."""
-    rule = SHAPES.get(node.op.name)
+    rule = SHAPE_RULE_BY_OP.get(node.op.name)
     if rule is None or not inputs or not isinstance(inputs[0].type, (TensorType, ArrayType)):
         return None
     result = rule(sizes, inputs, attributes)
@@ -43,7 +43,7 @@ def derive_numbers(sizes: Sizes, node: Node) -> None:
     type_ = node.results[0].type
     if not type_.dtype.is_integer or type_.shape is None or len(type_.shape) > 1:
         return
-    rule = NUMBERS.get(node.op.name)
+    rule = NUMBER_RULE_BY_OP.get(node.op.name)
     numbers = None if rule is None else rule(sizes, node)
     if numbers is not None and (not isinstance(numbers, tuple) or len(numbers) <= MAX_VECTOR_LENGTH):
         sizes.numbers[node.results[0]] = numbers

@@ -115,7 +115,7 @@ def _if_known(shape: Shape | None) -> Shape | None:
     return None if shape is None or None in shape else shape
 
 
-NUMBERS: dict[str, Callable[[Sizes, Node], Numbers | None]] = {
+NUMBER_RULE_BY_OP: dict[str, Callable[[Sizes, Node], Numbers | None]] = {
     "constant": _numbers_of_constant, "shape": _numbers_of_shape, "dimension": _number_of_dimension,
     "array_size": _number_of_dimension, "size": _number_of_size,
     "get_item": _numbers_of_item, "stack": _numbers_of_parts, "concat": _numbers_of_parts,

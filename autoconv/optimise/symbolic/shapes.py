@@ -361,7 +361,7 @@ def _irfft(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any])
     return (*shape[:-1], length if length is not None else times(2, plus(shape[-1], -1))) if shape else None
 
 
-SHAPES: dict[str, _Rule] = {
+SHAPE_RULE_BY_OP: dict[str, _Rule] = {
     "get_item": _get_item, "array_view": _get_item, "array_new": _new_array, "concat": _concat, "pad": _pad,
     "reshape": _reshape, "fill": _broadcast, "broadcast_to": _broadcast, "range": _range, "set_item": _set_item,
     "add_at_item": _set_item, "top_k": _top_k, "split": _split, "tile": _tile, "repeat": _repeat, "unpad": _unpad,

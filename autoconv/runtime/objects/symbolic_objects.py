@@ -12,7 +12,7 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
-from autoconv.graph.python_operators import BINARY, COMPARISONS, MIRRORED, UNARY
+from autoconv.graph.python_operators import BINARY, COMPARISONS, MIRRORED_BY_COMPARISON, UNARY
 from autoconv.graph.types import ObjectType
 from autoconv.ops.python.objects import NotAssigned
 from autoconv.runtime.objects.method_names import DATA_DUNDERS, is_method_name
@@ -368,7 +368,7 @@ def _reflected_method(function: str) -> Callable[[Any, Any], Any]:
 
 def _comparison_method(name: str) -> Callable[[Any, Any], Any]:
     """Return the method of a comparison, also for Python's call of the right operand with the mirrored operator."""
-    mirrored = MIRRORED.get(name)
+    mirrored = MIRRORED_BY_COMPARISON.get(name)
 
     def apply(self: Any, other: object) -> Any:
         if mirrored is not None and type(other) is SymbolicTensor and comparison_of(sys._getframe(1)) == mirrored:

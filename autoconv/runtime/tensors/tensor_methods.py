@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import Place, StagingError
-from autoconv.graph.python_operators import BITWISE, MIRRORED, OPERATOR_BY_TENSOR_OP
+from autoconv.graph.python_operators import BITWISE, MIRRORED_BY_COMPARISON, OPERATOR_BY_TENSOR_OP
 from autoconv.hooks import Hook
 from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.recording.tracebacks import present, present_errors
@@ -72,8 +72,8 @@ def raise_if_python_refuses(function: Callable[[Any, Any], Any], x: object, y: o
     if is_in_place(sys._getframe(2)):
         function = getattr(operator, "i" + function.__name__.strip("_"))
     # Called for the mirrored operator of the right operand.
-    elif comparison_of(sys._getframe(2)) == MIRRORED.get(function.__name__):
-        function, first, second = getattr(operator, MIRRORED[function.__name__]), second, first
+    elif comparison_of(sys._getframe(2)) == MIRRORED_BY_COMPARISON.get(function.__name__):
+        function, first, second = getattr(operator, MIRRORED_BY_COMPARISON[function.__name__]), second, first
     program_error = None
     try:
         function(first, second)

@@ -74,8 +74,8 @@ def lowering_class(node: Node) -> str:
     if any(map(has_computed_sizes, types)) and not _takes_computed_sizes(node):
         return "kernel"
     if not all(is_scalar(type_) or is_dense(type_) for type_ in types):
-        fits = not uses_open_sizes(node) or all(isinstance(type_, TensorType) for type_ in types)
-        return "whole" if fits and name in DATA_SIZED_OPS and DATA_SIZED_OPS[name](node) else "kernel"
+        is_supported = not uses_open_sizes(node) or all(isinstance(type_, TensorType) for type_ in types)
+        return "whole" if is_supported and name in DATA_SIZED_OPS and DATA_SIZED_OPS[name](node) else "kernel"
     if any(map(is_complex, types)):
         return _classify_complex(node)
     has_narrow_dtype = any(is_narrow(type_.dtype) for type_ in types)  # type: ignore[union-attr]
@@ -110,8 +110,8 @@ def _classify_tensors(node: Node) -> str:
     if node.op.traits.generates:
         return "view" if is_dense(result.type) and can_generate(node) else "kernel"
     if node.op.traits.reduction is not None:
-        fits = is_dense(node.inputs[0].type) and can_reduce(node) and _keeps_sizes(node)
-        return "reduce" if fits else "kernel"
+        is_supported = is_dense(node.inputs[0].type) and can_reduce(node) and _keeps_sizes(node)
+        return "reduce" if is_supported else "kernel"
     return _LOOP_CLASSIFIERS[name](node) if name in _LOOP_CLASSIFIERS else "kernel"
 
 
@@ -204,8 +204,8 @@ def _has_index_map(node: Node) -> bool:
     """Return whether the node is a view: an index map gives the source of each element."""
     name, source, result = node.op.name, node.inputs[0].type, node.results[0].type
     if name.startswith("broadcast"):
-        fits = is_dense(result) and _type_broadcasts_to(source, result)
-        return fits and (uses_open_sizes(node) or has_static_index_map(node))
+        is_supported = is_dense(result) and _type_broadcasts_to(source, result)
+        return is_supported and (uses_open_sizes(node) or has_static_index_map(node))
     if not is_dense(source):
         return False
     if name in ("reshape", "reshape_like", "squeeze") and uses_open_sizes(node):
@@ -287,15 +287,15 @@ def _keeps_sizes(node: Node) -> bool:
 def _classify_update(node: Node) -> str:
     """Return the class of an op that changes one item of an array."""
     has_scalar_positions = all(is_scalar(value.type) for value in node.inputs[2:])
-    fits = is_dense(node.inputs[0].type) and has_scalar_positions and is_update(node)
-    return "update" if fits else "kernel"
+    is_supported = is_dense(node.inputs[0].type) and has_scalar_positions and is_update(node)
+    return "update" if is_supported else "kernel"
 
 
 def _classify_search(node: Node) -> str:
     """Return the class of a search in sorted rows."""
     dtype, source = node.inputs[0].dtype, node.inputs[0].type
-    fits = is_dense(source) and 0 not in shape_of(source) and not dtype.is_bool and not is_narrow(dtype)
-    return "search" if fits else "kernel"
+    is_supported = is_dense(source) and 0 not in shape_of(source) and not dtype.is_bool and not is_narrow(dtype)
+    return "search" if is_supported else "kernel"
 
 
 def _classify_join(node: Node) -> str:
@@ -314,8 +314,9 @@ def _classify_product(node: Node) -> str:
     transposes_x, transposes_y = (node.attributes.get(name, False) for name in ("transpose_a", "transpose_b"))
     if len(y_shape) != 2 or len(x_shape) < 2 or (len(x_shape) > 2 and transposes_x):
         return "kernel"
-    fits = {value.dtype.name for value in node.inputs} <= {"float32", "float64"}
-    return "matmul" if fits and x_shape[-2 if transposes_x else -1] == y_shape[-1 if transposes_y else -2] else "kernel"
+    are_inner_sizes_equal = x_shape[-2 if transposes_x else -1] == y_shape[-1 if transposes_y else -2]
+    is_supported = {value.dtype.name for value in node.inputs} <= {"float32", "float64"}
+    return "matmul" if is_supported and are_inner_sizes_equal else "kernel"
 
 
 _LOOP_CLASSIFIERS: dict[str, Callable[[Node], str]] = {

@@ -149,7 +149,7 @@ def index_map(node: Node) -> IndexMap | None:
     """Return the map from an index of the node's result to the index in its first operand; None if there is none."""
     if has_position_arrays(node):
         return gather_map(node)
-    return INDEX_MAPS[node.op.name](node) if node.op.name in INDEX_MAPS else None
+    return INDEX_MAP_BY_OP[node.op.name](node) if node.op.name in INDEX_MAP_BY_OP else None
 
 
 def _shapes(node: Node) -> tuple[Point, Point]:
@@ -256,7 +256,7 @@ def _one_hot_map(node: Node) -> IndexMap:
     return IndexMap((*index[:axis], *index[axis + 1 :]))
 
 
-INDEX_MAPS: dict[str, Callable[[Node], IndexMap]] = {
+INDEX_MAP_BY_OP: dict[str, Callable[[Node], IndexMap]] = {
     "transpose": _transpose, "matrix_transpose": _matrix_transpose, "reverse": _reverse, "reshape": _reshape,
     "reshape_like": _reshape, "expand_dims": _reshape, "squeeze": _reshape, "broadcast_to": _broadcast,
     "broadcast_to_shape_of": _broadcast, "get_item": item_map, "set_item": item_map, "add_at_item": item_map,

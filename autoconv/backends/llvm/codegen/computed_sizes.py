@@ -8,7 +8,7 @@ import numpy as np
 
 from autoconv.backends.llvm.analysis.classify import SIZE_CLASSES
 from autoconv.backends.llvm.analysis.index_map import IndexMap, variables
-from autoconv.backends.llvm.analysis.index_maps import ELEMENT_SOURCES, INDEX_MAPS, ElementSource
+from autoconv.backends.llvm.analysis.index_maps import ELEMENT_SOURCES, INDEX_MAP_BY_OP, ElementSource
 from autoconv.backends.llvm.analysis.representation import register_of
 from autoconv.backends.llvm.analysis.symbolic_sizes import write_dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
@@ -146,7 +146,7 @@ def _write_reshape_sizes(region: LoweringContext, node: Node) -> None:
     """
     out, operands = region.out, iter(node.inputs[1:])
     total = write_dimension(out, node.attributes["count"])
-    sizes = [write_integer(region, next(operands)) if size is None else size for size in node.attributes["wanted"]]
+    sizes = [write_integer(region, next(operands)) if size is None else size for size in node.attributes["requested"]]
     sizes = [write_dimension(out, size) if isinstance(size, Symbol) else size for size in sizes]
     are_inferred = [out.icmp("eq", size, -1) for size in sizes]
     other_product: Position = 1
@@ -166,7 +166,7 @@ def _write_reshape_sizes(region: LoweringContext, node: Node) -> None:
     is_undecided = out.and_(out.icmp("eq", inferred_count, 1), out.icmp("eq", other_product, 0))
     region.raise_if(node, out.or_(out.or_(is_wrong, is_undecided), out.icmp("ugt", inferred_count, 1)))
     defined_sizes = iter(node.attributes["defines"])
-    for size, wanted in zip(resolved_sizes, node.attributes["wanted"], strict=True):
+    for size, wanted in zip(resolved_sizes, node.attributes["requested"], strict=True):
         if wanted is None or wanted == -1:
             _define_size(region, next(defined_sizes), size)
 
@@ -245,5 +245,5 @@ def _write_range_element(b: Any, node: Node, index: Index) -> ElementSource:
     return b.cast(start + b.wrap(int64, str(index[0])) * step, dtype)  # type: ignore[no-any-return]
 
 
-INDEX_MAPS.update(stretched=_stretched_map, resized=_resized_map, reshaped=INDEX_MAPS["reshape"])
+INDEX_MAP_BY_OP.update(stretched=_stretched_map, resized=_resized_map, reshaped=INDEX_MAP_BY_OP["reshape"])
 ELEMENT_SOURCES["counted_range"] = _write_range_element

@@ -162,4 +162,4 @@ def _transpose_to(b: GraphBuilder, x: Any, labels: str, new_labels: str) -> Any:
     return x if labels == new_labels else b.transpose(x, perm=tuple(labels.index(label) for label in new_labels))
 
 
-CONTRACTIONS: dict[str, Any] = {"einsum": einsum, "tensordot": tensordot}
+CONTRACTION_RULE_BY_OP: dict[str, Any] = {"einsum": einsum, "tensordot": tensordot}

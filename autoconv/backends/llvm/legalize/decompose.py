@@ -13,7 +13,7 @@ import numpy as np
 
 from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_scalar, is_static_array, sizes
 from autoconv.backends.llvm.ir.index_arith import is_known
-from autoconv.backends.llvm.legalize.decompose_rules import COMPOSITES
+from autoconv.backends.llvm.legalize.decompose_rules import COMPOSITE_RULE_BY_OP
 from autoconv.backends.llvm.legalize.shaped_builder import count_elements, dimensions, reshape
 from autoconv.graph.dimensions import product
 from autoconv.graph.dtypes import bool_
@@ -166,7 +166,7 @@ def _number_rule(name: str) -> Rule:
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         if is_scalar(inputs[0].type):
             return _reduce(b, name, inputs[0], node)
-        return COMPOSITES[name](b, node, inputs) if name in COMPOSITES else None
+        return COMPOSITE_RULE_BY_OP[name](b, node, inputs) if name in COMPOSITE_RULE_BY_OP else None
 
     return rule
 
@@ -307,12 +307,12 @@ _OPEN_SIZE_OPS = frozenset({
     "rank", "numpy_round", "ungather",
 })  # fmt: skip
 _RULES: dict[str, Rule] = {
-    **COMPOSITES, **{name: _number_rule(name) for name in _REDUCTIONS},
+    **COMPOSITE_RULE_BY_OP, **{name: _number_rule(name) for name in _REDUCTIONS},
     "ones_like": _constant_rule(1), "zeros_like": _constant_rule(0), "size": _size,
     "broadcast_to_shape_of": _fill_shape,
     "broadcast_to": _fill_shape, "expand_dims": _fill_shape, "reshape": _fill_shape,
     "softmax": _softmax, "log_softmax": _log_softmax, "reduce_euclidean_norm": _of_vector(_norm),
-    "reduce_logsumexp": _of_vector(COMPOSITES["reduce_logsumexp"]), "stack": _stack,
+    "reduce_logsumexp": _of_vector(COMPOSITE_RULE_BY_OP["reduce_logsumexp"]), "stack": _stack,
     "unstack": _unstack, "rank": _rank,
     "numpy_sum": _reduction_rule("reduce_sum"), "numpy_prod": _reduction_rule("reduce_prod"),
     "numpy_mean": _reduction_rule("reduce_mean"), "numpy_max": _reduction_rule("reduce_max"),

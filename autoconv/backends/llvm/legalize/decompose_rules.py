@@ -12,7 +12,7 @@ import numpy as np
 
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
 from autoconv.backends.llvm.ir.index_arith import is_known
-from autoconv.backends.llvm.legalize.contractions import CONTRACTIONS
+from autoconv.backends.llvm.legalize.contractions import CONTRACTION_RULE_BY_OP
 from autoconv.backends.llvm.legalize.shaped_builder import (
     concatenate,
     count_elements,
@@ -273,10 +273,10 @@ def _ungather(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     return b.ungather(rows, b.fill(position, shape=(1,)), like, axis=axis)
 
 
-COMPOSITES: dict[str, Any] = {
+COMPOSITE_RULE_BY_OP: dict[str, Any] = {
     "shift": _shift, "unpad": _unpad, "split": _split, "split_like": _split, "sum_tiles": _sum_tiles,
     "stateless_shuffle": _shuffle, "random_shuffle": _shuffle, "set_item": _set_where, "numpy_round": _round,
     "numpy_clip": _clip, "matmul": _matmul, "reduce_logsumexp": _log_sum_exp, "xlogy": _zero_preserving_rule("xlogy"),
     "xdivy": _zero_preserving_rule("xdivy"), "logaddexp": _log_add_exp, "reduce_mean": _integer_mean,
-    "ungather": _ungather, "roll": _roll, **CONTRACTIONS,
+    "ungather": _ungather, "roll": _roll, **CONTRACTION_RULE_BY_OP,
 }  # fmt: skip

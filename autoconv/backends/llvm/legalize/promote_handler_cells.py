@@ -152,12 +152,12 @@ class _HandlerDict:
         uses = self.uses_by_key[key]
         if is_store:
             uses.stores.append(node)
-            fits = not readers
+            is_promotable_use = not readers
         else:
             uses.loads.append(node)
             uses.readers += readers
-            fits = all(_is_plain_unboxing(reader) or reader.op.name == "object_isinstance" for reader in readers)
-        if not fits:
+            is_promotable_use = all(_is_plain_unboxing(x) or x.op.name == "object_isinstance" for x in readers)
+        if not is_promotable_use:
             self.unpromoted_keys.add(key)
         return True
 

@@ -14,7 +14,7 @@ from autoconv.backends.llvm.target.machine import Target, this_machine
 _V2_FEATURES = frozenset({"sse2", "ssse3", "sse4_1", "sse4_2", "popcnt"})
 _V3_FEATURES = _V2_FEATURES | {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}
 _V4_FEATURES = _V3_FEATURES | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
-LEVELS = {
+FEATURES_BY_LEVEL = {
     "x86-64": frozenset({"sse2"}), "x86-64-v2": _V2_FEATURES, "x86-64-v3": _V3_FEATURES, "x86-64-v4": _V4_FEATURES,
 }  # fmt: skip
 _SHORT_NAMES = {"v2": "x86-64-v2", "v3": "x86-64-v3", "v4": "x86-64-v4"}
@@ -44,9 +44,9 @@ def processor(cpu: str, triple: str) -> Processor:
         raise WrongTarget(f"this machine is {own_architecture}, so that --cpu native is no processor of {triple}")
     if not cpu:
         cpu = "x86-64" if architecture == "x86_64" else "generic"
-    if architecture == "x86_64" and cpu != "native" and cpu not in LEVELS:
-        raise WrongTarget(f"{cpu} is no level of x86-64; the levels are {', '.join(LEVELS)} and native")
-    features = instructions() if cpu == "native" else LEVELS.get(cpu, frozenset())
+    if architecture == "x86_64" and cpu != "native" and cpu not in FEATURES_BY_LEVEL:
+        raise WrongTarget(f"{cpu} is no level of x86-64; the levels are {', '.join(FEATURES_BY_LEVEL)} and native")
+    features = instructions() if cpu == "native" else FEATURES_BY_LEVEL.get(cpu, frozenset())
     target = dataclasses.replace(
         this_machine(), features=features, architecture=architecture, threads=1, has_pool=False, has_libraries=False,
         pointer=4 if architecture in ("wasm32", "i386", "i686", "arm", "armv7", "riscv32") else 8,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm.analysis.representation import is_complex, sizes
-from autoconv.backends.llvm.legalize.complex import elementary as functions
+from autoconv.backends.llvm.legalize.complex import elementary
 from autoconv.graph.dtypes import float64, int64
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.builder import GraphBuilder
@@ -140,7 +140,7 @@ def _power_by_logarithm(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
         float64_pairs = [tuple(b.cast(part, dtype=float64) for part in pair) for pair in (x, y)]
         real, imag = _power_by_logarithm(b, *float64_pairs)  # type: ignore[arg-type]
         return b.cast(real, dtype=dtype), b.cast(imag, dtype=dtype)
-    log_magnitude, angle = functions.log(b, *x)
+    log_magnitude, angle = elementary.log(b, *x)
     real, imag = plain_product(b, y, (log_magnitude, angle))
     # With an infinite magnitude and an unknown angle, the product is still infinite (C's Annex G).
     is_lost = b.logical_and(b.is_inf(log_magnitude), b.logical_and(b.is_nan(real), b.is_nan(imag)))
@@ -148,7 +148,7 @@ def _power_by_logarithm(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
     infinite_product = plain_product(b, y, (one, zero))
     pairs = zip(infinite_product, (real, imag), strict=True)
     real, imag = (b.select(is_lost, b.multiply(infinite, float("inf")), part) for infinite, part in pairs)
-    return functions.exp(b, real, imag)
+    return elementary.exp(b, real, imag)
 
 
 def reduce_prod_rule(b: GraphBuilder, node: Node, operands: Any) -> Any:

@@ -177,7 +177,7 @@ def tanh(b: GraphBuilder, x: Value, y: Value) -> Parts:
     return real, b.select(b.equal(y, 0.0), y, imag)
 
 
-FUNCTIONS: dict[str, Callable[..., Parts]] = {
+FUNCTION_BY_OP: dict[str, Callable[..., Parts]] = {
     "exp": exp, "log": log, "expm1": expm1, "log1p": log1p, "sqrt": sqrt, "sinh": sinh, "cosh": cosh,
     "tanh": tanh, "sin": rotated_rule(sinh), "tan": rotated_rule(tanh),
     "cos": lambda b, x, y: cosh(b, b.negative(y), x),

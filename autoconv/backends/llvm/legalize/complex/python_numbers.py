@@ -133,7 +133,7 @@ _CHECKED_CMATH = frozenset({
     "acosh", "atanh",
 })  # fmt: skip
 
-PYTHON: dict[str, Rule] = {
+PYTHON_RULE_BY_OP: dict[str, Rule] = {
     "python_add": _apply_to_parts("python_add"), "python_subtract": _apply_to_parts("python_subtract"),
     "python_negative": _apply_to_parts("python_negative"), "python_multiply": _multiply,
     "python_divide": _checked_rule("divide"), "python_abs": _checked_rule("abs"), "python_power": _power,

@@ -159,7 +159,7 @@ def _restrict_to_complex(rule: Rule) -> Rule:
     return lambda b, node, operands: rule(b, node, operands) if is_complex(node.inputs[0].type) else None
 
 
-REDUCTIONS: dict[str, Rule] = {
+REDUCTION_RULE_BY_OP: dict[str, Rule] = {
     name: _restrict_to_complex(rule)
     for name, rule in {
         "numpy_var": _variance_rule(takes_root=False), "numpy_std": _variance_rule(takes_root=True),

@@ -14,10 +14,10 @@ import numpy as np
 
 from autoconv.backends.llvm.analysis.representation import is_ranked_complex, sizes
 from autoconv.backends.llvm.ir.index_arith import is_known
-from autoconv.backends.llvm.legalize.complex import elementary as functions
+from autoconv.backends.llvm.legalize.complex import elementary
 from autoconv.backends.llvm.legalize.complex.arithmetic import fused_product, power, product, quotient, reduce_prod_rule
-from autoconv.backends.llvm.legalize.complex.python_numbers import PYTHON
-from autoconv.backends.llvm.legalize.complex.reductions import REDUCTIONS
+from autoconv.backends.llvm.legalize.complex.python_numbers import PYTHON_RULE_BY_OP
+from autoconv.backends.llvm.legalize.complex.reductions import REDUCTION_RULE_BY_OP
 from autoconv.backends.llvm.legalize.shaped_builder import broadcast, dimensions
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node, Value
@@ -96,7 +96,7 @@ def _function_rule(function: Callable[..., Parts]) -> Rule:
 
 
 def _sigmoid(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    real, imag = functions.exp(b, *_apply_to_parts("negative")(b, node, operands))
+    real, imag = elementary.exp(b, *_apply_to_parts("negative")(b, node, operands))
     return _reciprocal(b, (b.add(real, 1.0), imag))
 
 
@@ -110,14 +110,14 @@ def _broadcast(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 
 # In the rules of one line, `x` are the operands.
-ELEMENTWISE: dict[str, Rule] = {
+ELEMENTWISE_RULE_BY_OP: dict[str, Rule] = {
     "add": _apply_to_parts("add"), "subtract": _apply_to_parts("subtract"), "negative": _apply_to_parts("negative"),
     "identity": _apply_to_parts("identity"),
     "stop_gradient": _apply_to_parts("stop_gradient"), "select": _select,
     "multiply": lambda b, node, x: product(b, *x), "square": lambda b, node, x: fused_product(b, x[0], x[0]),
     "divide": lambda b, node, x: quotient(b, *x),
     "reciprocal": lambda b, node, x: _reciprocal(b, x[0]), "sigmoid": _sigmoid,
-    "rsqrt": lambda b, node, x: _reciprocal(b, functions.sqrt(b, *x[0])), "power": power,
+    "rsqrt": lambda b, node, x: _reciprocal(b, elementary.sqrt(b, *x[0])), "power": power,
     "squared_difference": lambda b, node, x: _square_of(b, _apply_to_parts("subtract")(b, node, x)),
     "conjugate": lambda b, node, x: (x[0][0], b.negative(x[0][1])),
     "complex": _broadcast, "real": _part_rule("real"), "imag": _part_rule("imag"),
@@ -129,7 +129,7 @@ ELEMENTWISE: dict[str, Rule] = {
     "is_inf": lambda b, node, x: b.logical_or(b.is_inf(x[0][0]), b.is_inf(x[0][1])),
     "is_finite": lambda b, node, x: b.logical_and(b.is_finite(x[0][0]), b.is_finite(x[0][1])),
     **{name: _logical_rule(name) for name in ("logical_and", "logical_or", "logical_xor", "logical_not")},
-    **{name: _function_rule(rule) for name, rule in functions.FUNCTIONS.items()},
+    **{name: _function_rule(rule) for name, rule in elementary.FUNCTION_BY_OP.items()},
 }  # fmt: skip
 
 
@@ -260,11 +260,11 @@ def _irfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 RULES: dict[str, Rule] = {
     "irfft": _irfft,
-    **ELEMENTWISE, **{name: _linear_rule(name) for name in _LINEAR_OPS}, "zeros_like": _fill_rule(0),
+    **ELEMENTWISE_RULE_BY_OP, **{name: _linear_rule(name) for name in _LINEAR_OPS}, "zeros_like": _fill_rule(0),
     "ones_like": _fill_rule(1), "size": _apply_to_real_part, "shape": _apply_to_real_part,
     "rank": _apply_to_real_part, "dimension": _apply_to_real_part,
     "matmul": _contraction, "tensordot": _contraction, "einsum": _contraction, "constant": _constant,
-    "reduce_prod": reduce_prod_rule, "numpy_prod": reduce_prod_rule, **PYTHON, **REDUCTIONS,
+    "reduce_prod": reduce_prod_rule, "numpy_prod": reduce_prod_rule, **PYTHON_RULE_BY_OP, **REDUCTION_RULE_BY_OP,
 }  # fmt: skip
 
 # Ops whose rules take arrays of computed sizes as well; the rules of all ops take scalars and dense arrays.
