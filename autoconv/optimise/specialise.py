@@ -51,7 +51,7 @@ class CannotSpecialise(Exception):
 
 
 def specialise(graph: Graph, types: Sequence[Type]) -> Graph:
-    """Return the graph with parameters of these types, each narrower than the declared one.
+    """Return the graph with parameters of these types, which are no wider than the declared types.
 
     Raises CannotSpecialise for recursive functions, and where an op refuses the shapes: the unspecialised graph raises
     the error at that op.

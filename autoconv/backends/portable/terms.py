@@ -77,6 +77,7 @@ class Term:
     __sub__, __rsub__ = _operator("binary", "subtract")
     __mul__, __rmul__ = _operator("binary", "multiply")
     __truediv__, __rtruediv__ = _operator("binary", "divide")
+    # Python mirrors comparisons itself, and no rule has a number on the left of `&`, `|` or `^`.
     (__and__, _), (__or__, _), (__xor__, _) = (_operator("bits", name) for name in ("and", "or", "xor"))
     (__lt__, _), (__le__, _), (__gt__, _), (__ge__, _) = (_operator("compare", t) for t in ("lt", "le", "gt", "ge"))
 

@@ -128,7 +128,8 @@ class Kinds:
         if kind is None or cell.kind == kind or cell.kind == OTHER:
             return
         self._has_changed = True
-        cell.kind, kind_before = (kind, None) if cell.kind is None else (OTHER, cell.kind)
+        kind_before = cell.kind
+        cell.kind = kind if kind_before is None else OTHER
         if cell.kind == OTHER:
             self._ban_lists_of(cell, kind_before)
 

@@ -223,8 +223,10 @@ def _write_change(writer: Writer, node: Node) -> list[Value]:
 @rule("object_apply.delitem")
 def _delete_rule(kinds: Kinds, node: Node) -> bool | None:
     is_supported, index_kind = is_list_operation(kinds, node, 2), kinds.number_kind(node.inputs[1])
-    if not is_supported or index_kind is None:
-        return None if is_supported else is_supported
+    if not is_supported:
+        return is_supported
+    if index_kind is None:
+        return None
     return is_index(index_kind) and set_none_result(kinds, node)
 
 
@@ -238,8 +240,10 @@ def _write_delete(writer: Writer, node: Node) -> list[Value]:
 @rule("object_method.insert")
 def _insert_rule(kinds: Kinds, node: Node) -> bool | None:
     is_supported, index_kind = is_list_operation(kinds, node, 3), kinds.number_kind(node.inputs[1])
-    if not is_supported or index_kind is None:
-        return None if is_supported else is_supported
+    if not is_supported:
+        return is_supported
+    if index_kind is None:
+        return None
     if not is_index(index_kind):
         return False
     kinds.add_item(node.inputs[0], node.inputs[2])
@@ -260,15 +264,18 @@ def _write_insert(writer: Writer, node: Node) -> list[Value]:
 def _find_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for lists of ints and of bools only: in a list of floats, a NaN is found by identity."""
     is_supported, sought_kind = is_list_operation(kinds, node, 2), kinds.number_kind(node.inputs[1])
-    if not is_supported or sought_kind is None:
-        return None if is_supported else is_supported
+    if not is_supported:
+        return is_supported
+    if sought_kind is None:
+        return None
     item_kind = kinds.content(node.inputs[0]).kind
     if item_kind is None:
         return None
     if item_kind not in (INT, BOOL) or sought_kind != item_kind:
         return False
-    name = node.attributes.get("name")
-    return set_result_kind(kinds, node, OTHER if name == "remove" else INT if name else BOOL)
+    is_method = "name" in node.attributes  # `contains` is an operator
+    result_kind = INT if is_method else BOOL
+    return set_result_kind(kinds, node, OTHER if node.attributes.get("name") == "remove" else result_kind)
 
 
 @write("object_method.index", "object_method.count", "object_apply.contains", "object_method.remove")

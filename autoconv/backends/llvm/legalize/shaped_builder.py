@@ -35,7 +35,7 @@ def broadcast(b: GraphBuilder, x: Value, shape: Sequence[Dimension]) -> Value:
 
 
 def slice_axis(b: GraphBuilder, x: Value, axis: int, start: Dimension, stop: Dimension, size: Dimension) -> Value:
-    """Slice the axis from `start` to `stop`, `size` elements."""
+    """Take the `size` elements from `start` up to `stop` along the axis."""
     shape = dimensions(x)
     spec = (*[_FULL_SLICE] * axis, Slice(start, stop, None))
     return _add_node(b, "get_item", x, (*shape[:axis], size, *shape[axis + 1 :]), {"spec": spec})

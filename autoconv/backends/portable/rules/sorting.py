@@ -39,9 +39,9 @@ def _complex_order(writer: Rules, x: Term, axis: int) -> Term:
     Three stable sorts, by the least important key first, make this order.
     """
     real, imag = writer.emit_unary("real", x), writer.emit_unary("imag", x)
-    real_class, imag_class = (writer.cast(writer.is_nan(part), int32) for part in (real, imag))
+    is_real_nan, is_imag_nan = (writer.cast(writer.is_nan(part), int32) for part in (real, imag))
     _, order = writer.sort(imag, axis, descending=False)
-    for key in (real, real_class * 2 + imag_class):
+    for key in (real, is_real_nan * 2 + is_imag_nan):
         _, positions = writer.sort(take_along(writer, key, axis, order), axis, descending=False)
         order = take_along(writer, order, axis, positions)
     return order
