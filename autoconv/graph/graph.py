@@ -178,7 +178,7 @@ class Graph:
         self, node: Node, op: Op, inputs: Sequence[Value], attributes: Mapping[str, Any] | None = None,
         regions: Sequence[Graph] = (), types: Sequence[Type] | None = None,
     ) -> Node:  # fmt: skip
-        """Append a node that replaces `node`: it takes over the name, span and device."""
+        """Append a node in place of `node`, with its name, span and device."""
         replacement = self.add(op, inputs, attributes, regions=regions, types=types, name=node.name, span=node.span)
         replacement.device = node.device or self.device
         return replacement

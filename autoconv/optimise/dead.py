@@ -107,7 +107,7 @@ class _Liveness:
                 self._mark_state(owner, position)
 
     def _mark_node(self, node: Node) -> None:
-        """Mark a node as live, with the operands and outputs of regions that it needs whatever results are live."""
+        """Mark a node as live, with the operands and region outputs that it needs for any of its results."""
         if node in self.nodes:
             return
         self.nodes.add(node)

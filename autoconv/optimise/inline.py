@@ -82,7 +82,7 @@ def _may_inline(node: Node, inputs: list[Value]) -> bool:
 
 
 def _append_caller(span: Span | None, caller: Span | None) -> Span | None:
-    """Return the span with `caller` at the end of its chain of callers; the other one if either is None."""
+    """Return the span with `caller` at the end of its chain of callers; if one of them is None, the other."""
     if span is None or caller is None:
         return span or caller
     return replace(span, caller=_append_caller(span.caller, caller))

@@ -1,4 +1,4 @@
-"""Replacement of variables, for functions in C: by constants if they are only read, else by memory of the caller.
+"""Replacement of variables, for functions in C: by tensors if they are only read, else by memory of the caller.
 
     before   graph f(%x: float32[], %v: resource<float32[3]>) {      which assigns to %v
     after    graph f(%x: float32[], %v: array<float32[3], [4]>) {    which stores into %v

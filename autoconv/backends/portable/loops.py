@@ -37,7 +37,7 @@ def take_item(item: Item, terms: list[Term]) -> Item:
 
 
 class LoopState:
-    """The state of a loop: values and lists, then the cells that it writes, then tags."""
+    """The state of a loop: values and lists, then the contents of the cells that the loop writes, then tags."""
 
     def __init__(self, memory: Memory, node: Node, operands: Sequence[Item]) -> None:
         self._memory = memory

@@ -143,7 +143,7 @@ class ArrayWriter(Control):
     # ---- elements
 
     def array(self, array: np.ndarray, dtype: DType) -> Term:
-        """Return a constant array; a constant that a region or one around it has already is not written again."""
+        """Return a constant array; a constant of the current or an enclosing region is not written again."""
         text = literal(array, dtype)
         for constants in self._constants:
             if text in constants:

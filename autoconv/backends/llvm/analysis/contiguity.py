@@ -10,7 +10,7 @@ from autoconv.ops.index_spec import At, Entry, NewAxis, Rest, Slice
 
 
 def is_whole_source(value: Value) -> bool:
-    """Return whether a view has all elements of its source, known or open in size, at the same offsets in memory."""
+    """Return whether a view has all elements of its source, of known or open sizes, at the same offsets in memory."""
     node = value.node
     if node is None or not node.inputs or not is_dense(node.inputs[0].type):  # scalars are in registers
         return False

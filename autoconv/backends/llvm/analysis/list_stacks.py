@@ -25,7 +25,7 @@ _EMPTY, _PUSH, _POP = "list_empty", "list_push", "list_pop"
 
 
 def stack_versions(graph: Graph) -> frozenset[Value]:
-    """Return the values of the graph and its regions that are versions of stacks, without lists that may be none."""
+    """Return the values of the graph and its regions that are sure to be versions of stacks."""
     versions = _ListVersions()
     if any(is_recursive(node) for node in graph.walk()):
         return frozenset()

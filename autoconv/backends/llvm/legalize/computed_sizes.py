@@ -240,7 +240,8 @@ class NamedSizes(Rewriter[_SymbolCounter]):
     def broadcast(self, node: Node, inputs: Sequence[Value]) -> tuple[list[Value], tuple[Dimension, ...]] | None:
         """Return the operands with equal sizes or ones in each dimension, and the shape to which they broadcast.
 
-        A computed size gets a factor at run time: 0 if it is broadcast, else 1. None where given sizes differ.
+        A computed size gets a factor at run time: 0 if it is broadcast, else 1. None if two sizes differ that are known
+        at the call.
         """
         shapes = [shape_of(value) for value in inputs]
         rank = max(map(len, shapes))
@@ -250,8 +251,8 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         defined_sizes: list[ComputedSize] = []
         for axis in range(-rank, 0):
             axis_sizes = dict.fromkeys(shape[axis] for shape in shapes if len(shape) >= -axis and shape[axis] != 1)
-            given_sizes = [size for size in axis_sizes if not is_computed(size)]
-            if len(given_sizes) > 1:
+            call_sizes = [size for size in axis_sizes if not is_computed(size)]
+            if len(call_sizes) > 1:
                 return None
             if len(axis_sizes) < 2:
                 result_shape.append(next(iter(axis_sizes), 1))
@@ -259,11 +260,11 @@ class NamedSizes(Rewriter[_SymbolCounter]):
                 continue
             key = "common", frozenset(axis_sizes)
             if key not in self.symbols_by_key:
-                common_size: Any = given_sizes[0] if given_sizes else self.new_symbol()
+                common_size: Any = call_sizes[0] if call_sizes else self.new_symbol()
                 factor_by_size = {size: self.new_symbol() for size in axis_sizes if is_computed(size)}
                 members = tuple((size, factor_by_size.get(size)) for size in axis_sizes)
                 groups.append((common_size, members))
-                defined_sizes += [*([] if given_sizes else [common_size]), *factor_by_size.values()]
+                defined_sizes += [*([] if call_sizes else [common_size]), *factor_by_size.values()]
                 self.symbols_by_key[key] = common_size, factor_by_size
                 # If an operand of the common size meets one of these sizes later, no further check is needed.
                 for size, factor in factor_by_size.items():
@@ -320,13 +321,14 @@ class NamedSizes(Rewriter[_SymbolCounter]):
     ) -> list[Value] | None:
         """Return the operands with one symbol for their sizes along these axes, which have to be equal.
 
-        None where two given sizes differ. `kernel_inputs` are all operands of the node, if `inputs` are not.
+        None if two sizes differ that are known at the call. `kernel_inputs` are all operands of the node, if `inputs`
+        are not.
         """
         sizes = tuple(dict.fromkeys(shape_of(value)[axis] for value, axis in zip(inputs, axes, strict=True)))
         if len(sizes) == 1:
             return list(inputs)
-        given_sizes = [size for size in sizes if not is_computed(size)]
-        if len(given_sizes) > 1:
+        call_sizes = [size for size in sizes if not is_computed(size)]
+        if len(call_sizes) > 1:
             return None
 
         def define(symbols: tuple[ComputedSize, ...]) -> None:

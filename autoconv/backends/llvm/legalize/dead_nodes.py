@@ -20,7 +20,7 @@ def remove_dead_nodes(graph: Graph) -> None:
 
 
 def remove_all_dead_nodes(graph: Graph) -> None:
-    """Remove dead nodes, regions included; a node with regions is dead if they have no effect and nothing reads it."""
+    """Remove dead nodes, regions included; also nodes with regions that have no effects and no readers."""
     graph.nodes = _live_nodes(graph, lambda _: False)
     for node in graph.nodes:
         for region in node.regions if not is_recursive(node) else ():

@@ -115,7 +115,7 @@ def _constant_position(copy: Graph, node: Node) -> Value:
 
 @rule("order_statistics")
 def _name_result_sizes(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    """Add the node with the sizes of its positions in place of the axis; return None if it is not native."""
+    """Add the node, whose result has the sizes of the positions in place of the axis; None if it is not native."""
     x, positions = inputs
     if not is_dense(x.type) or x.shape is None or not (is_scalar(positions.type) or is_dense(positions.type)):
         return None

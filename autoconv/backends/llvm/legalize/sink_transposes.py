@@ -121,7 +121,7 @@ def take_transposed_outputs(graph: Graph) -> frozenset[int]:
     arrays = [value for i, value in enumerate(graph.outputs) if i not in sources] + list(sources.values())
 
     def is_replaceable(position: int, array: Value) -> bool:
-        """Return whether the array is new, and no reference to it is kept but that of the output."""
+        """Return whether the array is new, and nothing but the output keeps a reference to it."""
         if arrays.count(array) != 1 or array.node is None or not is_dense(array.type):
             return False
         other_readers = [reader for reader in readers[array] if reader is not graph.outputs[position].node]

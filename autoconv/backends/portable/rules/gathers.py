@@ -87,7 +87,7 @@ def gather(writer: Rules, node: Node, x: Term, index: Term) -> Term:
 
 @lowers("ungather")
 def ungather(writer: Rules, node: Node, x: Term, index: Term, like: Term) -> Term:
-    """Add rows to the positions from which `gather` takes them: its gradient."""
+    """Add rows at the positions from which `gather` takes them: the gradient of `gather`."""
     axis, batch_rank = normalise_axis(node.attributes.get("axis", 0), like.rank), node.attributes.get("batch_dims", 0)
     index = check_index(writer, index, writer.sizes(like)[axis])
     rows = move_axes(writer, x, range(batch_rank, axis), range(index.rank, index.rank + axis - batch_rank))

@@ -267,7 +267,7 @@ def _is_in_slice(writer: Rules, positions: Term, size: Any, bounds: tuple[Any, .
 
 
 def _wrap_start(writer: Rules, start: Term | int, size: Any) -> Term:
-    """Return a start as int64, counted from the first element where it counts from the end."""
+    """Return a start as int64 that counts from the first element, for one that may count from the end."""
     start = writer.constant(start, int64) if isinstance(start, int) else writer.cast(start, int64)
     return writer.select(start < 0, start + (size if isinstance(size, int) else writer.cast(size, int64)), start)
 

@@ -59,7 +59,7 @@ def _cast(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 
 def _is_nonzero(b: GraphBuilder, x: Any) -> Any:
-    """Return whether a complex operand is not 0, and a real operand as it is: the op tests that itself."""
+    """Return whether a complex operand is not 0; a real operand is returned as it is, since the op tests it."""
     return b.logical_or(b.not_equal(x[0], 0.0), b.not_equal(x[1], 0.0)) if isinstance(x, tuple) else x
 
 
