@@ -271,7 +271,7 @@ def _is_below(
 
 
 def _resolve_rotation(rotation: Wrapped, counter_range: CounterRange | OpenCounterRange | None) -> Dimension:
-    """Replace a rotation by its position, or by the position minus the size, if one of them is right in the whole range."""
+    """Replace a rotation by its position, or by the position minus the size, if one is right in the whole range."""
     position, size = rotation.position, rotation.size
     if not isinstance(size, int) or not size:
         return rotation if size else 0  # in an empty dimension no position is read

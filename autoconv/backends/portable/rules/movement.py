@@ -271,7 +271,7 @@ def pad(writer: Rules, node: Node, x: Term, *paddings: Term) -> Term | None:
 
 
 def _mirror_edges(writer: Rules, x: Term, axis: int, before: int, after: int, skipped_count: int) -> Term:
-    """Pad an axis of open size with its mirrored edges; a mirror image leaves out the first `skipped_count` elements."""
+    """Pad an axis of open size with its mirrored edges; a mirror image leaves out `skipped_count` elements."""
     last = writer.size_term(x, axis, int64) - 1
     position = writer.iota((None,), 0, int64, [writer.as_size(last + (before + after + 1))]) - before
     position = writer.select(position < 0, skipped_count - 1 - position, position)
