@@ -82,7 +82,7 @@ class Lowering(Memory):
         return Lowered(results, written, shares_memory, [item if isinstance(item, View) else None for item in outputs])
 
     def _result(self, item: Item, in_place: bool = False) -> Term:
-        """Return the term of a result; if `in_place`, that of a choice is its tag."""
+        """Return the term of a result; if `in_place`, the term of a choice is its tag."""
         if in_place and isinstance(item, View) and isinstance(item.cell, Choice):
             return item.cell.tag
         (result,) = self.without_ranges([self.load(item) if isinstance(item, View) else item])

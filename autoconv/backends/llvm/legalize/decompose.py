@@ -106,7 +106,7 @@ def _is_array_update(node: Node) -> bool:
 
 
 def _update_variable(b: GraphBuilder, node: Node, inputs: Sequence[Value]) -> Value:
-    """Compute the new value by an op that joins the loops over the operand, and assign it."""
+    """Compute the new value by an op that joins the loops over the operand, and assign the value."""
     variable, operand = inputs
     new_value = getattr(b, _VARIABLE_UPDATES[node.op.name])(b.read_variable(variable), operand)
     result: Value = b.assign_variable(variable, new_value)

@@ -196,7 +196,7 @@ def _integer_mean(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _divide_towards_zero(b: GraphBuilder, total: Any, divisor: Any) -> Any:
-    """Divide integers by a positive one: the quotient's floor, increased by 1 if it is negative and inexact."""
+    """Divide integers by a positive one: take the floor of the quotient, plus 1 for a negative inexact quotient."""
     dtype = total.dtype
     floor_quotient = b.floor_divide(total, divisor)
     zero, one = (b.constant(value=np.asarray(number, dtype.numpy)) for number in (0, 1))
@@ -262,7 +262,7 @@ def _transpose_source(b: GraphBuilder, value: Value) -> Value | None:
 
 
 def _ungather(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """Make a vector of a single position, so that the op joins the loops over its result."""
+    """Make a vector of a single position: with a vector, the op joins the loops over its result."""
     updates, position, like = inputs
     if not is_scalar(position.type):
         return None

@@ -31,7 +31,7 @@ from autoconv.graph.graph import Graph
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Legalisation:
-    """A pass; its name is that of its file, and of its folder of goldens in fixtures/graphs/legalize."""
+    """A pass, with the name of its file and of its folder of goldens in fixtures/graphs/legalize."""
 
     name: str
     transform: Callable[[Graph], Graph]

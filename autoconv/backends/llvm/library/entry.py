@@ -39,7 +39,7 @@ _HOST_FUNCTIONS = {
 def write_variant(
     form: LibraryForm, graph: Graph, module: ModuleText, objects: ObjectTable, failures: Failures, variant_number: int
 ) -> None:
-    """Write the function `f.number`, which runs the graph if the arguments have its sizes."""
+    """Write the function `f.<variant_number>`, which runs the graph if the arguments have the graph's sizes."""
     for name, (result, parameters) in _HOST_FUNCTIONS.items():
         module.declare(name, result, parameters)
     _VariantWriter(form, graph, module, objects, failures, f"{form.name}.{variant_number}").write()

@@ -35,7 +35,7 @@ class Processor:
 
 
 def processor(cpu: str, triple: str) -> Processor:
-    """Return the processor of a name and a triple; raise WrongTarget if the architecture lacks it."""
+    """Return the processor of a name and a triple; raise WrongTarget if the architecture has none of that name."""
     own_architecture = _ARCHITECTURES.get(platform.machine().lower(), platform.machine().lower())
     name = triple.partition("-")[0].lower() or own_architecture
     architecture = _ARCHITECTURES.get(name, name)

@@ -122,7 +122,7 @@ def _divide_workspace(r: RoutineText, start: str, sizes: Sequence[Operand]) -> l
 
 
 def _scale_down(r: RoutineText, x: Matrix, rows: Operand, columns: Operand) -> Element:
-    """Divide a matrix by its largest magnitude, so that squares do not overflow, and return it; 1 for a zero matrix."""
+    """Divide a matrix by its largest magnitude, so that squares do not overflow; return the divisor, 1 for zeros."""
     b, cell = r.b, r.cell(float64)
     with r.loop(0, columns) as j, r.loop(0, rows) as i:
         magnitude, largest_so_far = r.magnitude(x.get(i, j)), r.get(cell, float64)

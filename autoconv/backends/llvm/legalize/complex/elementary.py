@@ -67,7 +67,7 @@ def exp(b: GraphBuilder, x: Value, y: Value) -> Parts:
 
 
 def log(b: GraphBuilder, x: Value, y: Value) -> Parts:
-    """Return the logarithm of the magnitude, computed as half that of its square, and the angle.
+    """Return the logarithm of the magnitude, computed as half the logarithm of its square, and the angle.
 
     Near the unit circle, the squared magnitude minus 1 is computed to twice the digits, for log1p.
     """
