@@ -31,7 +31,7 @@ from autoconv.graph.graph import Graph
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Legalisation:
-    """A pass, with the name of its file and of its folder of goldens in fixtures/graphs/legalize."""
+    """A pass, with the name of its file (or folder) and of its folder of goldens in fixtures/graphs/legalize."""
 
     name: str
     transform: Callable[[Graph], Graph]
@@ -47,9 +47,9 @@ LEGALISATIONS = (
     Legalisation(name="rotate_loops", transform=rotate_loops),  # before interchange: tests become scalars
     Legalisation(name="interchange_loops", transform=interchange),
     Legalisation(name="order_statistics", transform=select_order_statistics),
-    Legalisation(name="computed_sizes", transform=name_computed_sizes),  # after all passes that copy regions
+    Legalisation(name="computed_sizes", transform=name_computed_sizes),
     Legalisation(name="unroll_short_axes", transform=unroll_components),
-    Legalisation(name="lent_loads", transform=mark_lent_loads),  # marks nodes that no pass but the next one copies
+    Legalisation(name="lent_loads", transform=mark_lent_loads),  # late: the marks hold for this order of nodes
     Legalisation(name="promote_handler_cells", transform=promote_cells),  # last: no other pass meets cells
 )
 

@@ -109,7 +109,7 @@ def _threshold(r: RoutineText, n: Operand, diagonal: str, off_diagonal: str) -> 
 
 
 def _repeat_sweeps(matrix: _Diagonals, n: Operand, sweep: Callable[[Operand, Operand], None]) -> None:
-    """Write sweeps over the last block that is not diagonal, until there is none; after too many sweeps the routine fails."""
+    """Write sweeps over the last block that is not diagonal, until there is none; the routine fails after too many."""
     r, out = matrix.r, matrix.r.out
     high_cell, low_cell, sweep_count_cell = out.alloca("i64"), out.alloca("i64"), out.alloca("i64", "0")
     out.store("i64", out.sub(n, 1), high_cell)
