@@ -164,6 +164,19 @@ def test_open_sizes_stay_open():
     np.testing.assert_allclose(found, grown / grown.sum(axis=1, keepdims=True), rtol=1e-6)
 
 
+def test_conditions_of_open_sizes_combine():
+    def mask(x):
+        size = autoconv.shape(x)[0]
+        return x * autoconv.cast(autoconv.math.logical_xor(size > 3, size < 10), autoconv.float64)
+
+    module = autoconv.stablehlo.export(mask, "float64[n]")
+    for size in (2, 5, 12):
+        x = np.arange(1.0, size + 1)
+        (found,), word = run_stablehlo(close_sizes(module.text, [x]), [x], [TensorType(float64, (size,))])
+        assert word == 0
+        np.testing.assert_array_equal(found, x * ((size > 3) != (size < 10)))
+
+
 def test_unsupported_ops_are_refused_with_their_line():
     @autoconv.function
     def f(x):

@@ -173,6 +173,8 @@ class ArrayWriter(Control):
         if name == "complex":
             dtype = complex64 if x.dtype.size == 4 else complex128
         if name == "xor" and x.is_size_expression and y.is_size_expression:  # as in `emit_unary`
+            if dtype.is_bool:
+                return self.emit_comparison("ne", x, y)
             return self.emit("subtract", [self.emit("or", [x, y], dtype, x.shape), x & y], dtype, x.shape)
         return self.emit(name, [x, y], dtype, x.shape)
 
