@@ -164,6 +164,12 @@ def test_open_sizes_stay_open():
     np.testing.assert_allclose(found, grown / grown.sum(axis=1, keepdims=True), rtol=1e-6)
 
 
+def test_a_number_that_divides_integers_is_no_argument():
+    module = autoconv.stablehlo.export(lambda x: x / 4, autoconv.TensorSpec([3], autoconv.int32))
+    (quotients,) = run(module, [np.array([1, 2, -6], np.int32)])
+    np.testing.assert_array_equal(quotients, [0.25, 0.5, -1.5])
+
+
 def test_conditions_of_open_sizes_combine():
     def mask(x):
         size = autoconv.shape(x)[0]

@@ -12,7 +12,6 @@ from autoconv.runtime.recording.regions import current_contract
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor, to_array
 from autoconv.runtime.tensors.dispatch import apply
-from autoconv.runtime.tensors.tensor import EagerTensor
 
 
 def has_python_numbers() -> bool:
@@ -64,7 +63,7 @@ def _as_integers(value: object, dtype: DType) -> Any:
     """Convert an operand of `/` that is no tensor to the dtype of the integers that it meets."""
     tensor = as_tensor(value)
     if tensor is None:
-        return EagerTensor(to_array(value, dtype))
+        return apply("constant", value=to_array(value, dtype))
     if not tensor.weak:
         return tensor
     if not can_adopt_dtype(tensor.dtype, dtype):
