@@ -8,7 +8,7 @@ of other objects costs nothing.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -25,64 +25,62 @@ class ObjectMatcher(Protocol):
     def match(self, number: int, value: Any) -> None: ...
 
 
-class WaitingList(list[Any]):
-    """A list in a checkpoint's attribute; items that are added to it are restored at once.
+class WaitingContainer:
+    """A list or dict in a checkpoint's attribute that restores items as soon as they are added to it.
 
-    `numbers` maps positions to the numbers of the checkpoint's objects.
+    It stands in for `original`, which the program may change as well: each change of one is made to the other.
+    `numbers` maps the names of items to the numbers of the checkpoint's objects.
     """
 
-    __slots__ = ("_numbers", "_restoration")
-
-    def __init__(self, items: list[Any], restoration: ObjectMatcher, numbers: dict[str, int]) -> None:
-        super().__init__(items)
+    def __init__(self, original: Any, restoration: ObjectMatcher, numbers: dict[str, int]) -> None:
+        super().__init__(original)  # type: ignore[call-arg]  # list's or dict's
+        self.original = original
         self._restoration = restoration
         self._numbers = numbers
 
-    def append(self, item: Any) -> None:
-        super().append(item)
-        self._restore_from(len(self) - 1)
-
-    def extend(self, items: Iterable[Any]) -> None:
-        start = len(self)
-        super().extend(items)
-        self._restore_from(start)
-
-    def __iadd__(self, items: Iterable[Any]) -> WaitingList:  # type: ignore[misc]  # `+` makes a plain list
-        self.extend(items)
-        return self
-
-    def _restore_from(self, start: int) -> None:
-        for position in range(start, len(self)):
-            if str(position) in self._numbers:
-                self._restoration.match(self._numbers[str(position)], self[position])
+    def restore_items(self) -> None:
+        """Restore the items that have not been restored; `match` ignores the others."""
+        items = dict(self.original) if isinstance(self.original, dict) else dict(enumerate(self.original))
+        for key, item in items.items():
+            if str(key) in self._numbers:
+                self._restoration.match(self._numbers[str(key)], item)
 
 
-class WaitingDict(dict[Any, Any]):
-    """A dict in a checkpoint's attribute; values that are added to it are restored at once.
+class WaitingList(WaitingContainer, list[Any]):
+    """A list that stands in for another one."""
 
-    `numbers` maps keys to the numbers of the checkpoint's objects.
-    """
 
-    __slots__ = ("_numbers", "_restoration")
+class WaitingDict(WaitingContainer, dict[Any, Any]):
+    """A dict that stands in for another one."""
 
-    def __init__(self, items: dict[Any, Any], restoration: ObjectMatcher, numbers: dict[str, int]) -> None:
-        super().__init__(items)
-        self._restoration = restoration
-        self._numbers = numbers
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        super().__setitem__(key, value)
-        if key in self._numbers:
-            self._restoration.match(self._numbers[key], value)
+def _mutator(class_: type, name: str) -> Any:
+    """Return the method `name` of a container that changes it and its original, and restores added items."""
+    method = getattr(class_, name)
 
-    def update(self, *args: Any, **kwargs: Any) -> None:
-        for key, value in dict(*args, **kwargs).items():
-            self[key] = value
+    def mutate(self: Any, *args: Any, **kwargs: Any) -> Any:
+        _replace_items(class_, self, self.original)
+        result = method(self, *args, **kwargs)
+        _replace_items(class_, self.original, self)
+        self.restore_items()
+        return self if result is self else result
 
-    def setdefault(self, key: Any, default: Any = None) -> Any:
-        if key not in self:
-            self[key] = default
-        return self[key]
+    return mutate
+
+
+def _replace_items(class_: type, container: Any, source: Any) -> None:
+    """Give the container the items of `source`, by the methods of `class_`, which is list or dict."""
+    items = class_(source)
+    class_.clear(container)  # type: ignore[attr-defined]
+    (list.extend if class_ is list else dict.update)(container, items)
+
+
+for _class, _waiting, _names in (
+    (list, WaitingList, "append extend insert pop remove clear sort reverse __setitem__ __delitem__ __iadd__ __imul__"),
+    (dict, WaitingDict, "update setdefault pop popitem clear __setitem__ __delitem__ __ior__"),
+):
+    for _name in _names.split():
+        setattr(_waiting, _name, _mutator(_class, _name))
 
 
 def waiting_container(value: Any, restoration: ObjectMatcher, number: int) -> Any:

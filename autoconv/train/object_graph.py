@@ -15,6 +15,7 @@ from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.regions import recording
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
+from autoconv.train.deferred import WaitingContainer
 
 VARIABLE_VALUE = "VARIABLE_VALUE"  # name of a variable's value in a checkpoint
 
@@ -97,6 +98,7 @@ def is_trackable(value: object) -> bool:
 def children_of(value: Any) -> dict[str, Any]:
     """Return the parts of an object by name: attributes in the order of creation, or items of a list, tuple or dict."""
     method = getattr(type(value), "_trackable_children", None)
+    value = value.original if isinstance(value, WaitingContainer) else value
     if callable(method):
         children = {str(name): part for name, part in method(value).items()}
     elif isinstance(value, dict):
