@@ -17,10 +17,10 @@ from autoconv.syntax.tree import walk_scope
 _REGION_KINDS = (gast.If, *LOOPS)
 
 
-def reasons_to_keep_form(function: gast.AST, escapes: ExitAnalysis) -> tuple[dict[int, str], str]:
+def reasons_to_keep_form(function: gast.AST, exit_analysis: ExitAnalysis) -> tuple[dict[int, str], str]:
     """Return why statements keep their form, by `id` of the statement, and why returns do, "" if they need not."""
     return_reason = frame_pin(function)
-    collector = _ReasonCollector(escapes, first_frame_call(function), bool(return_reason))
+    collector = _ReasonCollector(exit_analysis, first_frame_call(function), bool(return_reason))
     collector.visit_block(function.body, None, return_reason)
     return collector.reasons, return_reason
 
@@ -33,13 +33,13 @@ def frame_pin(function: gast.AST) -> str:
 
 
 def staged_tries(
-    function: gast.AST, escapes: ExitAnalysis, reasons: dict[int, str], return_reason: str
+    function: gast.AST, exit_analysis: ExitAnalysis, reasons: dict[int, str], return_reason: str
 ) -> list[gast.AST]:
     """Return the try and with statements of a function whose parts can be recorded one after the other, in rounds.
 
     Early exits in them must have become exit codes, and nothing in them may be tied to the frame.
     """
-    traversal = _StagedTries(escapes, reasons, return_reason)
+    traversal = _StagedTries(exit_analysis, reasons, return_reason)
     traversal.visit_block(function.body, is_in_kept_form=False, depth=0)
     return traversal.statements
 
@@ -47,11 +47,11 @@ def staged_tries(
 class _StagedTries:
     """Traversal of a function for `staged_tries`."""
 
-    def __init__(self, escapes: ExitAnalysis, reasons: dict[int, str], return_reason: str) -> None:
-        self.escapes = escapes
+    def __init__(self, exit_analysis: ExitAnalysis, reasons: dict[int, str], return_reason: str) -> None:
+        self.exit_analysis = exit_analysis
         self.reasons = reasons
         self.return_reason = return_reason
-        self.collector = _ReasonCollector(escapes, "", bool(return_reason))
+        self.collector = _ReasonCollector(exit_analysis, "", bool(return_reason))
         self.statements: list[gast.AST] = []
 
     def visit_block(self, statements: Sequence[gast.AST], is_in_kept_form: bool, depth: int) -> None:
@@ -67,8 +67,8 @@ class _StagedTries:
                 continue
             is_inside_kept_form, inner_depth = is_in_kept_form, depth
             if isinstance(node, (gast.Try, gast.With)):
-                inner_depth += rounds_depth(node, self.escapes)
-                exits = self.escapes.statement_exits(node).escapes
+                inner_depth += rounds_depth(node, self.exit_analysis)
+                exits = self.exit_analysis.statement_exits(node).escapes
                 exits_kept_form = exits and (is_in_kept_form or self.return_reason)
                 if self.collector.pin_of(node) or exits_kept_form or inner_depth > _MAX_DEPTH:
                     is_inside_kept_form, inner_depth = True, depth + 2  # one for the try, one for a finally around it
@@ -84,23 +84,23 @@ class _StagedTries:
 _MAX_DEPTH = 16
 
 
-def rounds_depth(node: gast.AST, escapes: ExitAnalysis) -> int:
+def rounds_depth(node: gast.AST, exit_analysis: ExitAnalysis) -> int:
     """Return by how many blocks the loop over the rounds of a statement nests more deeply than the statement."""
     # These are the blocks, as Python's compiler counts them, of the code that `passes.control_flow` generates.
     if isinstance(node, gast.With):
         return 3 * len(node.items)
-    final_depth = 5 if escapes.leaves_in_finally(node) else 0
+    final_depth = 5 if exit_analysis.leaves_in_finally(node) else 0
     return final_depth + (5 if node.handlers else 0) + (4 if node.finalbody else 0)
 
 
-def split_deep_tries(function: gast.AST, escapes: ExitAnalysis, wrap: Callable[[gast.AST], gast.AST]) -> None:
+def split_deep_tries(function: gast.AST, exit_analysis: ExitAnalysis, wrap: Callable[[gast.AST], gast.AST]) -> None:
     """Replace each try or with statement whose rounds would nest too deeply by a region that `wrap` makes of it."""
     if not frame_pin(function):
-        _split_deep_tries_in(function.body, 0, escapes, wrap)
+        _split_deep_tries_in(function.body, 0, exit_analysis, wrap)
 
 
 def _split_deep_tries_in(
-    statements: list[gast.AST], depth: int, escapes: ExitAnalysis, wrap: Callable[[gast.AST], gast.AST]
+    statements: list[gast.AST], depth: int, exit_analysis: ExitAnalysis, wrap: Callable[[gast.AST], gast.AST]
 ) -> None:
     """Replace the deep ones in a list of statements, which is changed in place; `depth` counts the blocks around it."""
     for index, node in enumerate(statements):
@@ -108,7 +108,7 @@ def _split_deep_tries_in(
         if isinstance(node, _REGION_KINDS):
             inner_depth = 0
         elif isinstance(node, (gast.Try, gast.With)):
-            added_depth = rounds_depth(node, escapes)
+            added_depth = rounds_depth(node, exit_analysis)
             if depth and depth + added_depth > _MAX_DEPTH:
                 statements[index] = wrap(node)
                 inner_depth = 0
@@ -116,7 +116,7 @@ def _split_deep_tries_in(
         elif blocks_of(node):
             inner_depth += 1
         for block in blocks_of(node):
-            _split_deep_tries_in(block, inner_depth, escapes, wrap)
+            _split_deep_tries_in(block, inner_depth, exit_analysis, wrap)
 
 
 def first_frame_call(function: gast.AST) -> str:
@@ -128,13 +128,13 @@ def first_frame_call(function: gast.AST) -> str:
 class _ReasonCollector:
     """Traversal of one function that collects the reasons why its ifs and loops keep their form."""
 
-    def __init__(self, escapes: ExitAnalysis, function_reason: str, keeps_exits_in_finally: bool) -> None:
+    def __init__(self, exit_analysis: ExitAnalysis, function_reason: str, keeps_exits_in_finally: bool) -> None:
         """Prepare the traversal of a function.
 
         `function_reason`: why all statements keep their form, or "". `keeps_exits_in_finally`: a finally clause with an
         early exit keeps its form.
         """
-        self.escapes = escapes
+        self.exit_analysis = exit_analysis
         self.function_reason = function_reason
         self.keeps_exits_in_finally = keeps_exits_in_finally
         self.reasons: dict[int, str] = {}
@@ -162,7 +162,7 @@ class _ReasonCollector:
         inner_loop_reason = loop_reason
         if isinstance(node, _REGION_KINDS):
             reason = self.function_reason or self.pin_of(node) or self._exit_reason(node, loop_reason, return_reason)
-            if not reason and self.escapes.statement_exits(node).escapes:
+            if not reason and self.exit_analysis.statement_exits(node).escapes:
                 reason = later_reason
             if reason:
                 self.reasons[id(node)] = reason
@@ -178,7 +178,7 @@ class _ReasonCollector:
 
     def _exit_reason(self, node: gast.AST, loop_reason: str | None, return_reason: str) -> str:
         """Return why an early exit in the statement keeps its form, "" if it does not."""
-        exits = self.escapes.statement_exits(node).escapes
+        exits = self.exit_analysis.statement_exits(node).escapes
         if return_reason and RETURN in exits:
             return return_reason
         if loop_reason and exits & {BREAK, CONTINUE}:
@@ -197,7 +197,7 @@ class _ReasonCollector:
         """Return what ties a statement to its frame, "" if nothing does."""
         if isinstance(node, (gast.AsyncFor, gast.AsyncWith)):
             return "an asynchronous statement"
-        if self.keeps_exits_in_finally and self.escapes.leaves_in_finally(node):
+        if self.keeps_exits_in_finally and self.exit_analysis.leaves_in_finally(node):
             return "a finally that is left early"
         blocks = list(blocks_of(node))
         if not blocks:

@@ -123,7 +123,7 @@ def register_code(code: types.CodeType) -> None:
 
 
 def is_of_converted_class_statement(cls: type) -> bool:
-    """Return whether a class statement in converted code has made the class: its name is the string in that code."""
+    """Return whether a class statement in converted code has made the class, whose name is then that code's string."""
     return _CLASS_NAMES.get(id(cls.__qualname__)) is cls.__qualname__
 
 

@@ -175,7 +175,7 @@ def _comprehension(opening: str, closing: str) -> Callable[[Any, int], str]:
 
 def _binary(node: ast.BinOp, level: int) -> str:
     """Return the text of an operation, or of a chain of operations of one precedence."""
-    precedence = SYMBOL_AND_PRECEDENCE_BY_OPERATOR[type(node.op)][1]
+    _, precedence = SYMBOL_AND_PRECEDENCE_BY_OPERATOR[type(node.op)]
     if precedence == _POWER:
         text = f"{expression_text(node.left, _AWAIT)} ** {expression_text(node.right, _FACTOR)}"
         return _parenthesise(text, precedence, level)

@@ -168,7 +168,7 @@ class _ConsumerCalls(Transformer):
         return result
 
     def _call_and_exit_check(self, value: Any, statement: Any) -> list[Any]:
-        """Return the assignment of a call's result, and an if on it.
+        """Return the assignment of a call's result, and an if that tests the result.
 
         They are two statements, since an `if take_(i):` alone in an else would be printed as an elif.
         """

@@ -97,7 +97,7 @@ def _has_extent_in(code: types.CodeType, extents: Collection[Extent]) -> bool:
 
 def encode_lines(origins: Sequence[int]) -> str:
     """Return a short text for a map of lines: differences, `count*difference` where they repeat."""
-    runs: list[list[int]] = []
+    runs: list[list[int]] = []  # [difference, count]
     previous_line = 0
     for line in origins:
         difference, previous_line = line - previous_line, line

@@ -257,7 +257,7 @@ class _Printer(Unparser):  # type: ignore[misc]
         self.fill(f"{' = '.join(targets)} = {value}")
 
     def _AugAssign(self, node: ast.AugAssign) -> None:
-        symbol = SYMBOL_AND_PRECEDENCE_BY_OPERATOR[type(node.op)][0]
+        symbol, _ = SYMBOL_AND_PRECEDENCE_BY_OPERATOR[type(node.op)]
         self.fill(f"{expression_text(node.target)} {symbol}= {bare_text(node.value, *YIELDS)}")
 
     def _AnnAssign(self, node: ast.AnnAssign) -> None:

@@ -186,7 +186,7 @@ class FunctionPass(Transformer):
             node.decorator_list = self.visit_list(node.decorator_list)
 
     def visit_UntracedStatements(self, node: Any) -> Any:
-        """Rewrite only the functions in it, without notes, which are made for the traced copy."""
+        """Rewrite only the functions in the statements, without notes, which are made for the traced copy."""
         outer_in_function, outer_records_notes = self.in_function, self.context.records_notes
         self.in_function = self.context.records_notes = False
         node.statements = self.visit_list(node.statements)

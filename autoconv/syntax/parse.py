@@ -51,7 +51,8 @@ def check_source(source: str, filename: str) -> ast.Module | None:
         place = Place(filename, line, column, end if error.end_lineno == line and end > column else 0, text)
         raise SourceError(f"this is not Python: {error.msg}", place) from None
     except (RecursionError, MemoryError):
-        raise _nesting_error(filename, deepest_node(parse_ast(source, filename))[1]) from None
+        _, line = deepest_node(parse_ast(source, filename))
+        raise _nesting_error(filename, line) from None
     except ValueError:  # null bytes, which the parser reports too
         return None
 

@@ -65,7 +65,7 @@ def _is_instance(x: object, kinds: Any) -> Any:
 
 
 def _deciding_method(kind: object) -> Any:
-    """Return the `__instancecheck__` of the program that the metaclass of a class has; None if it has none."""
+    """Return the `__instancecheck__` that decides for a class if its metaclass is the program's; else None."""
     for base in type(kind).__mro__:
         if "__instancecheck__" in vars(base):
             region = current_region()

@@ -46,7 +46,7 @@ class EnumerateLoop:
         return replace(body, run=step, names=("position of the loop", *body.names)), (self.start,)
 
     def iterate_from(self, position: int) -> Iterator[Any]:
-        """Return an iterator for Python from that position on."""
+        """Return an iterator for Python over the items from `position` on."""
         if type(position) is SymbolicTensor and position.weak and position.dtype.is_integer:
             return builtins.map(lambda item, number: (position + number, item), self.generator, itertools.count())
         return builtins.enumerate(self.generator, position)
@@ -92,7 +92,7 @@ class ZipLoop:
         return _has_ended(self.parts_before, 0)
 
     def iterate_from(self, position: int) -> Iterator[Any]:
-        """Return an iterator for Python from that position on."""
+        """Return an iterator for Python over the items from `position` on."""
         if any(map(is_in_graph, (*self.parts_before, *self.parts_after))):
             return _refuse_python_iteration()
         iterators_before = [itertools.islice(part, position, None) for part in self.parts_before]

@@ -120,7 +120,8 @@ def _deep_copy(value: Any) -> Any:
 def _copy_part(value: Any, copies: dict[int, tuple[Any, Any]]) -> Any:
     """Return the copy of a part; `copies` holds each part with its copy, by the part's identity."""
     if id(value) in copies:
-        return copies[id(value)][1]
+        _, known_copy = copies[id(value)]
+        return known_copy
     kind = type(value)
     result: Any
     if kind is TracedList or kind is TracedDict:

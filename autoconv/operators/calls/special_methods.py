@@ -59,7 +59,8 @@ def convert_special_methods(
             if replacement is not value:
                 replaced_values[name] = value
                 type.__setattr__(base, name, replacement)
-        if "__eq__" in replaced_values and base.__ne__ is object.__ne__:  # it would test the truth of `__eq__`
+        # The method of `object` would test the truth of what `__eq__` returns.
+        if "__eq__" in replaced_values and base.__ne__ is object.__ne__:
             replaced_values["__ne__"] = MISSING
             type.__setattr__(base, "__ne__", _not_equal)
         if isinstance(vars(base).get("__getitem__"), types.FunctionType) and not hasattr(cls, "__iter__"):

@@ -32,7 +32,7 @@ _ONE_PLAIN_ROUND = (None,)  # the recorder of each round without a trace
 
 
 def attempts(handler_count: int, read: Callable[[], Any] | None = None, names: tuple[str, ...] = ()) -> Any:
-    """Return the rounds of a try statement with that many except clauses.
+    """Return the rounds of a try statement with `handler_count` except clauses.
 
     `read` is a closure over the variables called `names`, and over those that are local to the statement.
     """
@@ -56,7 +56,7 @@ def with_attempts(manager: object, read: Callable[[], Any] | None = None, names:
 
 
 def caught_classes(recorder: TryRecorder | None, number: int, classes: Any) -> Any:
-    """Return the classes that the except clause of that number catches: `classes`, or none in a round of another."""
+    """Return the classes that the except clause of that number catches: none in the round of another clause."""
     return classes if recorder is None else recorder.classes_of_clause(number, classes)
 
 

@@ -258,7 +258,7 @@ class RecursiveFunction(Call):
         stores = DeferredStores(self._locations_to_store, self._store, outermost=body_region)
         body_region.trace.stores.append(stores)
         try:
-            # Under `function` a list is rebuilt from its items, so a mutation of it would be lost.
+            # Under `function` a list is rebuilt from its items, so that mutations of the new list would be lost.
             copies = [] if body_region.contract.promises_identity else values[:count]
             with refuse_unrecorded_changes(None, copies, current_place()):
                 return [invoke(self.function, self.target, values[:count])]

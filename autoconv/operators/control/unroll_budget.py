@@ -130,7 +130,7 @@ def _try_to_stage(
 ) -> tuple[Any, ...] | None:
     """Record a loop of the graph.
 
-    Undo it and return None if it has more than half of the `unrolled_count` nodes, or results of further `kinds`.
+    Undo this and return None if the loop has more than half of `unrolled_count` nodes, or results of further `kinds`.
     """
     region, attempt, staged = current_region(), Attempt(), as_staged(numbers)
     assert region is not None and staged is not None

@@ -322,11 +322,11 @@ ITERATED_CONTAINERS_BY_CODE[_unroll_items.__code__] = _source_containers
 
 def _check_unchanged(iterable: object, sources: list[Any], contents_before: list[Any]) -> None:
     """Raise _ChangedError if the container behind the iterable has changed, StagingError if another source has."""
+    owner, _ = _container_behind(iterable)
     for source, old_contents in zip(sources, contents_before, strict=True):
-        current_contents = contents(source)
-        if have_same_items(current_contents, old_contents):
+        if have_same_items(contents(source), old_contents):
             continue
-        if _container_behind(iterable)[0] is source:
+        if owner is source:
             raise _ChangedError
         raise StagingError(
             "a list changes in a loop over it whose end depends on a tensor",

@@ -180,7 +180,8 @@ def _refuse_values_out_of_reach(
 
 def refuse_graph_values_in_group(error: object, place: Place | None) -> None:
     """Raise StagingError for an exception group in which an exception has values of the graph."""
-    if isinstance(error, BaseExceptionGroup) and any(template_of(part)[1] for part in leaves_of_group(error)):
+    parts = leaves_of_group(error) if isinstance(error, BaseExceptionGroup) else ()
+    if any(tensors for _, tensors in map(template_of, parts)):
         raise StagingError(
             "an exception in a group has values that are known only at run time",
             place,

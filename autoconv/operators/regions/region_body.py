@@ -119,7 +119,7 @@ def _copy_if_changed(value: object, changed_ids: set[int]) -> Any:
 
 @contextmanager
 def _prefix_names(parent: Region, prefix: str) -> Iterator[None]:
-    """Prefix the names of nodes recorded inside with that of the node that will own their region: `cond/add`."""
+    """Prefix the names of nodes recorded inside with the name of the node that will own their region: `cond/add`."""
     trace = parent.trace
     outer_scope = trace.scope
     trace.scope = parent.graph.next_name(outer_scope + prefix) + "/"

@@ -143,7 +143,7 @@ class _Summary(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def _summarise(code: CodeType) -> _Summary:
-    """Return the summary of code, which includes that of functions nested in it."""
+    """Return the summary of code, together with the functions nested in it."""
     writes = writes_outer_names = calls_writing_method = False
     names, attributes = [], []
     for instruction in dis.get_instructions(code):

@@ -345,7 +345,7 @@ def _map(function: Callable[..., Any], *iterables: Any) -> Any:
     return builtins.map(convert_callback(function), *iterables)
 
 
-CALL = Hook("autoconv.operators.calls.call")  # converts a callee; the module that sets it imports this one
+CALL = Hook("autoconv.operators.calls.call")  # `call` of that module, which imports this one
 
 
 def convert_callback(function: Callable[..., Any]) -> Any:

@@ -70,7 +70,7 @@ eq, ne = _equality_operator("eq", "equal"), _equality_operator("ne", "not_equal"
 def _compare_dtypes(name: str, x: object, y: object) -> Any:
     """Compare a NumPy dtype with a symbolic value; NotImplemented for other operands.
 
-    NumPy itself would read the attribute `dtype` of the symbolic value, and compare with that.
+    NumPy itself would compare with the attribute `dtype` of the symbolic value.
     """
     if not (isinstance(x, np.dtype) or isinstance(y, np.dtype)):
         return NotImplemented

@@ -131,7 +131,7 @@ def instance_location(value: object, trace: Trace) -> Location:
             value, GraphAttributes({HEAP: contents}) if type(contents) is SymbolicObject else dict(contents)
         )
 
-    creating_region = trace.created_objects[id(value)][1] if trace.created_objects is not None else None
+    _, creating_region = (None, None) if trace.created_objects is None else trace.created_objects[id(value)]
     return Location((id(value), HEAP), with_article(type(value)), read, write, value, creating_region, "instance")
 
 

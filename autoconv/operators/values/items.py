@@ -245,7 +245,7 @@ _UNCHANGED = object()  # marker from `changed_part`: nothing has to be stored
 
 
 def changed_part(before: object, new_part: Any) -> Any:
-    """Return the value to store in `x[i]` after a write inside of it; a marker if it changed in place."""
+    """Return the value to store in `x[i]` after a write inside of it; a marker if that has changed it in place."""
     return _UNCHANGED if before is new_part else new_part
 
 
