@@ -24,7 +24,7 @@ from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.operators.support.held_iterators import HeldIterator, bind_iterator
 from autoconv.operators.support.overrides import OVERRIDES
 from autoconv.operators.support.protected_names import BREAK, NORMAL, Undefined, ld
-from autoconv.operators.support.signature_check import passed_through_program
+from autoconv.operators.support.signature_check import has_passed_program
 from autoconv.operators.support.speculation import Attempt
 from autoconv.operators.values import ordering as _ordering  # noqa: F401 - its replacements are wrapped here
 from autoconv.operators.values.builtins import convert_callback
@@ -155,7 +155,7 @@ def plain_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
         return bind_iterator(traced_result(function(*args, **kwargs)))
     except Exception as error:
         has_known_arguments = not holds_symbols((*args, *kwargs.values()))
-        if has_known_arguments and not passed_through_program(error):
+        if has_known_arguments and not has_passed_program(error):
             as_program_error(error)
         raise
 

@@ -45,7 +45,7 @@ def wrap_for_objects(function: Callable[..., Any], otherwise: Any = None) -> Cal
     otherwise = otherwise or function
     if function in STATEMENT_OVERRIDES or function is builtins.print:
         return otherwise
-    is_always_recorded = _in_library(function)
+    is_always_recorded = _is_in_library(function)
     owner = getattr(function, "__self__", None)
 
     def apply(*args: Any, **kwargs: Any) -> Any:
@@ -148,7 +148,7 @@ def graph_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     special_form = _SPECIAL_FORMS.get(function) or GRAPH_ONLY_BUILTINS.get(function)
     if special_form is not None and not kwargs:
         return special_form(*args)
-    name = LIBRARY_NAMES[function] if _in_library(function) else getattr(function, "__name__", "")
+    name = LIBRARY_NAMES[function] if _is_in_library(function) else getattr(function, "__name__", "")
     module = getattr(function, "__module__", "")
     if module in ("math", "cmath"):
         name = f"{module}.{name}"
@@ -158,7 +158,7 @@ def graph_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     return apply_object(name, *args, *kwargs.values(), keywords=tuple(kwargs))
 
 
-def _in_library(function: Callable[..., Any]) -> bool:
+def _is_in_library(function: Callable[..., Any]) -> bool:
     """Return whether the graph implements this class or function of the standard library as a whole."""
     try:
         return function in LIBRARY_NAMES

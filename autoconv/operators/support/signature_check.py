@@ -67,12 +67,12 @@ def call_for_program(function: Callable[..., Any], /, *args: Any, **kwargs: Any)
     try:
         return function(*args, **kwargs)
     except Exception as error:
-        if not passed_through_program(error):
+        if not has_passed_program(error):
             mark_program_error(error)
         raise
 
 
-def passed_through_program(error: BaseException) -> bool:
+def has_passed_program(error: BaseException) -> bool:
     """Return whether the error passed through frames of the program on its way here."""
     traceback = error.__traceback__
     caller = traceback.tb_next if traceback is not None else None

@@ -198,7 +198,7 @@ def index_in_graph(position: int) -> Any:
 
 
 def freeze(value: object) -> None:
-    """Forbid later changes of a value of which a list holds a copy."""
+    """Forbid later changes of a value that a list has copied."""
     trace = require_region().trace
     for part in mutable_parts(value):
         trace.frozen_objects[id(part)] = part
