@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
+from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.api.ragged import partitions
 from autoconv.api.ragged.joining import ragged_concat
 from autoconv.api.ragged.rows import gather_rows
@@ -15,11 +17,13 @@ from autoconv.api.strings import encoding_attributes, join, unsorted_segment_joi
 from autoconv.api.tensors.arguments import static_int, static_text
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import fill
-from autoconv.api.tensors.gather import gather
 from autoconv.api.tensors.indexing import boolean_mask
 from autoconv.api.tensors.shaping import expand_dims, reshape, shape, stack
+from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import int64
+from autoconv.ops.text.unicode import ENCODINGS
 from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
@@ -112,7 +116,7 @@ def unicode_decode_with_offsets(
     [array([233,  97], dtype=int32), array([0, 2])]
     """
     code_points = unicode_decode(input, input_encoding, errors, replacement_char, replace_control_characters, name)
-    return code_points, _offsets(input, input_encoding, errors, replacement_char)
+    return code_points, _offsets(input, input_encoding, errors, replacement_char, replace_control_characters)
 
 
 def unicode_split_with_offsets(
@@ -128,23 +132,62 @@ def unicode_split_with_offsets(
     return characters, _offsets(input, input_encoding, errors, replacement_char)
 
 
-def _offsets(input: RaggedLike, encoding: str, errors: str, replacement: int) -> Any:
-    """Return the byte at which each character begins in its string; raises ValueError for encodings but UTF-8."""
-    if encoding != "UTF-8":
-        raise ValueError(f"offsets are computed for UTF-8 only, found {encoding!r}; transcode the strings first")
-    characters = unicode_split(input, encoding, errors, replacement)
-    is_ragged = isinstance(characters, RaggedTensor)
-    all_characters: Any = characters.flat_values if is_ragged else characters
-    lengths = apply("cast", apply("string_length", all_characters, unit="BYTE"), dtype=int64)
-    offsets = apply("cumsum", lengths, axis=0, exclusive=True, reverse=False)
-    if not is_ragged:
+def _offsets(
+    input: RaggedLike, encoding: str, errors: str, replacement: int, replaces_control_characters: bool = False
+) -> Any:
+    """Return the byte at which each character begins in its string, in the structure of `unicode_decode`."""
+    name = encoding_attributes("unicode_decode_with_offsets", encoding, errors, replacement)["encoding"]
+    function = CharacterOffsets(name, errors == "ignore", replaces_control_characters)
+
+    def padded_offsets(texts: Tensor) -> Tensor:
+        shape = None if texts.shape.rank is None else (*texts.shape.as_list(), None)
+        return numpy_function(function, [texts], [TensorSpec(shape, int64)])[0]  # type: ignore[no-any-return]
+
+    def offset_counts(texts: Tensor) -> Tensor:
+        return RaggedTensor.from_tensor(padded_offsets(texts), padding=-1).row_lengths()  # type: ignore[no-any-return]
+
+    return _split_texts(input, padded_offsets, offset_counts)
+
+
+@attribute_class
+@dataclass(frozen=True)
+class CharacterOffsets:
+    """A function that returns the byte at which each character begins in its string, padded with -1, int64.
+
+    Invalid bytes are a character, or none with `ignores_errors`; control characters too if they count as errors.
+    """
+
+    graphdef_name: ClassVar = "UnicodeDecodeWithOffsets"
+    encoding: str
+    ignores_errors: bool
+    has_control_errors: bool
+
+    def __call__(self, texts: Any) -> Any:
+        offsets = {position: self._offsets_of(text) for position, text in np.ndenumerate(np.asarray(texts, object))}
+        result = np.full((*np.shape(texts), max(map(len, offsets.values()), default=0)), -1, np.int64)
+        for position, row in offsets.items():
+            result[position][: len(row)] = row
+        return result
+
+    def _offsets_of(self, text: bytes) -> list[int]:
+        """Return the offsets of one string."""
+        codec = ENCODINGS[self.encoding]
+        offsets, start = [], 0
+        while start < len(text):
+            valid_end = next_start = len(text)
+            try:
+                text[start:].decode(codec)
+            except UnicodeDecodeError as error:
+                valid_end, next_start = start + error.start, start + error.end
+            for character in text[start:valid_end].decode(codec):
+                is_error = self.has_control_errors and character < " "
+                if not (is_error and self.ignores_errors):
+                    offsets.append(start)
+                start += len(character.encode(codec))
+            if valid_end < next_start and not self.ignores_errors:
+                offsets.append(valid_end)
+            start = next_start
         return offsets
-    innermost_rows: Any = characters
-    while isinstance(innermost_rows.values, RaggedTensor):
-        innermost_rows = innermost_rows.values
-    offsets_to_end = apply("concat", offsets, apply("reduce_sum", lengths, axis=(0,), keepdims=True), axis=0)
-    row_offsets = gather(offsets_to_end, innermost_rows.row_starts())
-    return characters.with_flat_values(offsets - gather(row_offsets, innermost_rows.value_rowids()))
 
 
 def ngrams(

@@ -115,6 +115,14 @@ def test_invalid_bytes() -> None:
     assert strings.unicode_decode(broken, "UTF-8", "ignore").numpy().tolist() == [97, 98]
     with pytest.raises(InvalidArgumentError, match="Invalid formatting"):
         strings.unicode_decode(broken, "UTF-8", "strict")
+    texts = [b"\xff a\xc3\xa9b", b"", "\u20ac\U0001f600\x01".encode()]
+    offsets = lambda errors, **options: strings.unicode_decode_with_offsets(texts, "UTF-8", errors, **options)[1]
+    assert offsets("replace").to_list() == [[0, 1, 2, 3, 5], [], [0, 3, 7]]
+    assert offsets("ignore").to_list() == [[1, 2, 3, 5], [], [0, 3, 7]]
+    assert offsets("ignore", replace_control_characters=True).to_list() == [[1, 2, 3, 5], [], [0, 3]]
+    wide = ["a\u20ac".encode("utf-16-be"), "\U0001f600b".encode("utf-16-be")]
+    starts = ac.function(lambda s: strings.unicode_split_with_offsets(s, "UTF-16-BE")[1])(ac.constant(wide))
+    assert starts.to_list() == [[0, 2], [0, 4]]
     options = {"replace_control_characters": True}
     assert strings.unicode_decode(["a\x01\xe9", "\n"], "UTF-8", **options).to_list() == [[97, 0xFFFD, 0xE9], [0xFFFD]]
     transcode = ac.function(lambda s: strings.unicode_transcode(s, "UTF-8", "UTF-16-BE", "ignore", **options))
