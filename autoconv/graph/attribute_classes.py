@@ -20,6 +20,7 @@ _CLASSES_OF_MODULES = {
     "autoconv.api.sparse.crossing": "JoinedFeatures HashedFeatures",
     "autoconv.api.sparse.ctc_decoding": "GreedyDecoder BeamSearchDecoder EditDistance",
     "autoconv.api.sparse.sets": "SetOperation SetSizes",
+    "autoconv.api.string_parts": "CharacterOffsets",
     "autoconv.io.audio_files": "ReadWav WriteWav",
     "autoconv.io.csv_fields": "DecodeCsv",
     "autoconv.io.encodings": "EncodeBase64 DecodeBase64 Decompress MatchFiles",

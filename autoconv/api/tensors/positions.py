@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.control.flow import while_loop
 from autoconv.api.tensors.accepted_dtypes import as_indices, check_dtype
 from autoconv.api.tensors.arguments import convert_pair
 from autoconv.api.tensors.casts import cast, stop_gradient
@@ -20,6 +19,7 @@ from autoconv.api.tensors.reductions import reduce_max
 from autoconv.api.tensors.shaping import concat, reshape, roll, shape, stack
 from autoconv.graph.dtype_sets import LARGE_INTEGERS, SINGLE_OR_DOUBLE
 from autoconv.graph.dtypes import as_dtype, int32
+from autoconv.operators.control.staged_loops import stage_loop
 from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.objects.variable_updates import IndexedSlices
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -212,7 +212,8 @@ def cumulative_logsumexp(
     array([0.    , 0.6931, 1.0986], dtype=float32)
     """
     tensor: Any = convert_to_tensor(x)
-    size = shape(tensor)[axis]
+    static_size = tensor.shape[axis]
+    size: Any = shape(tensor)[axis] if static_size is None else static_size
     indices = tensor_range(size)
     later_axes = range(axis % len(tensor.shape) + 1, len(tensor.shape))
     distances = reshape(size - 1 - indices if reverse else indices, [-1, *(1 for _ in later_axes)])  # from the start
@@ -226,8 +227,13 @@ def cumulative_logsumexp(
         """Return twice the width, and for each element the result for the window of that width which ends there."""
         return 2 * width, _logaddexp(sums, shift(sums, width))
 
-    start = shift(tensor, 1) if exclusive else tensor
-    _, sums = while_loop(lambda width, _: width < size, double_width, [1, start])
+    sums: Any = shift(tensor, 1) if exclusive else tensor
+    if static_size is None:
+        _, sums = stage_loop(lambda width, _: width < size, double_width, (1, sums), ("width", "sums"))
+        return sums
+    width = 1
+    while width < static_size:
+        width, sums = double_width(width, sums)
     return sums
 
 
