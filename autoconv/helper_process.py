@@ -131,7 +131,7 @@ def _was_run_before(file: str) -> bool:
 
 
 def is_started_ahead() -> bool:
-    """Return whether `start_ahead` started a helper that nobody took."""
+    """Return whether `start_ahead` started a helper that was not taken yet."""
     return bool(_STARTED_AHEAD)
 
 

@@ -2,8 +2,8 @@
 
 A rule that is not exact enough for some operands (arguments of sin beyond its range reduction) calls
 `b.mark_rare(condition)`. If such an operand appears, the loop runs again with the C library's function. Coefficients of
-log, sin and cos in float64 are those published with fdlibm (Sun Microsystems, 1993); FreeBSD's are those of sin and
-cos in float32. Those of exp in float32, and of tanh, ERF and ERFC, are from Cephes (Moshier, 1992).
+log, sin and cos in float64 are those published with fdlibm (Sun Microsystems, 1993), and those of sin and cos in
+float32 are from FreeBSD. Those of exp in float32, and of tanh, ERF and ERFC, are from Cephes (Moshier, 1992).
 """
 
 from __future__ import annotations

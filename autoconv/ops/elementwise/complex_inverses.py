@@ -1,11 +1,11 @@
 """Inverse trigonometric and hyperbolic functions of complex numbers in terms of real ones.
 
-Branch cuts, signed zeros, infinities and nans are as in C's Annex G. Each rule is `(b, x, y) -> (real, imag)` for z = x
-+ iy. Formulas are Kahan's (Branch cuts for complex elementary functions, 1987): with √(1-z) = p ∓ iq and √(1+z) = u ±
-iv, p, q, u, v ≥ 0, the arc sine is atan(x / (pu + qv)) and asinh(pv + qu), sums without cancellation. Large numbers use
-the logarithm of their magnitude, and each part keeps its own digits. The method is that of Hull, Fairgrieve and Tang
-(Implementing the complex arcsine and arccosine functions using exception handling, 1997). Both parts are within 8 units
-in the last place.
+Branch cuts, signed zeros, infinities and nans are as in C's Annex G. Each rule is `(b, x, y) -> (real, imag)` for
+z = x + iy. Formulas are Kahan's (Branch cuts for complex elementary functions, 1987). Let √(1-z) = p ∓ iq and
+√(1+z) = u ± iv with p, q, u, v ≥ 0. The real part of the arc sine is atan(x / (pu + qv)), and the magnitude of its
+imaginary part is asinh(pv + qu). The sums have no cancellation, so that each part is within 8 units in its last place.
+The imaginary part of a large number is computed from the logarithm of the magnitude. That is the method of Hull,
+Fairgrieve and Tang (Implementing the complex arcsine and arccosine functions using exception handling, 1997).
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def uniform(bits: GeneratorBits, state: Any, low: Any, high: Any) -> Any:
 
 def ascending_uniform(bits: GeneratorBits, state: Any, low: Any, high: Any) -> Any:
     """Draw as `uniform`, but refuse bounds in descending order, as `Generator` does."""
-    if -np.inf < high - low:
+    if -np.inf < high - low:  # -inf is refused as an infinite range
         _refuse_negative(high - low, "high - low < 0")
     return uniform(bits, state, low, high)
 

@@ -324,7 +324,7 @@ class MemoryReduction(ReductionWriter):
 
 
 def share_loops(reductions: Iterable[ReductionWriter]) -> None:
-    """Of the reductions in memory that have one layout, have the first write the loops over the results of all."""
+    """Have the first of the reductions in memory that share a layout write the loops over the results of all."""
     groups: dict[object, list[MemoryReduction]] = {}
     for reduction in reductions:
         if isinstance(reduction, MemoryReduction):
