@@ -105,6 +105,7 @@ def read_records(
     """Yield ("file:line", fields) for each record that is not empty."""
     quoting: Any = csv.QUOTE_MINIMAL if has_quotes else csv.QUOTE_NONE
     reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
+    is_header = skips_header
     while True:
         try:
             record = next(reader)
@@ -112,8 +113,8 @@ def read_records(
             return
         except csv.Error as error:
             raise InvalidArgumentError(f"{path}:{reader.line_num}: {error}") from None
-        if skips_header:
-            skips_header = False
+        if is_header:
+            is_header = False
         elif record:
             yield f"{path}:{reader.line_num}", record
 
