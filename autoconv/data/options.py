@@ -185,7 +185,7 @@ class WithOptions(CountPreservingNode):
 
 
 def options_of(node: Node) -> Options:
-    """Return the options of a dataset; its own override its inputs', and a later input's those of an earlier one."""
+    """Return the options of a dataset: those of its inputs, merged in order, and over them its own."""
     result = Options()
     for source in node.inputs:
         result = result.merge(options_of(source))

@@ -48,7 +48,7 @@ _CLOSED_MODULES = frozenset(
         "enum", "abc", "numbers", "__future__", "warnings",
     }
 )  # fmt: skip
-# Special methods that no use of an existing object calls; a function that makes an object names the class.
+# Special methods that are added when they run, and not because an object of the class is reachable.
 _CREATION_METHODS = frozenset({"__init__", "__new__", "__del__", "__init_subclass__"})
 _BASES_WITHOUT_CODE = (object, abc.ABC, typing.Generic, typing.Protocol)
 _TYPES_WITHOUT_PARTS = frozenset({int, float, bool, complex, str, bytes, type(None), range, slice})

@@ -128,7 +128,7 @@ class Fingerprints:
         return result
 
     def _once(self, value: Any, make: Callable[[Any, str, int], Any], name: str, depth: int) -> Any:
-        """Return make(value, name, depth), computed once; where the value occurs in itself, its visit number stands."""
+        """Return make(value, name, depth), computed once; a visit number stands for the value where it holds itself."""
         if id(value) not in self._visited:
             self._visited[id(value)] = "visited", len(self._visited)
             self._visited[id(value)] = make(value, name, max(depth - 1, 0))

@@ -26,7 +26,7 @@ class TensorKey:
 
     Origins are "tensor", "number", "array", "array without dimensions", `BY_COLUMNS` and those with the prefix
     `BY_STRIDES`. `BY_COLUMNS` is for arrays in Fortran order: the graph takes their transposed views, which are in C
-    order. `BY_STRIDES` is for arrays in neither order: the graph loads their elements one by one.
+    order. `BY_STRIDES` is for arrays in neither order: the graph loads their elements by the strides.
     """
 
     type: TensorType
