@@ -165,4 +165,3 @@ def _integer_result(run: Run, leaves: Element) -> int:
     """Return the result of a function of leaves whose only result is an integer."""
     (number,) = run(leaves)
     return int(np.asarray(number))
-

@@ -35,14 +35,15 @@ class Rebatch(Node):
             if not isinstance(leaf, TensorSpec) or leaf.shape.rank == 0:
                 raise ValueError(f"rebatch takes elements made of tensors with rows, found {leaf}: batch them first")
         self.drop_remainder = bool(drop_remainder)
-        row_count = self.sizes[0] if self.drop_remainder and len(set(self.sizes)) == 1 else None
-        super().__init__(map_specs(lambda leaf: _with_rows(leaf, row_count), source.spec), [source])
+        static_size = self.sizes[0] if self.drop_remainder and len(set(self.sizes)) == 1 else None
+        super().__init__(map_specs(lambda leaf: _with_rows(leaf, static_size), source.spec), [source])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         size_index, pending_batches, row_count = 0, [], 0
         for element in self.inputs[0].iterate(bindings):
-            pending_batches.append([np.asarray(leaf) for leaf in element])
-            row_count += len(pending_batches[-1][0]) if pending_batches[-1] else 0
+            batch = [np.asarray(leaf) for leaf in element]
+            pending_batches.append(batch)
+            row_count += len(batch[0]) if batch else 0
             while row_count >= self.sizes[size_index]:
                 joined_rows, size = _concat_rows(pending_batches), self.sizes[size_index]
                 yield [leaf[:size] for leaf in joined_rows]
