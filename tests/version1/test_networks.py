@@ -272,3 +272,18 @@ def test_a_weighted_loss_keeps_the_dtype():
     losses = np.array([1.0, 3.0])
     assert run(tf.losses.compute_weighted_loss(losses, loss_collection=None))[0] == np.float64(2.0)
     assert tf.losses.compute_weighted_loss(losses).dtype is ac.float64
+
+
+def test_shapes_of_labels_predictions_and_weights():
+    # Values of TensorFlow 2.21.
+    updates = [
+        tf.metrics.accuracy([0, 1, 2], [0.7, 1.0, 2.0])[1], tf.metrics.accuracy([0, 1], [[0], [1]])[1],
+        tf.metrics.mean_squared_error([0.0, 1.0], [[0.0], [3.0]], weights=[[1.0], [0.0]])[1],
+        tf.losses.sparse_softmax_cross_entropy([[0], [1]], [[0.0, 1.0], [1.0, 0.0]], weights=[[1.0], [3.0]]),
+    ]  # fmt: skip
+    np.testing.assert_allclose(run(*updates), [1, 1, 0, 2.6265233], rtol=1e-6)
+    square = [[0.0, 1.0], [1.0, 2.0]]
+    with pytest.raises(ValueError, match=r"Shapes \(2, 1\) and \(2,\) are incompatible"):
+        tf.losses.mean_squared_error([0.0, 1.0], [[0.0], [3.0]])
+    with pytest.raises(ValueError, match="weights can not be broadcast to values"):
+        tf.losses.mean_squared_error(square, square, weights=[1.0, 2.0])

@@ -45,6 +45,9 @@ def test_elements_by_name_and_padded(session):
     padded = tf.PaddingFIFOQueue(4, tf.string, shapes=[[None]])
     session.run([padded.enqueue([["a", "b"]]), padded.enqueue([["c"]])])
     assert session.run(padded.dequeue_many(2)).tolist() == [[b"a", b"b"], [b"c", b""]]
+    labelled = tf.PaddingFIFOQueue(4, [tf.int32, tf.int32], shapes=[[None], []])
+    session.run([labelled.enqueue([[1, 2], 7]), labelled.enqueue([[3], 8])])
+    assert [array.tolist() for array in session.run(labelled.dequeue_many(2))] == [[[1, 2], [3, 0]], [7, 8]]
 
 
 def test_closed_queues(session):

@@ -8,7 +8,7 @@ from autoconv import math
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import ones_like, zeros_like
 from autoconv.api.tensors.gather import where
-from autoconv.api.tensors.shaping import reshape, shape
+from autoconv.api.tensors.shaping import reshape, shape, squeeze
 from autoconv.compat.v1 import nn
 from autoconv.compat.v1.collections import GraphKeys, add_to_collection, get_collection
 from autoconv.graph.dtypes import float32
@@ -37,15 +37,16 @@ def compute_weighted_loss(
     """Return losses, weighted and reduced, and add the result to `loss_collection` unless that is None.
 
     The sums are computed in float32; the result has the dtype of `losses`. Raises ValueError for another reduction than
-    those of `Reduction`.
+    those of `Reduction`, and for weights whose shape does not fit.
 
     >>> autoconv.compat.v1.losses.compute_weighted_loss([1.0, 3.0], [1.0, 0.0], loss_collection=None).numpy()
     np.float32(1.0)
     """
     losses = convert_to_tensor(losses)
-    element_losses = cast(losses, float32)
-    weighted_losses = element_losses * cast(convert_to_tensor(weights), float32)
-    broadcast_weights = cast(convert_to_tensor(weights), float32) * ones_like(element_losses)
+    element_losses, weight_tensor = cast(losses, float32), cast(convert_to_tensor(weights), float32)
+    check_weights(weight_tensor, losses)
+    weighted_losses = element_losses * weight_tensor
+    broadcast_weights = weight_tensor * ones_like(element_losses)
     total_loss = math.reduce_sum(weighted_losses)
     match reduction:
         case Reduction.NONE:
@@ -75,7 +76,8 @@ def mean_squared_error(
     >>> autoconv.compat.v1.losses.mean_squared_error([1.0, 2.0], [1.0, 4.0]).numpy()
     np.float32(2.0)
     """
-    difference = _float(predictions) - _float(labels)
+    truth, values = _float_pair(labels, predictions)
+    difference = values - truth
     return compute_weighted_loss(difference * difference, weights, scope, loss_collection, reduction)
 
 
@@ -88,7 +90,8 @@ def absolute_difference(
     >>> autoconv.compat.v1.losses.absolute_difference([1.0, 2.0], [1.0, 4.0]).numpy()
     np.float32(1.0)
     """
-    element_losses = math.abs(_float(predictions) - _float(labels))
+    truth, values = _float_pair(labels, predictions)
+    element_losses = math.abs(values - truth)
     return compute_weighted_loss(element_losses, weights, scope, loss_collection, reduction)
 
 
@@ -107,7 +110,8 @@ def cosine_distance(
     chosen_axis = dim if axis is None else axis
     if chosen_axis is None:
         raise ValueError("You must specify argument `axis`.")
-    products = math.reduce_sum(_float(predictions) * _float(labels), axis=chosen_axis, keepdims=True)
+    truth, values = _float_pair(labels, predictions)
+    products = math.reduce_sum(values * truth, axis=chosen_axis, keepdims=True)
     return compute_weighted_loss(1.0 - products, weights, scope, loss_collection, reduction)
 
 
@@ -122,7 +126,8 @@ def mean_pairwise_squared_error(
     >>> autoconv.compat.v1.losses.mean_pairwise_squared_error([[0.0, 1.0, 2.0]], [[0.0, 1.0, 5.0]]).numpy()
     np.float32(6.0)
     """
-    errors = reshape(_float(predictions) - _float(labels), [convert_to_tensor(labels).shape[0] or -1, -1])
+    truth, values = _float_pair(labels, predictions)
+    errors = reshape(values - truth, [truth.shape[0] or -1, -1])
     count = cast(shape(errors)[1], float32)
     squares = math.divide_no_nan(math.reduce_sum(errors * errors, 1, keepdims=True), count - 1.0)
     sums = math.reduce_sum(errors, 1, keepdims=True)
@@ -140,7 +145,8 @@ def huber_loss(
     >>> autoconv.compat.v1.losses.huber_loss([0.0], [3.0]).numpy()
     np.float32(2.5)
     """
-    error = math.abs(_float(predictions) - _float(labels))
+    truth, values = _float_pair(labels, predictions)
+    error = math.abs(values - truth)
     quadratic = math.minimum(error, cast(delta, float32))
     return compute_weighted_loss(
         0.5 * quadratic * quadratic + delta * (error - quadratic), weights, scope, loss_collection, reduction
@@ -157,7 +163,7 @@ def log_loss(
     >>> autoconv.compat.v1.losses.log_loss([1.0], [0.5]).numpy().round(4)
     np.float32(0.6931)
     """
-    truth, probabilities = _float(labels), _float(predictions)
+    truth, probabilities = _float_pair(labels, predictions)
     element_losses = -truth * math.log(probabilities + epsilon) - (1 - truth) * math.log(1 - probabilities + epsilon)
     return compute_weighted_loss(element_losses, weights, scope, loss_collection, reduction)
 
@@ -171,7 +177,8 @@ def hinge_loss(
     >>> autoconv.compat.v1.losses.hinge_loss([1.0], [0.5]).numpy()
     np.float32(0.5)
     """
-    margin = 1 - (2 * _float(labels) - 1) * _float(logits)
+    truth, scores = _float_pair(labels, logits)
+    margin = 1 - (2 * truth - 1) * scores
     element_losses = where(margin > 0, margin, zeros_like(margin))
     return compute_weighted_loss(element_losses, weights, scope, loss_collection, reduction)
 
@@ -201,11 +208,17 @@ def sparse_softmax_cross_entropy(
 ) -> Any:  # fmt: skip
     """The mean cross entropy of class ids and the softmax of logits.
 
+    Labels and weights may have a last axis of size 1, which is dropped.
+
     >>> autoconv.compat.v1.losses.sparse_softmax_cross_entropy([0], [[0.0, 0.0]]).numpy().round(4)
     np.float32(0.6931)
     """
-    element_losses = nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-    return compute_weighted_loss(element_losses, weights, scope, loss_collection, reduction)
+    scores, weight_tensor = convert_to_tensor(logits), convert_to_tensor(weights)
+    class_rank = None if scores.shape.rank is None else scores.shape.rank - 1
+    ids = drop_last_axis(convert_to_tensor(labels), class_rank)
+    element_losses = nn.sparse_softmax_cross_entropy_with_logits(labels=ids, logits=scores)
+    weight_tensor = drop_last_axis(weight_tensor, class_rank)
+    return compute_weighted_loss(element_losses, weight_tensor, scope, loss_collection, reduction)
 
 
 def sigmoid_cross_entropy(
@@ -286,6 +299,29 @@ def get_total_loss(
     return math.add_n(losses)
 
 
-def _float(value: Any) -> Any:
-    """Return a value as a float32 tensor."""
-    return cast(convert_to_tensor(value), float32)
+def drop_last_axis(tensor: Any, rank: int | None) -> Any:
+    """Return the tensor without its last axis, of size 1, if that gives it the rank; else the tensor."""
+    is_longer = rank is not None and tensor.shape.rank == rank + 1 and tensor.shape[-1] in (1, None)
+    return squeeze(tensor, -1) if is_longer else tensor
+
+
+def check_weights(weights: Any, values: Any) -> None:
+    """Raise ValueError unless the weights are a scalar, or have along each axis the size of the values, or 1."""
+    if weights.shape.rank in (0, None) or values.shape.rank is None:
+        return
+    has_same_rank = weights.shape.rank == values.shape.rank
+    if not has_same_rank or any(
+        size not in (1, None, value_size) and value_size is not None
+        for size, value_size in zip(weights.shape.as_list(), values.shape.as_list(), strict=True)
+    ):
+        raise ValueError(
+            f"weights can not be broadcast to values. values.rank={values.shape.rank}. "
+            f"weights.rank={weights.shape.rank}. values.shape={values.shape}. weights.shape={weights.shape}."
+        )
+
+
+def _float_pair(labels: TensorLike, predictions: TensorLike) -> tuple[Any, Any]:
+    """Return labels and predictions as float32 tensors; raise ValueError if their shapes are incompatible."""
+    truth, values = cast(convert_to_tensor(labels), float32), cast(convert_to_tensor(predictions), float32)
+    values.shape.assert_is_compatible_with(truth.shape)
+    return truth, values

@@ -8,7 +8,9 @@ from autoconv import math
 from autoconv.api.scopes import control_dependencies
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import ones_like
+from autoconv.api.tensors.shaping import expand_dims
 from autoconv.compat.v1.collections import GraphKeys, add_to_collections
+from autoconv.compat.v1.losses import check_weights, drop_last_axis
 from autoconv.compat.v1.variables import Variable, variable_scope
 from autoconv.graph.dtypes import float32
 from autoconv.runtime.annotations import TensorLike
@@ -21,7 +23,8 @@ def mean(
 ) -> tuple[Any, Any]:  # fmt: skip
     """Return the mean of all values so far, and a tensor that adds `values` when it is run; its value is the new mean.
 
-    The sums are local variables: `local_variables_initializer()` sets them to zero.
+    The sums are local variables: `local_variables_initializer()` sets them to zero. Weights may lack the last axis of
+    the values, or have a further one of size 1. Raises ValueError for other weights that do not fit.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     value, update = autoconv.compat.v1.metrics.mean([1.0, 3.0])
@@ -32,7 +35,11 @@ def mean(
     elements = cast(convert_to_tensor(values), float32)
     element_weights = ones_like(elements)
     if weights is not None:
-        element_weights = cast(convert_to_tensor(weights), float32) * element_weights
+        weight_tensor = drop_last_axis(cast(convert_to_tensor(weights), float32), elements.shape.rank)
+        if weight_tensor.shape.rank and elements.shape.rank == weight_tensor.shape.rank + 1:
+            weight_tensor = expand_dims(weight_tensor, -1)
+        check_weights(weight_tensor, elements)
+        element_weights = weight_tensor * element_weights
     with variable_scope(name, default_name="mean"):
         total, count = _local_variable("total"), _local_variable("count")
     value = math.divide_no_nan(total.value(), count.value())
@@ -53,14 +60,16 @@ def accuracy(
 ) -> tuple[Any, Any]:  # fmt: skip
     """Return the fraction of predictions so far that equal their labels, and a tensor that adds a batch when it is run.
 
+    Predictions are cast to the dtype of the labels.
+
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     value, update = autoconv.compat.v1.metrics.accuracy([1, 2], [1, 3])
     ...     session.run(autoconv.compat.v1.local_variables_initializer())
     ...     session.run(update)
     np.float32(0.5)
     """
-    tensor = convert_to_tensor(predictions)
-    is_correct = math.equal(tensor, cast(convert_to_tensor(labels), tensor.dtype))
+    truth, values = _matched(labels, predictions)
+    is_correct = math.equal(cast(values, truth.dtype), truth)
     return mean(is_correct, weights, metrics_collections, updates_collections, name or "accuracy")
 
 
@@ -76,7 +85,8 @@ def mean_squared_error(
     ...     session.run(update)
     np.float32(2.0)
     """
-    difference = convert_to_tensor(predictions) - convert_to_tensor(labels)
+    truth, values = _matched(labels, predictions)
+    difference = values - truth
     squares = difference * difference
     return mean(squares, weights, metrics_collections, updates_collections, name or "mean_squared_error")
 
@@ -93,8 +103,20 @@ def mean_absolute_error(
     ...     session.run(update)
     np.float32(1.0)
     """
-    difference = math.abs(convert_to_tensor(predictions) - convert_to_tensor(labels))
+    truth, values = _matched(labels, predictions)
+    difference = math.abs(values - truth)
     return mean(difference, weights, metrics_collections, updates_collections, name or "mean_absolute_error")
+
+
+def _matched(labels: TensorLike, predictions: TensorLike) -> tuple[Any, Any]:
+    """Return labels and predictions as tensors, without a last axis of size 1 that the other tensor lacks.
+
+    Raises ValueError if their shapes are incompatible.
+    """
+    tensors = convert_to_tensor(labels), convert_to_tensor(predictions)
+    truth, values = (drop_last_axis(x, y.shape.rank) for x, y in (tensors, tensors[::-1]))
+    values.shape.assert_is_compatible_with(truth.shape)
+    return truth, values
 
 
 def _local_variable(name: str) -> Any:

@@ -225,8 +225,9 @@ class PaddingFIFOQueue(QueueBase):
         result = np.zeros((len(arrays), *shape), arrays[0].dtype)
         if result.dtype == object:
             result[...] = b""
-        for row, array in zip(result, arrays, strict=True):
-            row[tuple(map(slice, array.shape))] = array
+        for i, array in enumerate(arrays):
+            position: Any = (i, *map(slice, array.shape))
+            result[position] = array
         return result
 
 
