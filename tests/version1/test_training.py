@@ -249,3 +249,10 @@ def test_a_reopened_writer_writes_a_new_file(tmp_path):
         writer.close()
     events = [event for path in tmp_path.iterdir() for event in tf.train.summary_iterator(str(path))]
     assert sorted(event.step for event in events if event.summary.value) == [0, 1]
+
+
+def test_a_graph_as_a_message_is_written(tmp_path):
+    message = tf.constant(1.0, name="one").graph.as_graph_def()
+    tf.summary.FileWriter(str(tmp_path), graph_def=message).close()
+    (path,) = tmp_path.iterdir()
+    assert [event.graph_def for event in tf.train.summary_iterator(str(path))][-1] == message.SerializeToString()

@@ -151,8 +151,9 @@ class FileWriter:
     ) -> None:  # fmt: skip
         self._folder = str(logdir)
         self._file = EventFile(self._folder, max_queue, flush_secs, filename_suffix or "")
-        if graph is not None:
-            self.add_graph(graph)
+        written_graph = graph_def if graph is None else graph
+        if written_graph is not None:
+            self.add_graph(written_graph)
 
     def get_logdir(self) -> str:
         return self._folder
