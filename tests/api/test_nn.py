@@ -125,3 +125,11 @@ def test_losses_of_a_replica_are_shares_of_the_mean() -> None:
     assert float(found) == losses.sum() / 2
     with pytest.raises(ValueError, match="dimension of examples"):
         autoconv.nn.compute_average_loss(1.0)
+
+
+def test_moments_of_half_precision_do_not_overflow() -> None:
+    x = np.array([600.0, *[0.0] * 7], np.float16)
+    expected = [np.float16(75.0), np.float16(x.astype(float).var())]  # the square of 525 is above the range of float16
+    for found in (layers.moments(x, [0]), autoconv.nn.weighted_moments(x, [0], np.ones(8, np.float16))):
+        assert [number.numpy() for number in found] == expected
+        assert all(number.dtype is autoconv.float16 for number in found)

@@ -15,7 +15,7 @@ from autoconv.api.tensors.norms import l2_normalize
 from autoconv.api.tensors.sorting import in_top_k, top_k
 from autoconv.api.tensors.trigonometry import tanh
 from autoconv.graph.dtype_sets import FLOATING, INDICES, LARGE_INTEGERS, NUMERIC
-from autoconv.graph.dtypes import float32
+from autoconv.graph.dtypes import float16, float32
 from autoconv.runtime.annotations import AxisLike, IntLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -220,13 +220,16 @@ def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
 def moments(
     x: TensorLike, axes: AxisLike, shift: TensorLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Return (mean, variance) over `axes`; `shift` has no effect.
+    """Return (mean, variance) over `axes`, computed in float32 for float16; `shift` has no effect.
 
     >>> mean, variance = autoconv.nn.moments([1.0, 2.0, 3.0], axes=[0])
     >>> mean.numpy(), variance.numpy().round(3)
     (np.float32(2.0), np.float32(0.667))
     """
     tensor, axis_tuple = convert_to_tensor(x), static_axes(axes)
+    if tensor.dtype is float16:
+        mean, variance = moments(cast(tensor, float32), axes, keepdims=keepdims)
+        return cast(mean, float16), cast(variance, float16)
     mean = apply("reduce_mean", tensor, axis=axis_tuple, keepdims=True)
     squared_distances = squared_difference(tensor, mean)
     variance = apply("reduce_mean", squared_distances, axis=axis_tuple, keepdims=bool(keepdims))

@@ -14,7 +14,7 @@ from autoconv.api.tensors.gather import where
 from autoconv.api.tensors.reductions import reduce_sum
 from autoconv.api.tensors.shaping import concat, reshape, shape
 from autoconv.graph.dtype_sets import COMPLEX, FLOATING, SIGNED
-from autoconv.graph.dtypes import float32, float64
+from autoconv.graph.dtypes import float16, float32, float64
 from autoconv.runtime.annotations import AxisLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -129,10 +129,15 @@ def weighted_moments(
 ) -> tuple[Tensor, Tensor]:
     """The mean and the variance over `axes` of elements weighted by `frequency_weights`; 0 where these add up to 0.
 
+    They are computed in float32 for float16.
+
     >>> [float(number) for number in autoconv.nn.weighted_moments([1.0, 4.0], [0], [2.0, 1.0])]
     [2.0, 2.0]
     """
     tensor: Any = convert_to_tensor(x)
+    if tensor.dtype is float16:
+        mean, variance = weighted_moments(cast(tensor, float32), axes, frequency_weights, keepdims)
+        return cast(mean, float16), cast(variance, float16)
     weights: Any = cast(convert_to_tensor(frequency_weights), tensor.dtype) + apply("zeros_like", tensor)  # broadcast
     total_weight = reduce_sum(weights, axes, keepdims=True)
     mean = divide_no_nan(reduce_sum(weights * tensor, axes, keepdims=True), total_weight)
