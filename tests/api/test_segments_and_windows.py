@@ -48,6 +48,8 @@ def test_counts():
     weighted = ac.math.bincount([1, 2, 2], weights=[0.5, 1.0, 2.0], minlength=5)
     assert weighted.numpy().tolist() == np.bincount([1, 2, 2], [0.5, 1, 2], 5).tolist()
     assert ac.math.bincount([1, 7, 2], maxlength=3, binary_output=True).numpy().tolist() == [0, 1, 1]
+    with pytest.raises(ValueError, match="mutually exclusive"):
+        ac.math.bincount([1, 2], weights=[0.5, 1.0], binary_output=True)
     rows = ac.math.bincount([[1, 2, 2], [0, 5, 5]], axis=-1)
     assert rows.numpy().tolist() == [[0, 1, 2, 0, 0, 0], [1, 0, 0, 0, 0, 2]]
     assert ac.math.bincount(np.zeros(0, np.int32)).numpy().tolist() == []

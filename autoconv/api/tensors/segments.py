@@ -147,7 +147,8 @@ def bincount(
 
     The result is as long as the greatest number requires, `minlength` at least and `maxlength` at most; greater numbers
     are not counted. With `axis` -1, the numbers of each row of a matrix are counted separately. With `binary_output`
-    the result has 1 for each number that occurs, else 0. Raises ValueError for another axis than None, 0 and -1.
+    the result has 1 for each number that occurs, else 0. Raises ValueError for another axis than None, 0 and -1, and
+    for `weights` with `binary_output`.
 
     >>> autoconv.math.bincount([1, 3, 1]).numpy()
     array([0, 2, 0, 1], dtype=int32)
@@ -156,12 +157,14 @@ def bincount(
     numbers = convert_to_tensor(arr)
     if axis not in (None, 0, -1):
         raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
+    if weights is not None and binary_output:
+        raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive. Please specify only one.")
     rows = reshape(numbers, [-1]) if axis != -1 or len(numbers.shape) < 2 else numbers
     needed_length = reduce_max(concat([reshape(cast(rows, int32), [-1]), [-1]], 0)) + 1
     length = needed_length if minlength is None else apply("maximum", needed_length, cast(minlength, int32))
     length = length if maxlength is None else apply("minimum", length, cast(maxlength, int32))
     out_dtype = dtype if weights is None else convert_to_tensor(weights).dtype
-    weight_values = ones_like(rows, out_dtype) if weights is None or binary_output else reshape(weights, shape(rows))
+    weight_values = ones_like(rows, out_dtype) if weights is None else reshape(weights, shape(rows))
     ids = cast(rows, int32)
     _require(apply("greater_equal", ids, 0), "Input arr must be non-negative!")
     ids = where(apply("less", ids, length), ids, -1)
