@@ -64,9 +64,9 @@ def _varied_values(
 def _varied_results(
     node: Node, input_flags: Sequence[bool], heap: Heap, outer_graphs: tuple[Graph, ...]
 ) -> Sequence[bool]:
-    """Return which results of a node are varied; `input_flags` are those of its inputs, one of which is varied."""
+    """Return which results of a node are varied; `input_flags` are those of its inputs, at least one of them true."""
     rule = _RESULT_RULES.get(node.op.name)
-    # Of a recursive call all results count as varied.
+    # All results of a recursive call count as varied.
     if rule is None or any(region in outer_graphs for region in node.regions):
         return [True] * len(node.results)
     return rule(node, input_flags, heap, outer_graphs)

@@ -84,3 +84,33 @@ def test_decompositions_that_fail(name: str) -> None:
     compiled = autoconv.compile(function)
     for x in (np.eye(3), np.full((3, 3), np.nan), np.full((3, 3), np.inf)):
         assert compiled(x) == function(x)
+
+
+def assigned_by_mask(x: Any, values: Any, mask: Any) -> Any:
+    y = np.copy(x)
+    try:
+        y[mask] = values
+    except ValueError:
+        return np.float64(-1.0)
+    return np.sum(y)
+
+
+def assigned_to_slice(x: Any, values: Any, mask: Any) -> Any:
+    y = np.copy(x)
+    try:
+        y[:2] = values
+    except ValueError:
+        return np.float64(-1.0)
+    return np.sum(y)
+
+
+@pytest.mark.parametrize("function", [assigned_by_mask, assigned_to_slice])
+def test_handlers_see_that_assigned_values_do_not_fit_the_indexed_part(function: Any) -> None:
+    """The number of values is known only at run time."""
+    arguments = (([4], "float64"), ([None], "float64"), ([4], "bool"))
+    specs = [autoconv.TensorSpec(shape, dtype) for shape, dtype in arguments]
+    traced = autoconv.function(function, input_signature=specs)
+    x, mask = np.arange(4.0), np.array([True, False, False, True])
+    for count in (2, 3, 1, 4):
+        values = np.arange(count) + 0.5
+        assert float(traced(x, values, mask)) == function(x, values, mask), count

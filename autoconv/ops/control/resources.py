@@ -25,7 +25,7 @@ class VariableCell:
 
 
 def _type_of_variable(op_name: str, resource: Type) -> TensorType:
-    """Return the type of a variable's value; raise TypeError for an operand of another type."""
+    """Return the type of a variable's value; raise TypeError if the operand is no variable of tensors."""
     if not isinstance(resource, ResourceType) or not isinstance(resource.value, TensorType):
         raise TypeError(f"{op_name} takes a variable, found {resource}")
     return resource.value
@@ -91,7 +91,7 @@ def _update(resource: Any, value: Any, ufunc: np.ufunc) -> Any:
 
 
 def _assignment_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return no cotangent for the assigned value: the result counts as a new read of the variable."""
+    """Pass the cotangent to the variable, none to the assigned value: the result counts as a new read."""
     return cotangents[0], None
 
 

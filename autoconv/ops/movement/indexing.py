@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -207,6 +207,20 @@ def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
     return Effects.PURE
 
 
+def _update_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
+    """Return RAISE unless it is known statically that the index is valid and the value broadcasts to x[index]."""
+    x, value, *operands = types
+    effects = _effects(types, attributes)
+    if effects is not Effects.PURE or not isinstance(x, TensorType) or not isinstance(value, TensorType):
+        return effects
+    item_shape = indexed_shape(x.shape, tuple(operands), attributes["spec"])  # type: ignore[arg-type]
+    if value.shape is None or item_shape is None:
+        return Effects.RAISE
+    pairs = zip_longest(reversed(value.shape), reversed(item_shape), fillvalue=1)
+    can_broadcast = all(size == 1 or (size is not None and size == item_size) for size, item_size in pairs)
+    return Effects.PURE if can_broadcast else Effects.RAISE
+
+
 def _may_fail(shape: tuple[Dimension, ...], operands: Sequence[Any], spec: Spec) -> bool:
     """Return whether an index may be out of range, or index arrays may not broadcast."""
     if any(isinstance(entry, Gather) or (isinstance(entry, Slice) and entry.step == INPUT) for entry in spec):
@@ -328,7 +342,7 @@ get_item = define(
 )  # fmt: skip
 set_item = define(
     name="set_item", graphdef="TensorStridedSliceUpdate", result=_set_item_type, kernel=_set_item,
-    effects=_effects,
+    effects=_update_effects,
     gradient=_set_item_gradient,
     samples=(
         sample(_X, np.array([1.5, 2.5, 3.5]), spec=(At(1), Slice(), At(0))),

@@ -14,8 +14,8 @@ from autoconv.ops.traits import SizeOperand
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _PAIRS = ((1, 0), (2, 1))
 _MODES = {"CONSTANT": "constant", "REFLECT": "reflect", "SYMMETRIC": "symmetric"}
-# The attribute: a pair (before, after) for each dimension, with None for a number that is known only at run time. If
-# there is a None, the operand `amounts` has all pairs. If no pair is known, None takes the place of the whole tuple.
+# The attribute `paddings`: a pair (before, after) for each dimension, with None for a number that is known only at run
+# time. If there is a None, the operand `amounts` has all pairs. If no pair is known, None replaces the whole tuple.
 Paddings = tuple[tuple[int | None, int | None], ...]
 
 

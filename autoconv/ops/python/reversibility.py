@@ -62,6 +62,7 @@ def may_be_irreversible(node: Node) -> bool:
     """Return whether the node may make a change that cannot be undone, depending on values at run time."""
     name = node.attributes.get("name" if node.op.name == "object_method" else "function")
     if node.op.name == "object_method":
+        # The receiver may be an array, except if its type is list: changes of lists are logged.
         return name in ARRAY_MUTATORS and node.inputs[0].type != ObjectType("list")
     return node.op.name == "object_apply" and name in ("next", "collections.defaultdict")
 

@@ -38,7 +38,8 @@ def _permutation(bits: Bits, count: int) -> Any:
 
 
 def _draw_permutation(count: int, stream: str, seed: Any) -> Any:
-    return _permutation(GLOBAL.next(stream, 0, seed, swap_block_count(count)), count)
+    """Return a random order of the integers below `count` by the next words of a stream of the global generator."""
+    return _permutation(GLOBAL.next(stream, count, seed, swap_block_count(count)), count)
 
 
 def row_shuffle_stream(dtype: DType) -> str:
