@@ -37,8 +37,8 @@ def _load(name: str) -> Any:
         if name in _MODULE_BY_NAME:
             return getattr(import_module(_MODULE_BY_NAME[name]), name)
         helper_process = import_module("autoconv.helper_process")
-        if "autoconv._public" not in modules:
-            helper_process.start_ahead(_getframe(1))
+        if name in _DECORATORS:
+            helper_process.start_ahead(_calling_file())
         public_names = vars(import_module("autoconv._public"))
         if helper_process.is_started_ahead():
             import_module("autoconv.backends").get_backend().prepare_in_background()
@@ -49,6 +49,14 @@ def _load(name: str) -> Any:
         message = import_module("autoconv.tensorflow.absent_names").message("autoconv", name)
         raise AttributeError(message, name=name, obj=modules[__name__])  # Python appends a similar name
     return globals()[name]
+
+
+def _calling_file() -> str:
+    """Return the file of the code that takes a name of this package."""
+    frame = _getframe(2)
+    while frame.f_code.co_filename.startswith("<frozen importlib") and frame.f_back is not None:
+        frame = frame.f_back  # `from autoconv import name`
+    return frame.f_code.co_filename
 
 
 # Modules that do not need the public names: each is loaded at its first use.
@@ -65,6 +73,7 @@ _MODULE_BY_NAME = {
     "OptionalSpec": "autoconv.data.optional",
     "make_ndarray": "autoconv.io.tensor_protos", "make_tensor_proto": "autoconv.io.tensor_protos",
 }  # fmt: skip  # their modules load others, which `_public` need not
+_DECORATORS = ("compile", "function")
 _KERAS_MODULES = ("initializers", "losses", "metrics", "optimizers")
 
 

@@ -13,7 +13,7 @@ import hashlib
 import os
 import sys
 from dataclasses import dataclass
-from types import FrameType
+from importlib.util import find_spec
 from typing import Any
 
 from autoconv.code_cache import STARTS
@@ -72,16 +72,17 @@ class HelperProcess:
 
 def start_process() -> HelperProcess:
     """Start a helper process without waiting until it is ready. Raises HelperUnavailable."""
+    _STARTS.append(True)
     import _socket  # light, unlike `socket`
 
-    import llvmlite  # light: only for its path
-
+    llvmlite = find_spec("llvmlite")
     program = sys.executable
     is_python = bool(program) and "python" in os.path.basename(program).lower() and not hasattr(sys, "frozen")
-    if not is_python or not hasattr(os, "posix_spawn") or not os.path.isdir(_PROGRAM_FOLDER):
-        raise HelperUnavailable("there is no Python that a process could run")
+    has_program = is_python and hasattr(os, "posix_spawn") and os.path.isdir(_PROGRAM_FOLDER)
+    if not has_program or llvmlite is None or llvmlite.origin is None:
+        raise HelperUnavailable("there is no Python that a process could run, or no llvmlite")
     threads = usable_threads()
-    libraries = os.path.dirname(os.path.dirname(os.path.abspath(llvmlite.__file__)))
+    libraries = os.path.dirname(os.path.dirname(os.path.abspath(llvmlite.origin)))
     own_end, far_end = (_above_standard_streams(end.detach()) for end in _socket.socketpair())
     stderr, far_stderr = map(_above_standard_streams, os.pipe())
     process = HelperProcess(own_end, stderr, 0, threads)
@@ -99,19 +100,22 @@ def start_process() -> HelperProcess:
     return process
 
 
+_STARTS: list[bool] = []  # an item for each attempt to start a helper, early or not
 _STARTED_AHEAD: list[HelperProcess] = []  # at most one, until `take_process` returns it
+_FILES: set[str] = set()  # the files that `start_ahead` was called for
 
 
-def start_ahead(frame: FrameType | None) -> None:
-    """Start the helper for the file whose code runs in `frame`, if this file has not been run before.
+def start_ahead(file: str) -> None:
+    """Start the helper for a file whose functions are about to be compiled, if this file has not been run before.
 
     A file that was run before finds the machine code of its first calls in the cache, and needs no helper for them. A
     changed file counts as new.
     """
-    while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
-        frame = frame.f_back
     is_native = SETTINGS.helper and not SETTINGS.disabled and SETTINGS.backend in ("llvm", "native")
-    if frame is None or not is_native or _was_run_before(frame.f_code.co_filename):
+    if not is_native or file in _FILES or _STARTS:
+        return
+    _FILES.add(file)
+    if _was_run_before(file):
         return
     with contextlib.suppress(HelperUnavailable, ImportError, OSError):
         _STARTED_AHEAD.append(start_process())
@@ -121,9 +125,10 @@ def _was_run_before(file: str) -> bool:
     """Return whether the cache has an entry for this file with its present size and time; store one if not."""
     try:
         status = os.stat(file)
+        version = f"{os.path.abspath(file)}\0{status.st_size}\0{status.st_mtime_ns}"
     except OSError:
-        return False  # a cell of a notebook, or code without a file
-    key = hashlib.sha256(f"{os.path.abspath(file)}\0{status.st_size}\0{status.st_mtime_ns}".encode()).hexdigest()
+        version = "\0".join(sys.orig_argv)  # a cell of a notebook, or the text after -c
+    key = hashlib.sha256(version.encode()).hexdigest()
     if STARTS.load(key) is not None:
         return True
     STARTS.store(key, b"")

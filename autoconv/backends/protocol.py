@@ -144,6 +144,9 @@ class Backend(Protocol):
     def prepare_in_background(self) -> None:
         """Start preparing in the background, as graphs are about to be compiled."""
 
+    def prepare_for_file(self, file: str) -> None:
+        """Prepare in the background for calls of functions in this file, unless its code is in the cache."""
+
     def dispatch_method(self, dispatch: Dispatch) -> Any:
         """Return a native `__call__` for the owner; None without native dispatch."""
 

@@ -208,13 +208,16 @@ print(bool(started))
     assert [_run(program, **environment) for _ in range(2)] == [["True"], ["False"]]
 
 
-def test_a_new_file_starts_it_before_the_import_of_the_package(tmp_path):
+@pytest.mark.parametrize("first_name", ["compile", "constant"])
+def test_a_new_file_starts_it_when_a_function_is_decorated(tmp_path, first_name):
     """The helper starts once for each version of a file, and neither os.wait nor a forked child finds it."""
     script = tmp_path / "script.py"
     text = """
 import os
+import sys
 import autoconv
-decorator = autoconv.compile
+getattr(autoconv, sys.argv[1])
+decorator = autoconv.compile(lambda x: x + 1.0)
 from autoconv.backends.llvm.jit import helper
 print(len(helper._HELPER))
 try:
@@ -225,10 +228,10 @@ child = os.fork()
 if not child:
     os._exit(len(helper._HELPER))
 print(os.wait()[1])
-assert decorator(lambda x: x + 1.0)(2.0) == 3.0
+assert decorator(2.0) == 3.0
 """
     script.write_text(text)
-    program = f"import runpy; runpy.run_path({str(script)!r})"
+    program = f"import runpy, sys; sys.argv = ['', {first_name!r}]; runpy.run_path({str(script)!r})"
     cache = str(tmp_path / "cache")
     shown = [_run(program, AUTOCONV_CACHE=cache) for _ in range(2)]
     script.write_text(text + "# changed")

@@ -25,6 +25,7 @@ from autoconv.backends.llvm.target.abi import UnknownLayout
 from autoconv.backends.protocol import CompiledGraph, Dispatch, OpenSizes, Unsupported
 from autoconv.graph.graph import Graph, Node
 from autoconv.graph.types import Symbol
+from autoconv.helper_process import is_started_ahead, start_ahead
 
 
 class NativeCodeForAnySize:
@@ -64,6 +65,11 @@ class NativeBackend:
 
     def prepare_in_background(self) -> None:
         start_compiling_ahead()
+
+    def prepare_for_file(self, file: str) -> None:
+        start_ahead(file)
+        if is_started_ahead():
+            start_compiling_ahead()
 
     def dispatch_method(self, dispatch: Dispatch) -> Any:
         try:

@@ -230,6 +230,8 @@ class XlaBackend:
     def prepare_in_background(self) -> None:
         self._native.prepare_in_background()
 
+    def prepare_for_file(self, file: str) -> None: ...
+
     def dispatch_method(self, dispatch: Dispatch) -> Any:
         return self._native.dispatch_method(dispatch)
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, ParamSpec, overload
 
-from autoconv.backends import check_backend_name
+from autoconv.backends import check_backend_name, get_backend
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, InaccessibleTensorError
 from autoconv.operators.calls.decorated import convert_decorated
@@ -103,6 +103,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         self._decorator_options = options
         self._reduce_retracing = options.reduce_retracing
         self.backend = check_backend_name(options.backend)
+        get_backend().prepare_for_file(getattr(getattr(python_function, "__code__", None), "co_filename", ""))
         name = options.name or str(getattr(python_function, "__name__", "function"))
         self._signature = Signature(python_function, contract, options.input_signature, name, options.follow_type_hints)
         self._input_signature = self._signature.specs
