@@ -30,7 +30,8 @@ class ConversionCache:
         self.path: Path | None = None
         self.source = file
         tag = sys.implementation.cache_tag
-        if sys.dont_write_bytecode or not tag or not file.endswith(".py") or not os.path.isfile(file):
+        keeps_bytecode = not sys.dont_write_bytecode and tag is not None
+        if not keeps_bytecode or not file.endswith(".py") or not os.path.isfile(file):
             return
         options_digest = _digest(
             *(f"{field.name}={_stable_text(getattr(options, field.name))}" for field in fields(options))

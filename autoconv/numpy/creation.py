@@ -254,7 +254,8 @@ def linspace(
     dtype: DTypeLike | None = None, axis: AxisLike = 0, *, device: str | None = None,
 ) -> Any:  # fmt: skip
     """Add multiples of the step to the start, and take the exact end; for axis 0 the number of samples may be open."""
-    if static_value(num) is None and as_tensor(num) is not None and axis == 0 and not retstep:
+    is_count_open = static_value(num) is None and as_tensor(num) is not None
+    if is_count_open and axis == 0 and not retstep:
         points = _linspace_of_open_count(start, stop, num, endpoint)
         return points if dtype is None else _round_to_dtype(points, dtype)
     count = integer(num)

@@ -99,8 +99,8 @@ def _make_generator(generator_class: type, seed: TensorLike | None) -> Any:
     """Return a new generator of the graph, made from the seed; refuse a seed that no graph can hold."""
     region = current_region()
     is_of_graph = type(seed) is SymbolicGenerator
-    if isinstance(seed, np.random.Generator) and generator_class is np.random.Generator and is_of_graph:
-        return seed
+    if is_of_graph and isinstance(seed, np.random.Generator) and generator_class is np.random.Generator:
+        return seed  # as `default_rng` does
     generator_classes = np.random.RandomState, np.random.Generator, np.random.BitGenerator
     if seed is None or region is None or isinstance(seed, generator_classes) or is_of_graph:
         refuse("is given no seed that a graph can hold")

@@ -64,7 +64,7 @@ def histogram(
 
 
 def _edges_of_result(bins: Any, edges: Tensor) -> Any:
-    """Return an array of edges unchanged, as NumPy does, or the edges that were computed."""
+    """Return the argument `bins` if it is an array of edges, as NumPy does, else the computed `edges`."""
     is_array = isinstance(bins, np.ndarray) or (as_tensor(bins) is not None and rank_of(tensor(bins)) == 1)
     return bins if is_array else edges
 

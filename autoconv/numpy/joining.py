@@ -250,5 +250,6 @@ def insert(arr: TensorLike, obj: object, values: TensorLike, axis: AxisLike | No
 
 def _rerun_plain_unless_inside(position: int, excess: int, count: Any) -> None:
     """Record a check that a position is one of `count` elements, or at most `excess` behind them."""
+    # From the front, position `count - 1 + excess` is the last valid one; from the end, `-count`.
     smallest_count = position + 1 - excess if position >= 0 else -position
     rerun_plain_unless(tensor(count, np.int64) >= smallest_count, "a position is out of range")

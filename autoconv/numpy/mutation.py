@@ -59,11 +59,12 @@ def at(ufunc: Any, array: Any, indices: Any, *values: Any) -> None:
     array[indices] = cast(call_ufunc(ufunc, tensor(array[indices]), *values), x.dtype)
 
 
+# Ufunc -> the op that applies it at repeated positions.
 _SCATTER_OPS: dict[Any, str] = {np.minimum: "tensor_scatter_nd_min", np.maximum: "tensor_scatter_nd_max"}
 
 
 def _is_row_of_positions(x: Any, indices: Any, value: Any, dtypes: Any) -> bool:
-    """Return whether the index is a vector of positions in a vector, whose dtype is that of the ufunc's loop."""
+    """Return whether the index is a vector of positions in a vector `x`, and the loop has the dtype of `x` alone."""
     if isinstance(indices, tuple) or as_tensor(indices) is None or rank_of(x) != 1:
         return False
     positions = tensor(indices)
@@ -72,7 +73,7 @@ def _is_row_of_positions(x: Any, indices: Any, value: Any, dtypes: Any) -> bool:
 
 
 def _replace_by_extremes(op: str, x: Any, indices: Any, value: Any) -> Any:
-    """Return the elements after those at the positions were replaced; other positions make the call run plain."""
+    """Return `x` with extremes at the positions; a position out of range makes the call run plain."""
     positions, size = cast(tensor(indices), np.int64), tensor(sizes_of(x)[0], np.int64)
     zero = tensor(0, np.int64)
     positions = apply("select", apply("less", positions, zero), apply("add", positions, size), positions)

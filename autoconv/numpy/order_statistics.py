@@ -138,7 +138,7 @@ def _can_interpolate(quantiles: Sequence[Any], scale: int, is_weak: bool) -> boo
 
 
 def _has_supported_dtype(dtype: DType, is_weak: bool) -> bool:
-    """Return whether results have the dtype of the elements, or float64."""
+    """Return whether ops compute quantiles of elements of the dtype: then results are of this dtype, or of float64."""
     return dtype.numpy.kind in "iuf" and dtype.size >= 4 and (dtype is float64 or dtype.is_integer or is_weak)
 
 

@@ -300,7 +300,8 @@ def _contract_open_sizes(equation: str, x: Tensor, y: Tensor, confirm: Condition
     sizes: dict[str, Any] = dict(zip(x_letters, sizes_of(x), strict=True))
     for letter, size in zip(y_letters, sizes_of(y), strict=True):
         other_size = sizes.get(letter)
-        if confirm and other_size is not None and not (isinstance(size, int) and isinstance(other_size, int)):
+        are_known = isinstance(size, int) and isinstance(other_size, int)
+        if confirm and other_size is not None and not are_known:
             confirm(apply("equal", tensor(other_size, np.int64), tensor(size, np.int64)))
         if other_size is None or isinstance(size, int):
             sizes[letter] = size
@@ -309,7 +310,7 @@ def _contract_open_sizes(equation: str, x: Tensor, y: Tensor, confirm: Condition
     x, y = _sum_to(x, x_letters, needed_x_letters), _sum_to(y, y_letters, needed_y_letters)
     x_letters, y_letters = needed_x_letters, needed_y_letters
     batch, left, summed, right = _group(x_letters, y_letters, result_letters)
-    if not summed or (batch and not left and not right):
+    if not summed or (batch and not left and not right):  # no product of matrices: elements are multiplied
         letters = batch + left + right + summed
         product = call_ufunc(np.multiply, _expand(x, x_letters, letters), _expand(y, y_letters, letters))
         return _sum_to(product, letters, result_letters)

@@ -219,7 +219,7 @@ def _gradient_by_coordinates(x: Tensor, axis: int, coordinates: TensorLike, edge
 
 
 def _part_of_axis(x: Tensor, axis: int, start: int | None, stop: int | None) -> Tensor:
-    """Return the elements of a slice along an axis."""
+    """Return the elements from `start` to `stop` along an axis; None stands for its beginning or its end."""
     return apply("get_item", x, spec=(*[Slice()] * axis, Slice(start, stop, None)))
 
 

@@ -67,7 +67,7 @@ def _resize_at_run_time(x: Tensor, axis: int, count: int, size: Any) -> Tensor:
 
 
 def _check_norm(norm: str) -> str:
-    """Return the name of the norm, for None that of the default; raise ValueError for another name."""
+    """Return the name of the norm, "backward" for None; raise ValueError for an unknown name."""
     if norm not in (None, "backward", "ortho", "forward"):
         raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
     return norm or "backward"

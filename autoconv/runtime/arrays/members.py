@@ -183,7 +183,8 @@ def _call_view_method(array: SymbolicArray, name: str, args: tuple[Any, ...], kw
     views = record_strided_views(array, lambda x: _call_method(x, name, args, kwargs))
     if views is not NotImplemented:
         return views[0]
-    if None in array.type.shape or None in array.type.strides or kwargs or array.type.dtype.is_complex:
+    is_layout_unknown = None in array.type.shape or None in array.type.strides
+    if is_layout_unknown or kwargs or array.type.dtype.is_complex:
         current_contract().specialise(array)
         raise StagingError(f"whether {name!r} of an array is a view is known only at run time", current_place())
     return wrap_new_arrays(attribute_of(array.load(), name)(*args))
@@ -259,7 +260,8 @@ def _sort(
 def _view(array: SymbolicArray, dtype: Any = None, *options: Any) -> SymbolicArray:
     """`array.view(dtype)`."""
     numpy_dtype = None if dtype is None else np.dtype(dtype)
-    if numpy_dtype is None or options or numpy_dtype.kind not in "iufc" or not numpy_dtype.isnative:
+    has_supported_dtype = numpy_dtype is not None and numpy_dtype.kind in "iufc" and numpy_dtype.isnative
+    if not has_supported_dtype or options:
         raise StagingError(f"an array is viewed as {dtype}", current_place())
     target_dtype, type_ = as_dtype(numpy_dtype), array.type
     if target_dtype is type_.dtype:

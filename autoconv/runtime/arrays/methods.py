@@ -48,7 +48,8 @@ def attribute_of(x: SymbolicTensor, name: str) -> Any:
     if x.weak:
         return number_attribute(x, name)
     region = current_region()
-    if region is None or not region.trace.uses_arrays or not (hasattr(np.ndarray, name) or hasattr(np.generic, name)):
+    is_name_of_numpy = hasattr(np.ndarray, name) or hasattr(np.generic, name)
+    if region is None or not region.trace.uses_arrays or not is_name_of_numpy:
         return NotImplemented
     if x.type.shape == () and not hasattr(np.generic, name) and is_scalar(x, name):
         return NotImplemented

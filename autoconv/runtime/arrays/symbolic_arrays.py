@@ -226,7 +226,8 @@ class SymbolicArray(TensorMethods):
             return  # x[i] += y has updated the view already
         if is_basic(spec):
             view = self._view(spec, operands)
-            if (self.ndim or index == ()) and len(spec) == self.ndim and has_only_static_entries(spec, At):
+            is_element = len(spec) == self.ndim and has_only_static_entries(spec, At)
+            if is_element and (self.ndim or index == ()):
                 check_element(value, self.dtype)
             view.store(value)
             return
@@ -386,7 +387,8 @@ def wrap_new_arrays(value: Any, wrap_scalars: bool = False) -> Any:
         return type(value)(wrap_new_arrays(item, wrap_scalars) for item in value)
     if isinstance(value, tuple) and hasattr(value, "_make"):  # such as the factors of a decomposition
         return value._make(wrap_new_arrays(item, wrap_scalars) for item in value)
-    if not isinstance(value, Tensor) or value.type.weak or (value.type.shape == () and not wrap_scalars):
+    is_tensor_of_numpy = isinstance(value, Tensor) and not value.type.weak
+    if not is_tensor_of_numpy or (value.type.shape == () and not wrap_scalars):
         return value
     region = current_region()
     if region is None or not region.trace.memory or is_differentiated(elements_value(value), region):

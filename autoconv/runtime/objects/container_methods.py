@@ -61,7 +61,7 @@ _STORING_METHODS = frozenset(
     {"append", "extend", "setdefault", "add", "update", "__iadd__", "__add__", "__radd__", "__iter__"}
 )
 _MERGING_METHODS = frozenset({"update", "__or__", "__ior__", "__ror__"})  # of dicts, with another dict
-_ITERATING_METHODS = frozenset({"extend", "__iadd__", "__add__", "__radd__"})  # over their argument
+_ITERATING_METHODS = frozenset({"extend", "__iadd__", "__add__", "__radd__"})  # these iterate over their argument
 
 
 def _forwarding_method(plain_class: type, name: str) -> Callable[..., Any]:

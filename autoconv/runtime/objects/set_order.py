@@ -60,7 +60,7 @@ def _search_order(elements: set[Any], table: _HashTable, make_set: Callable[[lis
         early_position, expected_position = (_position(candidate, element) for element in mismatch)
         if early_position < expected_position:
             candidate.insert(early_position, candidate.pop(expected_position))
-        else:  # the table grew between the two
+        else:  # the table grew between the two insertions
             candidate.append(candidate.pop(early_position))
     return None
 

@@ -55,4 +55,4 @@ class Interchange:
         return view.__dlpack__(max_version=max_version)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)  # kDLCPU
+        return (1, 0)  # (kDLCPU, number of the device)

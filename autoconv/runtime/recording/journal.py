@@ -121,7 +121,7 @@ def attribute_location(owner: object, name: str, home: object = None) -> Locatio
     def read() -> Any:
         if _is_behind_descriptor(owner, name):
             return instance_attributes(owner)[name]
-        if _computes(getattr_static(type(owner), name, None)) and name not in instance_attributes(owner):
+        if _has_python_getter(getattr_static(type(owner), name, None)) and name not in instance_attributes(owner):
             return MISSING
         if type(getattr(owner, "__dict__", None)) is GraphAttributes:
             return MISSING  # deleted before the object moved into the graph
@@ -173,7 +173,7 @@ def _instance_attribute(owner: object, name: str) -> Any:
 
 
 def item_location(owner: list[Any], position: int) -> Location:
-    """Return the location of an item, an array, in a list."""
+    """Return the location of one item of a list, where the item is an array."""
 
     def read() -> Any:
         return owner[position] if position < len(owner) else MISSING
@@ -184,7 +184,7 @@ def item_location(owner: list[Any], position: int) -> Location:
     return Location((id(owner), position), f"item {position} of a list", read, write, owner, kind="item")
 
 
-def _computes(attribute: Any) -> bool:
+def _has_python_getter(attribute: Any) -> bool:
     """Return whether a class attribute has a `__get__` written in Python, as cached properties have."""
     get = getattr(type(attribute), "__get__", None)
     return get is not None and not isinstance(get, WrapperDescriptorType)

@@ -77,7 +77,8 @@ def array_ufunc(self: Any, ufunc: Callable[..., Any], method: str, *inputs: Any,
     region = current_region()
     if region is not None and region.contract.numpy_arrays:  # an array of the program is among the inputs
         region.trace.uses_arrays = True
-    if method == "__call__" and not kwargs and ufunc in _OPERATOR_BY_UFUNC and _is_called_by_operator(sys._getframe(1)):
+    may_be_operator = method == "__call__" and not kwargs and ufunc in _OPERATOR_BY_UFUNC
+    if may_be_operator and _is_called_by_operator(sys._getframe(1)):
         return _apply_operator(_OPERATOR_BY_UFUNC[ufunc], *inputs)
     out = kwargs.get("out", ())
     numpy_function = ufunc if method == "__call__" else getattr(ufunc, method)

@@ -95,7 +95,7 @@ def is_narrower_template(narrow: Template | None, wide: Template | None) -> bool
 
 
 def join_templates(first: Template | None, second: Template | None) -> Template | None:
-    """Return the template with the common specs of the composites in both; raises ValueError where they differ."""
+    """Return the template with the common spec of each pair of composites; raise ValueError if structures differ."""
     if first == second:
         return first
     if first is None or second is None or first.keys != second.keys or len(first.children) != len(second.children):

@@ -34,8 +34,8 @@ _STANDARD_LIBRARY = sysconfig.get_path("stdlib") + os.sep
 def refuse_foreign(number: object, other: object, method: str) -> None:
     """Raise StagingError where a symbolic number meets a number of a class with its own operator.
 
-    That is another class (Fraction, Decimal), or a subclass of Python's own that overrides the method: its code needs
-    Python's numbers.
+    Such a class is another one than Python's own (Fraction, Decimal), or a subclass that overrides the method. The code
+    of the operator needs Python's numbers.
     """
     if _graph_number(number) is None or not isinstance(other, numbers.Number) or hasattr(other, "dtype"):
         return
