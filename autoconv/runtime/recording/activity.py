@@ -53,7 +53,7 @@ class _Activity:
         self.on_change: Callable[[object], None] = lambda untraced: None
 
     def add(self, change: int, forced_change: int = 0) -> None:
-        """Change the number of recording threads, and that of blocks of `as_if_traced`."""
+        """Change the number of recording threads, and the number of blocks of `as_if_traced`; notify the listener."""
         with self.lock:
             self.recording_count += change
             self.forced_count += forced_change

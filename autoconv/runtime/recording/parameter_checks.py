@@ -139,7 +139,7 @@ def flags(parameters: str) -> ParameterCondition:
 
 
 def numbers(parameters: str) -> ParameterCondition:
-    """Attributes of ops that are Python's numbers, not tensors or lists."""
+    """Attributes of ops that are numbers, not tensors, lists or strings."""
 
     def check(function: str, values: Values) -> None:
         for name, number in values.items():
@@ -163,7 +163,7 @@ def texts(parameters: str) -> ParameterCondition:
 def ranks(
     parameters: str, least: int, most: int | None = None, error: type[Exception] = InvalidArgumentError
 ) -> ParameterCondition:
-    """Operands of `least` to `most` dimensions; without `most`, of at least that many."""
+    """Operands of `least` to `most` dimensions; without `most`, of `least` or more."""
     expected_ranks = f"at least {least}" if most is None else str(least) if most == least else f"{least} to {most}"
 
     def check(function: str, values: Values) -> None:
@@ -244,7 +244,7 @@ def refuses(parameters: str, *classes: type, error: type[Exception] = TypeError)
 def agree(
     first: str, second: str, error: type[Exception] = DtypeError, tensors_only: bool = False
 ) -> ParameterCondition:
-    """Two operands whose dtypes are equal; with `tensors_only`, arrays take the dtype of a tensor."""
+    """Two operands whose dtypes are equal; with `tensors_only`, arrays are not checked, as they are cast."""
 
     def check(function: str, values: Values) -> None:
         dtypes_of_operands = [_operand_dtype([values.get(name)], tensors_only) for name in (first, second)]
@@ -256,7 +256,7 @@ def agree(
 
 
 def constants(parameter: str) -> ParameterCondition:
-    """A value of Python or NumPy, not a tensor that is known only at run time."""
+    """A value of Python or NumPy, or a Python number of the graph, not a symbolic tensor."""
 
     def check(function: str, values: Values) -> None:
         value = values[parameter]
@@ -280,7 +280,7 @@ def scalars(parameters: str, error: type[Exception] = InvalidArgumentError) -> P
 
 
 def at_least(parameter: str, least: int) -> ParameterCondition:
-    """A number that is not less than the least one that an op takes."""
+    """A number of `least` or more; a value that is known only at run time passes."""
 
     def check(function: str, values: Values) -> None:
         value = values[parameter]
@@ -292,7 +292,7 @@ def at_least(parameter: str, least: int) -> ParameterCondition:
 
 
 def ascending(start: str, limit: str, step: str) -> ParameterCondition:
-    """The bounds of a range: if they are known, the step leads from the first one towards the second one."""
+    """The bounds of a range: if all are known, the step leads from `start` towards `limit`."""
 
     def check(function: str, values: Values) -> None:
         first, last = values.get(start), values.get(limit)
@@ -304,7 +304,7 @@ def ascending(start: str, limit: str, step: str) -> ParameterCondition:
 
 
 def strings(parameters: str) -> ParameterCondition:
-    """Tensors of strings, which numbers are not converted to."""
+    """Tensors of strings, to which numbers are not converted."""
 
     def check(function: str, values: Values) -> None:
         for name, value in values.items():

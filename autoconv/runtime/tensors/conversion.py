@@ -53,7 +53,8 @@ def constant(
     array = to_array(value, requested_dtype)
     if static_shape is not None:
         if (size := array.size) not in (1, math.prod(static_shape)):
-            raise TypeError(f"constant with unsupported shape: {size} elements do not fit into the shape {static_shape}")
+            text = f"{size} elements do not fit into the shape {static_shape}"
+            raise TypeError(f"constant with unsupported shape: {text}")
         array = np.full(static_shape, array) if size == 1 else array.reshape(static_shape)
     if region is not None:
         return record_constant(region, array, name=name)
@@ -223,8 +224,7 @@ def _array_of_numbers(array: np.ndarray, value: object, dtype: DType | None) -> 
     is_refused_bool = inferred_dtype.is_bool and dtype.name not in _DTYPES_FOR_BOOLS and current_region() is None
     if inferred_dtype.is_string != dtype.is_string or not can_adopt_dtype(inferred_dtype, dtype) or is_refused_bool:
         raise UnconvertibleError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
-    has_negative_int = array.dtype.kind == "i" and array.size > 0 and array.min() < 0
-    if dtype.name == "uint64" and has_negative_int:
+    if dtype.name == "uint64" and array.dtype.kind == "i" and array.min(initial=0) < 0:
         raise out_of_range_error()
     return _cast_array(array, dtype)
 
