@@ -107,6 +107,7 @@ def log1p(b: GraphBuilder, x: Value, y: Value) -> Parts:
 
 
 def sqrt(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    """Compute the larger part, √((|x + iy| + |x|) / 2), and the smaller one, |y| / 2 over the larger."""
     abs_x, abs_y = b.abs(x), b.abs(y)
     scale, select_by_exponent = _scale(b, _sort_magnitudes(b, abs_x, abs_y)[0])
     first, second = b.multiply(abs_x, scale), b.multiply(abs_y, scale)
@@ -123,7 +124,10 @@ def sqrt(b: GraphBuilder, x: Value, y: Value) -> Parts:
 
 
 def _hyperbolic(b: GraphBuilder, x: Value) -> tuple[Any, Any, Any]:
-    """Return the hyperbolic sine and cosine of real numbers, both divided by a scale, and the scale."""
+    """Return the hyperbolic sine and cosine of real numbers, both divided by a scale, and the scale.
+
+    The scale is exp(limit) beyond the limit, where the sine and the cosine alone might overflow; else 1.
+    """
     limit = 80.0 if _is_single(x) else 700.0
     magnitude = b.abs(x)
     is_large = b.greater(magnitude, limit)
@@ -138,6 +142,7 @@ def _hyperbolic(b: GraphBuilder, x: Value) -> tuple[Any, Any, Any]:
 
 
 def sinh(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    """Compute sinh(x)·cos(y) + i·cosh(x)·sin(y)."""
     sine, cosine, scale = _hyperbolic(b, x)
     is_not_finite = b.logical_not(b.is_finite(y))
     real = b.multiply(b.multiply(sine, b.cos(y)), scale)
@@ -147,6 +152,7 @@ def sinh(b: GraphBuilder, x: Value, y: Value) -> Parts:
 
 
 def cosh(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    """Compute cosh(x)·cos(y) + i·sinh(x)·sin(y)."""
     sine, cosine, scale = _hyperbolic(b, x)
     is_not_finite = b.logical_not(b.is_finite(y))
     real = b.multiply(b.multiply(cosine, b.cos(y)), scale)
@@ -159,6 +165,7 @@ def cosh(b: GraphBuilder, x: Value, y: Value) -> Parts:
 
 
 def tanh(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    """Compute (sinh(x)·cosh(x) + i·sin(y)·cos(y)) / (sinh²(x) + cos²(y))."""
     magnitude = b.abs(x)
     # Beyond this limit the real part is 1 to the last digit, and the imaginary part is 4 sin(y) cos(y) exp(-2 |x|).
     is_large = b.greater(magnitude, 10.0 if _is_single(x) else 22.0)
