@@ -160,3 +160,18 @@ def test_specs_of_elements_as_structures(graph):
     assert tf.data.get_output_types(dataset) == (ac.int32, {"k": ac.float32})
     assert tf.data.get_output_shapes(dataset) == ([], {"k": [1]})
     assert tf.data.get_output_classes(dataset) == (ac.Tensor, {"k": ac.Tensor})
+
+
+def test_layers_of_a_scope_that_is_entered_again_share_their_variables():
+    def network(reuse):
+        with tf.variable_scope("network", reuse=reuse):
+            return tf.layers.dense(tf.layers.dense(tf.constant([[1.0, 2.0]]), 3), 1)
+
+    with ac.Graph().as_default(), tf.Session() as session:
+        results = [network(False), network(True), network(tf.AUTO_REUSE)]
+        names = [variable.op.name for variable in tf.global_variables()]
+        assert names == [f"network/{layer}/{part}" for layer in ("dense", "dense_1") for part in ("kernel", "bias")]
+        with tf.variable_scope("network"), pytest.raises(ValueError, match="already exists"):
+            tf.layers.dense(tf.constant([[1.0, 2.0]]), 3)
+        session.run(tf.global_variables_initializer())
+        assert len({value.item() for value in session.run(results)}) == 1

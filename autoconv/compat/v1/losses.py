@@ -8,9 +8,10 @@ from autoconv import math
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import ones_like, zeros_like
 from autoconv.api.tensors.gather import where
-from autoconv.api.tensors.shaping import reshape, shape, squeeze
+from autoconv.api.tensors.shaping import reshape, shape
 from autoconv.compat.v1 import nn
 from autoconv.compat.v1.collections import GraphKeys, add_to_collection, get_collection
+from autoconv.compat.v1.maths import check_weights, drop_last_axis
 from autoconv.graph.dtypes import float32
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
@@ -297,27 +298,6 @@ def get_total_loss(
     if not losses:
         raise ValueError("there are no losses to add: call a function of losses, or add_loss")
     return math.add_n(losses)
-
-
-def drop_last_axis(tensor: Any, rank: int | None) -> Any:
-    """Return the tensor without its last axis, of size 1, if that gives it the rank; else the tensor."""
-    is_longer = rank is not None and tensor.shape.rank == rank + 1 and tensor.shape[-1] in (1, None)
-    return squeeze(tensor, -1) if is_longer else tensor
-
-
-def check_weights(weights: Any, values: Any) -> None:
-    """Raise ValueError unless the weights are a scalar, or have along each axis the size of the values, or 1."""
-    if weights.shape.rank in (0, None) or values.shape.rank is None:
-        return
-    has_same_rank = weights.shape.rank == values.shape.rank
-    if not has_same_rank or any(
-        size not in (1, None, value_size) and value_size is not None
-        for size, value_size in zip(weights.shape.as_list(), values.shape.as_list(), strict=True)
-    ):
-        raise ValueError(
-            f"weights can not be broadcast to values. values.rank={values.shape.rank}. "
-            f"weights.rank={weights.shape.rank}. values.shape={values.shape}. weights.shape={weights.shape}."
-        )
 
 
 def _float_pair(labels: TensorLike, predictions: TensorLike) -> tuple[Any, Any]:

@@ -27,6 +27,27 @@ def resolve_alias(name: str, value: object, old_name: str, old_value: object) ->
     return value if old_value is None else old_value
 
 
+def drop_last_axis(tensor: Any, rank: int | None) -> Any:
+    """Return the tensor without its last axis, of size 1, if that gives it the rank; else the tensor."""
+    is_longer = rank is not None and tensor.shape.rank == rank + 1 and tensor.shape[-1] in (1, None)
+    return shaping.squeeze(tensor, -1) if is_longer else tensor
+
+
+def check_weights(weights: Any, values: Any) -> None:
+    """Raise ValueError unless the weights are a scalar, or have along each axis the size of the values, or 1."""
+    if weights.shape.rank in (0, None) or values.shape.rank is None:
+        return
+    has_same_rank = weights.shape.rank == values.shape.rank
+    if not has_same_rank or any(
+        size not in (1, None, value_size) and value_size is not None
+        for size, value_size in zip(weights.shape.as_list(), values.shape.as_list(), strict=True)
+    ):
+        raise ValueError(
+            f"weights can not be broadcast to values. values.rank={values.shape.rank}. "
+            f"weights.rank={weights.shape.rank}. values.shape={values.shape}. weights.shape={weights.shape}."
+        )
+
+
 def _with_old_arguments(function: Callable[..., Any], example: str = "1.0, 2.0") -> Callable[..., Any]:
     """Return a reduction with `reduction_indices` and `keep_dims` as further parameters.
 

@@ -10,7 +10,7 @@ from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import ones_like
 from autoconv.api.tensors.shaping import expand_dims
 from autoconv.compat.v1.collections import GraphKeys, add_to_collections
-from autoconv.compat.v1.losses import check_weights, drop_last_axis
+from autoconv.compat.v1.maths import check_weights, drop_last_axis
 from autoconv.compat.v1.variables import Variable, variable_scope
 from autoconv.graph.dtypes import float32
 from autoconv.runtime.annotations import TensorLike

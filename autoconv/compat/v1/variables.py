@@ -194,8 +194,9 @@ def variable_scope(
     """Prefix the names of variables that `get_variable` returns in the block, and set its options.
 
     `name_or_scope` is a name below the enclosing scope, or a scope to enter again. With `reuse` True, existing
-    variables are shared; with `AUTO_REUSE`, missing ones are created. `default_name` is made unique, and replaces
-    a name that is None. Raises ValueError without a name.
+    variables are shared; with `AUTO_REUSE`, missing ones are created. `default_name` replaces a name that is None. It
+    is made unique by a number unless `reuse` is given. Numbers start anew in each block of the enclosing scope, so that
+    layers without names can share the variables of an earlier block. Raises ValueError without a name.
 
     >>> with autoconv.Graph().as_default():
     ...     for _ in range(2):
@@ -206,17 +207,19 @@ def variable_scope(
     """
     outer_scope = get_variable_scope()
     attachments = _current_attachments()
+    used_names: dict[str, int] = attachments.setdefault("scopes", {})
     prefix = f"{outer_scope.name}/" if outer_scope.name else ""
     if isinstance(name_or_scope, VariableScope):
         base_scope, full_name, local_name = name_or_scope, name_or_scope.name, name_or_scope.name.rpartition("/")[2]
     elif name_or_scope is not None:
         base_scope, full_name, local_name = outer_scope, prefix + name_or_scope, name_or_scope
     elif default_name is not None:
-        local_name = _unique_name(attachments.setdefault("scopes", {}), prefix, default_name)
-        base_scope, full_name, reuse = outer_scope, prefix + local_name, False
+        local_name = default_name if reuse else _unique_name(used_names, prefix, default_name)
+        base_scope, full_name = outer_scope, prefix + local_name
     else:
         raise ValueError("If default_name is None then name_or_scope is required")
-    attachments.setdefault("scopes", {}).setdefault(full_name, 1)
+    used_names.setdefault(full_name, 1)
+    names_before = dict(used_names)
     inner_scope = VariableScope(
         (base_scope.reuse or outer_scope.reuse) if reuse is None else reuse, full_name,
         initializer=initializer or base_scope.initializer, regularizer=regularizer or base_scope.regularizer,
@@ -236,6 +239,10 @@ def variable_scope(
             yield inner_scope
     finally:
         attachments["scope"] = outer_scope
+        if base_scope is not name_or_scope:  # names inside are free again, for a block that enters the scope by name
+            names_before = {name: count for name, count in used_names.items() if not name.startswith(f"{full_name}/")}
+        used_names.clear()
+        used_names.update(names_before)
 
 
 def get_variable(
