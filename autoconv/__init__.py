@@ -37,11 +37,10 @@ def _load(name: str) -> Any:
         if name in _MODULE_BY_NAME:
             return getattr(import_module(_MODULE_BY_NAME[name]), name)
         helper_process = import_module("autoconv.helper_process")
-        if name in _DECORATORS:
+        if "autoconv._public" not in modules:  # later, the caller is a module of this package
             helper_process.start_ahead(_calling_file())
         public_names = vars(import_module("autoconv._public"))
-        if helper_process.is_started_ahead():
-            import_module("autoconv.backends").get_backend().prepare_in_background()
+        helper_process.reap_child()
     if "__all__" not in public_names:  # this thread is loading it right now, and imports the module of that name next
         raise AttributeError(name)
     globals().update({key: public_names[key] for key in ("__all__", *public_names["__all__"]) if key in public_names})
@@ -73,7 +72,6 @@ _MODULE_BY_NAME = {
     "OptionalSpec": "autoconv.data.optional",
     "make_ndarray": "autoconv.io.tensor_protos", "make_tensor_proto": "autoconv.io.tensor_protos",
 }  # fmt: skip  # their modules load others, which `_public` need not
-_DECORATORS = ("compile", "function")
 _KERAS_MODULES = ("initializers", "losses", "metrics", "optimizers")
 
 

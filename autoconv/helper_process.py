@@ -106,7 +106,7 @@ _FILES: set[str] = set()  # the files that `start_ahead` was called for
 
 
 def start_ahead(file: str) -> None:
-    """Start the helper for a file whose functions are about to be compiled, if this file has not been run before.
+    """Start the helper for a file that uses this package, if this file has not been run before.
 
     A file that was run before finds the machine code of its first calls in the cache, and needs no helper for them. A
     changed file counts as new.
@@ -140,16 +140,15 @@ def is_started_ahead() -> bool:
     return bool(_STARTED_AHEAD)
 
 
-def take_process() -> HelperProcess | None:
-    """Return the helper that `start_ahead` started, to the first caller; else None.
+def reap_child() -> None:
+    """Wait for the intermediate child of `start_ahead`: the program must not find it among its own children."""
+    for process in _STARTED_AHEAD:
+        process.reap_child()
 
-    Its intermediate child has ended by now, and is reaped: the program must not find it among its own children.
-    """
-    if not _STARTED_AHEAD:
-        return None
-    process = _STARTED_AHEAD.pop()
-    process.reap_child()
-    return process
+
+def take_process() -> HelperProcess | None:
+    """Return the helper that `start_ahead` started, to the first caller; else None."""
+    return _STARTED_AHEAD.pop() if _STARTED_AHEAD else None
 
 
 def _drop() -> None:

@@ -25,7 +25,7 @@ from autoconv.backends.llvm.target.abi import UnknownLayout
 from autoconv.backends.protocol import CompiledGraph, Dispatch, OpenSizes, Unsupported
 from autoconv.graph.graph import Graph, Node
 from autoconv.graph.types import Symbol
-from autoconv.helper_process import is_started_ahead, start_ahead
+from autoconv.helper_process import is_started_ahead, reap_child, start_ahead
 
 
 class NativeCodeForAnySize:
@@ -68,6 +68,7 @@ class NativeBackend:
 
     def prepare_for_file(self, file: str) -> None:
         start_ahead(file)
+        reap_child()
         if is_started_ahead():
             start_compiling_ahead()
 
