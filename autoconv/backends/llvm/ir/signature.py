@@ -71,7 +71,7 @@ class Signature:
         return "optnone" in self.attributes
 
     def text(self, keyword: str, name: str) -> str:
-        """Return the header behind `keyword`, which is "define" or "define internal"."""
+        """Return the header of the function's text; `keyword` is "define" or "define internal"."""
         return f"{keyword} {self.result} @{name}({', '.join(map(str, self.parameters))}) {' '.join(self.attributes)}"
 
     def declaration(self, name: str) -> str:

@@ -43,8 +43,8 @@ _BUFFER_OFFSET, _REFERENT_OFFSET, _FLAGS_OFFSET = 16, 16, 168  # in a ctypes obj
 _METHOD_DESCRIPTOR = 1 << 17  # Py_TPFLAGS_METHOD_DESCRIPTOR
 _FASTCALL_WITH_KEYWORDS = METH_FASTCALL | 0x0002  # METH_KEYWORDS
 _STACK_ARGUMENTS = 1024  # arguments that are copied to the stack; more go to the heap
-# The functions and the global variables of the code; `dispatching_method` sets the variables.
-FUNCTIONS = [
+# The functions and global variables of the code; `dispatching_method` sets the variables.
+SYMBOLS = [
     "dispatch", "call_python_entry", "take_float_errors", "dispatch_miss_handler", "dispatch_failure_handler",
     "dispatch_not_implemented", "dispatch_slot", "dispatch_methods", "dispatch_detour", "dispatch_busy",
     "dispatch_error_variable", "dispatch_default_errors", "dispatch_has_actions", "dispatch_flags_handler",
@@ -75,7 +75,7 @@ _KEPT_OBJECTS: list[Any] = []  # objects that machine code refers to
 def dispatching_method(address: Callable[[str], int], dispatch: Dispatch) -> Any:
     """Return the method descriptor that replaces the `__call__` of a class.
 
-    `address(name)` is the address of each of FUNCTIONS in the loaded code. A process has one such class.
+    `address(name)` is the address of a name of SYMBOLS in the loaded code. A process has one such class.
     """
     definition = MethodDefinition(b"__call__", address("dispatch"), _FASTCALL_WITH_KEYWORDS, None)
     _KEPT_OBJECTS.extend((definition, dispatch))

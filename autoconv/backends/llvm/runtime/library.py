@@ -99,7 +99,7 @@ def shared_address(name: str) -> int:
 
 @functools.cache
 def _load_dispatch() -> Code:
-    return _keep_alive(Code({call_dispatch.text(): 0}, call_dispatch.FUNCTIONS, _load_references()))
+    return _keep_alive(Code({call_dispatch.text(): 0}, call_dispatch.SYMBOLS, _load_references()))
 
 
 @functools.cache

@@ -214,8 +214,8 @@ check_flags:
   %is_contiguous = icmp eq i32 %layout_flags, $PLAIN
   br i1 %is_contiguous, label %no_copy, label %check_strides
 check_strides:
-  %order_flags = and i32 %flags, $EITHER
-  %has_no_order = icmp eq i32 %order_flags, 0
+  %contiguous_flags = and i32 %flags, $CONTIGUOUS
+  %has_no_order = icmp eq i32 %contiguous_flags, 0
   %writable = and i32 %flags, $WRITABLE
   %is_writable = icmp eq i32 %writable, $WRITABLE
   %may_stay_strided = and i1 %has_no_order, %is_writable

@@ -68,7 +68,7 @@ def text(has_stack_floor: bool = sys.platform == "linux", has_float_flags: bool 
         PLAIN=abi.PLAIN_FLAGS, ORDERS=abi.ORDER_FLAGS, BY_COLUMNS=abi.COLUMN_FLAGS, DATA=abi.DATA,
         TYPE=abi.TYPE_OFFSET, RANK=abi.RANK, BYTE_COUNT=abi.BYTE_COUNT, STRIDES=abi.STRIDES,
         DESCRIPTOR=abi.DESCRIPTOR, DIMENSIONS=abi.DIMENSIONS, SMALLEST=SMALLEST_BYTES, LARGEST=LARGEST_BYTES,
-        EITHER=abi.ORDER_FLAGS & abi.WRITABLE_FLAGS ^ abi.ORDER_FLAGS, MIN_STRIDED_BYTES=MIN_STRIDED_BYTES,
+        CONTIGUOUS=abi.CONTIGUOUS_FLAGS, MIN_STRIDED_BYTES=MIN_STRIDED_BYTES,
     )  # fmt: skip
     stack = read("stack_floor" if has_stack_floor else "no_stack_floor")
     flags = float_flags.text() if has_float_flags else float_flags.text("")

@@ -26,6 +26,7 @@ _DICT_VERSION = 24  # offset of the number that each change of a dict replaces, 
 # Flags of arrays, as in NumPy's C API.
 PLAIN_FLAGS = 0x0001 | 0x0100  # C-contiguous and aligned
 ORDER_FLAGS = 0x0001 | 0x0002 | 0x0100  # C-contiguous, Fortran-contiguous, aligned
+CONTIGUOUS_FLAGS = 0x0001 | 0x0002  # C-contiguous, Fortran-contiguous
 COLUMN_FLAGS = 0x0002 | 0x0100  # Fortran-contiguous and aligned
 READ_ONLY_FLAGS = 0x0100  # aligned
 WRITABLE_FLAGS = 0x0100 | 0x0400  # aligned and writable

@@ -1,4 +1,4 @@
-"""Lower calls of NumPy's functions: sorting and selection to NumPy's own C routines."""
+"""Lower calls of NumPy's functions for sorting and selection to its C routines."""
 
 from __future__ import annotations
 
