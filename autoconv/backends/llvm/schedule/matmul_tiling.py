@@ -80,6 +80,18 @@ class Product:
         return fits_cache and self.columns >= MIN_TILED_COLUMNS and not costs_transposition
 
 
+    def suits_blocks(self) -> bool:
+        """Return whether blocked tiles are faster than BLAS for a product whose y does not fit in the cache.
+
+        They are with vectors of 512 bits, which not every BLAS uses, and enough rows to pay for the packing of y.
+        """
+        registers = current_target().vector_registers
+        has_wide_registers = registers is not None and registers.size == 64
+        return has_wide_registers and self.work >= _BLOCKED_WORK and self.rows >= _MIN_BLOCKED_ROWS
+
+
+_BLOCKED_WORK = 1 << 24  # least multiplications of a blocked product
+_MIN_BLOCKED_ROWS = 256  # fewest rows of a blocked product
 MIN_TILED_COLUMNS = 4  # fewest columns of a result that tiles compute
 PART_WORK = 500_000  # least multiplications in one part of a product
 # Steps of a chunk, a partial sum that is then added to the total. So rounding errors grow with the number of chunks,

@@ -14,6 +14,7 @@ from autoconv.backends.llvm.analysis.representation import has_computed_sizes, s
 from autoconv.backends.llvm.analysis.symbolic_sizes import write_dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul.blas import Matrix, has_products, product_call, single_threaded_blas
+from autoconv.backends.llvm.codegen.matmul.blocked import write_blocked
 from autoconv.backends.llvm.codegen.matmul.tile_kernel import TileKernelWriter
 from autoconv.backends.llvm.codegen.matmul.transposed_operand import transpose_operand
 from autoconv.backends.llvm.codegen.parallel.partitioned import call_parts
@@ -61,6 +62,8 @@ def write_matmul(region: LoweringContext, node: Node) -> None:
         count = element_count(region.out, sizes(result.type))
         with region.out.unless(region.out.icmp("eq", count, 0)):
             _write_blas(region, product)
+    elif not suits_tiles and product.suits_blocks() and not any(map(region.is_lent, node.inputs)):
+        write_blocked(region, product)
     elif not suits_tiles:
         _write_blas(region, product)
     elif isinstance(product.inner, int) or not has_blas:

@@ -123,22 +123,22 @@ class TileKernelWriter:
         tile_columns = self._tiling.width * self._tiling.lanes
         full_tiles, columns_left = divmod(self._tiling.columns, tile_columns)
         if full_tiles:
-            name = self._write_tile(height, tile_columns)
+            name = self.write_tile(height, tile_columns)
             with out.loop("0", str(full_tiles), unrolled=False) as j:
                 y, target = self._advance(out, "%y", j, tile_columns), self._advance(out, z, j, tile_columns)
                 out.call(name, x, y, target, *self._open_sizes)
         if columns_left:
             column = full_tiles * tile_columns
             y, target = self._advance(out, "%y", "1", column), self._advance(out, z, "1", column)
-            out.call(self._write_tile(height, columns_left), x, y, target, *self._open_sizes)
+            out.call(self.write_tile(height, columns_left), x, y, target, *self._open_sizes)
 
     def _advance(self, out: FunctionText, pointer: str, count: Position, step: Position) -> str:
         """Return the address `count · step` elements after a pointer."""
         offset = out.mul(count, step)
         return out.gep(self._ir_type, pointer, offset)
 
-    def _write_tile(self, height: int, columns: int) -> str:
-        """Write the function of one tile; return its name."""
+    def write_tile(self, height: int, columns: int, accumulates: bool = False) -> str:
+        """Write the function of one tile; return its name. If it accumulates, it adds the sums to the result."""
         out, lanes = FunctionText(self._module, Signature("void", self._parameters())), self._tiling.lanes
         full_vectors, columns_left = divmod(columns, lanes)
         widths = [lanes] * full_vectors + ([columns_left] if columns_left else [])  # used lanes of each vector
@@ -148,7 +148,10 @@ class TileKernelWriter:
         for row_number, row in enumerate(accumulator_cells):
             for vector_number, (cell, width) in enumerate(zip(row, widths, strict=True)):
                 total = out.load(v.vector, cell)
-                v.store(total, v.address("%z", row_number * self._z_row_step + vector_number * lanes), width)
+                target = v.address("%z", row_number * self._z_row_step + vector_number * lanes)
+                if accumulates:
+                    total = out.op("fadd", v.load(target, width), total)
+                v.store(total, target, width)
         out.ret()
         return out.finish("tile")
 
