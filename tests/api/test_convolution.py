@@ -154,3 +154,38 @@ def test_many_patches_of_few_channels_are_one_product() -> None:
     frames = tf.function(lambda x, w: tf.nn.conv1d(x, w, stride=32, padding="VALID"))
     nodes = list(frames.get_concrete_function(image, filters).graph.walk())
     assert [node.op.name for node in nodes].count("matmul") == 1
+
+
+@pytest.mark.parametrize("dilation", [1, 2])
+@pytest.mark.parametrize("padding", ["SAME", "VALID", [(0, 0), (1, 0), (0, 2), (0, 0)], [(0, 0), (3, 0)] + 2 * [(0, 0)]])
+@pytest.mark.parametrize("run", [lambda f: f, tf.function], ids=["at once", "function"])
+def test_gradients_of_many_channels(padding, dilation, run):
+    """First and second derivatives along random directions, beside differences of values and of first derivatives."""
+    image, filters = DRAW.normal(size=(2, 6, 7, 16)), DRAW.normal(size=(3, 2, 16, 4))
+    directions = [DRAW.normal(size=array.shape) for array in (image, filters)]
+
+    def value(image, filters):
+        return tf.reduce_sum(tf.nn.conv2d(image, filters, 1, padding, dilations=dilation) ** 2) / 100.0
+
+    @run
+    def slope(image, filters):
+        with tf.GradientTape() as tape:
+            tape.watch([image, filters])
+            result = value(image, filters)
+        slopes = tape.gradient(result, [image, filters])
+        return sum(tf.reduce_sum(slope * direction) for slope, direction in zip(slopes, directions, strict=True))
+
+    @run
+    def curvature(image, filters):
+        with tf.GradientTape() as tape:
+            tape.watch([image, filters])
+            result = slope(image, filters)
+        slopes = tape.gradient(result, [image, filters])
+        return sum(tf.reduce_sum(slope * direction) for slope, direction in zip(slopes, directions, strict=True))
+
+    step = 1e-4
+    pairs = list(zip((image, filters), directions, strict=True))
+    moved = [[tf.constant(array + distance * direction) for array, direction in pairs] for distance in (step, -step)]
+    for function, derivative in ((value, slope), (slope, curvature)):
+        expected = (float(function(*moved[0])) - float(function(*moved[1]))) / (2 * step)
+        np.testing.assert_allclose(float(derivative(tf.constant(image), tf.constant(filters))), expected, rtol=1e-6)

@@ -12,16 +12,19 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.gradients.custom import custom_gradient
 from autoconv.api.nn.computed_filters import convolve_computed_sides
 from autoconv.api.nn.windows import Padding, Part, Windows, check_format, has_channels_first, per_side
 from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.dimensions import sizes_of
-from autoconv.api.tensors.shaping import concat, reshape, transpose
+from autoconv.api.tensors.shaping import concat, reshape, reverse, transpose
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtype_sets import FLOATING
 from autoconv.graph.dtypes import int32
 from autoconv.graph.types import Dimension
 from autoconv.runtime.annotations import ShapeLike, TensorLike
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.recording.tape_recorders import active_recorders
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -179,6 +182,9 @@ def _convolve(
     if len(kernel_sides) < len(filter_shape) - 2:
         return convolve_computed_sides(image, filters, side_strides, side_dilations, padding, group_count)
     windows = Windows(image, kernel_sides, side_strides, side_dilations, padding, "filters")
+    is_unit_stride = group_count == 1 and set(side_strides) == {1}
+    if is_unit_stride and _has_gradient_by_convolution(windows, image, filters, side_dilations):
+        return _convolve_with_gradient(image, filters, side_dilations, windows.padding)
     parts = windows.elements_by_position(0)
     channels, filter_count = filter_shape[-2:]
     if group_count > 1:
@@ -195,6 +201,68 @@ def _convolve(
             products.append(_multiply(group_parts, get_item(filters, (*leading_slices, group_filters)), windows))
         return concat(products, -1)
     return _multiply(parts, filters, windows)
+
+
+def _has_gradient_by_convolution(
+    windows: Windows, image: Tensor, filters: Tensor, side_dilations: Sequence[int]
+) -> bool:
+    """Return whether a convolution with strides of 1 should be `_convolve_with_gradient`.
+
+    All sizes but the batch's have to be known. With few channels, a convolution of the cotangent would waste most lanes
+    of vectors. Outside of traces and tapes there is no gradient to define.
+    """
+    filter_shape: tuple[Any, ...] = filters.type.shape or ()
+    *kernel_sides, channels, _ = filter_shape
+    sizes = [*windows.window_counts, *image.type.shape[1:], *filter_shape]  # type: ignore[index]
+    if not all(isinstance(size, int) for size in sizes) or channels < _MIN_CHANNELS or math.prod(kernel_sides) == 1:
+        return False
+    extents = [(side - 1) * dilation for side, dilation in zip(kernel_sides, side_dilations, strict=True)]
+    is_padding_narrow = all(max(pair) <= extent for pair, extent in zip(windows.padding, extents, strict=True))
+    has_gradient = current_region() is not None or bool(active_recorders())
+    return is_padding_narrow and has_gradient and image.dtype.is_floating
+
+
+def _convolve_with_gradient(
+    image: Tensor, filters: Tensor, side_dilations: Sequence[int], side_padding: Sequence[tuple[int, int]]
+) -> Tensor:
+    """Return the convolution by one product, with gradients that are a convolution and a product.
+
+    The gradient of the product's own ops would store all patches of the image from the forward to the backward pass,
+    and sum those of the cotangent by one pass over the image for each element of the kernel.
+    """
+    filter_shape: tuple[Any, ...] = filters.type.shape or ()
+    *kernel_sides, channels, filter_count = filter_shape
+    strides, padding = [1] * len(kernel_sides), [(0, 0), *side_padding, (0, 0)]
+
+    def parts_of(image: Tensor, padding: Sequence[Any] = padding) -> list[Tensor]:
+        windows = Windows(image, kernel_sides, strides, side_dilations, padding, "filters")
+        return [part for _, part in windows.elements_by_position(0)]
+
+    def convolve(image: Tensor, filters: Tensor) -> Any:
+        product = apply("matmul", concat(parts_of(image), -1), reshape(filters, [-1, filter_count]))
+
+        def vjp(cotangent: Tensor) -> tuple[Tensor, Tensor]:
+            last_axis = len(kernel_sides)
+            flipped_filters = reverse(filters, list(range(last_axis)))
+            transposed_filters = transpose(flipped_filters, [*range(last_axis), last_axis + 1, last_axis])
+            extents = [(side - 1) * dilation for side, dilation in zip(kernel_sides, side_dilations, strict=True)]
+            opposite_padding = [
+                (extent - before, extent - after)
+                for extent, (before, after) in zip(extents, side_padding, strict=True)
+            ]
+            # Not by `_convolve`: the gradient of a gradient is that of the ops.
+            cotangent_patches = concat(parts_of(cotangent, [(0, 0), *opposite_padding, (0, 0)]), -1)
+            image_cotangent = apply("matmul", cotangent_patches, reshape(transposed_filters, [-1, channels]))
+            # In another order than above, so that these patches are not computed in the forward pass already.
+            reversed_parts = parts_of(image)[::-1]
+            rows = reshape(concat(reversed_parts, -1), [-1, len(reversed_parts) * channels])
+            sums = apply("matmul", rows, reshape(cotangent, [-1, filter_count]), transpose_a=True)
+            ordered_sums = reverse(reshape(sums, [len(reversed_parts), channels, filter_count]), [0])
+            return image_cotangent, reshape(ordered_sums, [*kernel_sides, channels, filter_count])
+
+        return product, vjp
+
+    return custom_gradient(convolve)(image, filters)
 
 
 def _group_count(channels: Dimension, filter_shape: Sequence[Dimension]) -> int:
