@@ -156,8 +156,11 @@ def test_many_patches_of_few_channels_are_one_product() -> None:
     assert [node.op.name for node in nodes].count("matmul") == 1
 
 
+PADDINGS = ["SAME", "VALID", [(0, 0), (1, 0), (0, 2), (0, 0)], [(0, 0), (3, 0), (0, 0), (0, 0)]]
+
+
 @pytest.mark.parametrize("dilation", [1, 2])
-@pytest.mark.parametrize("padding", ["SAME", "VALID", [(0, 0), (1, 0), (0, 2), (0, 0)], [(0, 0), (3, 0)] + 2 * [(0, 0)]])
+@pytest.mark.parametrize("padding", PADDINGS)
 @pytest.mark.parametrize("run", [lambda f: f, tf.function], ids=["at once", "function"])
 def test_gradients_of_many_channels(padding, dilation, run):
     """First and second derivatives along random directions, beside differences of values and of first derivatives."""
