@@ -24,10 +24,10 @@ from __future__ import annotations
 
 from autoconv.graph.graph import Graph, Node, clone
 from autoconv.optimise.unboxing import argument_lists, arrays, lists, numbers, rows, whole_lists  # noqa: F401 (register the rules)
-from autoconv.optimise.unboxing.kind_inference import MARK_OP, Kinds
+from autoconv.optimise.unboxing.kind_inference import ARGUMENT_LIST_OP, Kinds
 from autoconv.optimise.unboxing.writer import rewrite_by_kinds
 
-_CREATING_OPS = frozenset({"object_build", "object_apply", MARK_OP})
+_CREATING_OPS = frozenset({"object_build", "object_apply", ARGUMENT_LIST_OP})
 
 
 def unbox_lists(graph: Graph, contract: str = "function") -> Graph:
@@ -43,7 +43,7 @@ def unbox_lists(graph: Graph, contract: str = "function") -> Graph:
         kinds = Kinds(graph)
         if kinds.has_lists():
             return rewrite_by_kinds(graph, kinds)
-    return clone(graph, lambda copy, node, inputs: inputs if node.op.name == MARK_OP else None)
+    return clone(graph, lambda copy, node, inputs: inputs if node.op.name == ARGUMENT_LIST_OP else None)
 
 
 def _tests_identity(node: Node) -> bool:

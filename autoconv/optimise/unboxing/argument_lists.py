@@ -11,8 +11,8 @@ from autoconv.ops.analysis.allocation import fresh_objects
 from autoconv.ops.lists.typed_lists import NUMBERS
 from autoconv.ops.python.undo_log import is_logged, may_change_operand
 from autoconv.optimise.unboxing.kind_inference import (
+    ARGUMENT_LIST_OP,
     LIST,
-    MARK_OP,
     RUN_CHECKS,
     Kinds,
     find_root,
@@ -20,7 +20,7 @@ from autoconv.optimise.unboxing.kind_inference import (
     operation_key,
     rule,
 )
-from autoconv.optimise.unboxing.writer import Writer, write
+from autoconv.optimise.unboxing.writer import Writer, rewrite_rule
 
 # Operations that change their first operand, a list.
 _MUTATING_OPERATIONS = frozenset(
@@ -44,14 +44,14 @@ def mark_number_lists(graph: Graph, number_lists: Mapping[int, tuple[TensorType,
             return value
         element, depth = number_lists[position]
         attributes = {"element": element, "depth": depth}
-        return copy.add(OPS[MARK_OP], [value], attributes, types=[value.type]).results[0]
+        return copy.add(OPS[ARGUMENT_LIST_OP], [value], attributes, types=[value.type]).results[0]
 
     return clone(graph, lambda copy, node, inputs: None, mark)
 
 
 def ban_mutated_arguments(kinds: Kinds) -> None:
     """Keep as Python lists the argument lists that may be mutated, or shared with a result."""
-    sites = {site for cell in kinds.cells() for site in cell.sites if site.op.name == MARK_OP}
+    sites = {site for cell in kinds.cells() for site in cell.sites if site.op.name == ARGUMENT_LIST_OP}
     if not sites:
         return
     banned_sites: set[Node] = set()
@@ -95,7 +95,7 @@ def _may_mutate_argument(node: Node, new_objects: frozenset[Value]) -> bool:
     return False
 
 
-@rule(MARK_OP)
+@rule(ARGUMENT_LIST_OP)
 def _mark_rule(kinds: Kinds, node: Node) -> bool:
     item_cell = kinds.mark_list(node)
     for _ in range(node.attributes["depth"] - 1):
@@ -106,7 +106,7 @@ def _mark_rule(kinds: Kinds, node: Node) -> bool:
     return True
 
 
-@write(MARK_OP)
+@rewrite_rule(ARGUMENT_LIST_OP)
 def _write_mark(writer: Writer, node: Node) -> list[Value]:
     (value,) = node.inputs
     is_flat = node.attributes["depth"] == 1

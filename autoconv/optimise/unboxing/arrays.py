@@ -20,7 +20,7 @@ from autoconv.optimise.unboxing.kind_inference import (
     nested_rule,
     rule,
 )
-from autoconv.optimise.unboxing.writer import Writer, write
+from autoconv.optimise.unboxing.writer import Writer, rewrite_rule
 
 
 @rule(LIST_ARRAY)
@@ -49,7 +49,7 @@ def _innermost_items(cell: Cell) -> tuple[Cell, int]:
     return cell, len(list_cells) + 1
 
 
-@write(LIST_ARRAY)
+@rewrite_rule(LIST_ARRAY)
 def _write_array(writer: Writer, node: Node) -> list[Value]:
     (value,) = node.inputs
     item, _ = _innermost_items(writer.kinds.content(value))
@@ -72,7 +72,7 @@ def _tolist_rule(kinds: Kinds, node: Node) -> bool:
     return True
 
 
-@write("numpy_tolist")
+@rewrite_rule("numpy_tolist")
 def _write_tolist(writer: Writer, node: Node) -> list[Value]:
     (x,) = writer.replacements(node.inputs[0])
     element, _ = _innermost_items(writer.kinds.content(node.results[0]))

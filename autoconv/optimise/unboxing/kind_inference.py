@@ -23,7 +23,7 @@ LIST, ENUMERATE, CURSOR, PAIRS, PAIR = "list", "enumerate", "cursor", "pairs", "
 SLICE, RANGE, ROW_CURSOR, OTHER = "slice", "range", "row cursor", "other"
 INT, FLOAT, BOOL = (number_type(dtype) for dtype in (int64, float64, bool_))
 Kind = TensorType | str | None  # None: no definition is known yet
-MARK_OP = "object_numbers"  # marks an argument as a list of numbers
+ARGUMENT_LIST_OP = "object_numbers"  # marks an argument as a list of numbers, or a list of such lists
 
 # A rule sets the kinds of a node's results. It returns whether the node's effect on objects of these kinds is known;
 # None where that is not decided yet. Rules are found by `operation_key`.

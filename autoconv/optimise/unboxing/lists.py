@@ -1,7 +1,7 @@
 """Rules for lists of numbers of one kind: construction, items and iteration.
 
-For each operation, `@rule` registers the inference of kinds (see `Rule`), `@write` the ops on typed lists that replace
-it (see ops/lists/typed_lists.py).
+For each operation, `@rule` registers the inference of kinds (see `Rule`), `@rewrite_rule` the ops on typed lists that
+replace it (see ops/lists/typed_lists.py).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from autoconv.optimise.unboxing.whole_lists import (
     slice_rule,
     write_slice,
 )
-from autoconv.optimise.unboxing.writer import Writer, write
+from autoconv.optimise.unboxing.writer import Writer, rewrite_rule
 
 # ---- construction
 
@@ -50,7 +50,7 @@ def _build_rule(kinds: Kinds, node: Node) -> bool:
     return True
 
 
-@write("object_build")
+@rewrite_rule("object_build")
 def _write_build(writer: Writer, node: Node) -> list[Value]:
     attributes = writer.element_attribute(node.results[0])
     if attributes["element"] == LIST:
@@ -83,7 +83,7 @@ def _list_and_count(kinds: Kinds, node: Node) -> tuple[Value, Value | None]:
     return second, first
 
 
-@write("object_apply.mul")
+@rewrite_rule("object_apply.mul")
 def _write_product(writer: Writer, node: Node) -> list[Value]:
     if LIST not in map(writer.kinds.number_kind, node.inputs):
         return [*write_operator(writer, node)]
@@ -107,7 +107,7 @@ def _item_rule(kinds: Kinds, node: Node) -> bool | None:
     return is_index(kinds.number_kind(index)) and set_result_kind(kinds, node, kinds.content(value).kind)
 
 
-@write("object_apply.getitem")
+@rewrite_rule("object_apply.getitem")
 def _write_item(writer: Writer, node: Node) -> list[Value]:
     if writer.kinds.number_kind(node.inputs[1]) == SLICE:
         return write_slice(writer, node)
@@ -125,7 +125,7 @@ def _set_rule(kinds: Kinds, node: Node) -> bool | None:
     return set_none_result(kinds, node)
 
 
-@write("object_apply.setitem")
+@rewrite_rule("object_apply.setitem")
 def _write_set(writer: Writer, node: Node) -> list[Value]:
     value, index, item = node.inputs
     position = writer.convert(writer.number(index), INT, node)
@@ -138,7 +138,7 @@ def _length_rule(kinds: Kinds, node: Node) -> bool | None:
     return None if kind is None else kind == LIST
 
 
-@write("object_length")
+@rewrite_rule("object_length")
 def _write_length(writer: Writer, node: Node) -> list[Value]:
     return [writer.add_list_op("length", node, node.inputs[0])]
 
@@ -151,7 +151,7 @@ def _append_rule(kinds: Kinds, node: Node) -> bool | None:
     return set_none_result(kinds, node)
 
 
-@write("object_method.append")
+@rewrite_rule("object_method.append")
 def _write_append(writer: Writer, node: Node) -> list[Value]:
     return writer.write_mutation("append", node, node.inputs[0], writer.number(node.inputs[1]))
 
@@ -168,7 +168,7 @@ def _pop_rule(kinds: Kinds, node: Node) -> bool | None:
     return set_result_kind(kinds, node, kinds.content(value).kind)
 
 
-@write("object_method.pop")
+@rewrite_rule("object_method.pop")
 def _write_pop(writer: Writer, node: Node) -> list[Value]:
     value, *indices = node.inputs
     positions = [writer.convert(writer.number(index), INT, node) for index in indices]
@@ -189,7 +189,7 @@ def _enumerate_rule(kinds: Kinds, node: Node) -> bool | None:
     return kinds.kind(node.results[0]) == ENUMERATE
 
 
-@write("object_apply.enumerate")
+@rewrite_rule("object_apply.enumerate")
 def _write_enumerate(writer: Writer, node: Node) -> list[Value]:
     return [writer.typed_list(node.inputs[0])]
 
@@ -208,7 +208,7 @@ def _iterate_rule(kinds: Kinds, node: Node) -> bool | None:
     return kinds.kind(node.results[0]) in (CURSOR, PAIRS)
 
 
-@write("object_iterate")
+@rewrite_rule("object_iterate")
 def _write_iterate(writer: Writer, node: Node) -> list[Value]:
     start = writer.add("constant", node, value=np.array(node.attributes.get("start", 0)), weak=True)
     cursor = writer.add("typed_list_cursor", node, start)
@@ -221,7 +221,7 @@ def _advance_rule(kinds: Kinds, node: Node) -> bool | None:
     return None if kind is None else kind in (CURSOR, PAIRS, ROW_CURSOR)
 
 
-@write("object_advance")
+@rewrite_rule("object_advance")
 def _write_advance(writer: Writer, node: Node) -> list[Value]:
     if writer.kinds.kind(node.inputs[0]) == ROW_CURSOR:
         return writer.copy_nested(node)
@@ -247,7 +247,7 @@ def _current_rule(kinds: Kinds, node: Node) -> bool | None:
     return set_result_kind(kinds, node, _yielded_kind(kinds, value))
 
 
-@write("object_current")
+@rewrite_rule("object_current")
 def _write_current(writer: Writer, node: Node) -> list[Value]:
     if writer.kinds.kind(node.inputs[0]) == ROW_CURSOR:
         return writer.copy_nested(node)
@@ -268,7 +268,7 @@ def _unpack_rule(kinds: Kinds, node: Node) -> bool | None:
     return True
 
 
-@write("object_unpack")
+@rewrite_rule("object_unpack")
 def _write_unpack(writer: Writer, node: Node) -> list[Value]:
     (cursor,) = writer.replacements(node.inputs[0])
     current = writer.add("typed_list_current", node, cursor, **_yielded_element_attribute(writer, node.inputs[0]))

@@ -28,7 +28,7 @@ from autoconv.optimise.unboxing.kind_inference import (
     rule,
 )
 from autoconv.optimise.unboxing.scalars import scalar_dtype, scalar_result, write_scalar_operator
-from autoconv.optimise.unboxing.writer import Writer, write
+from autoconv.optimise.unboxing.writer import Writer, rewrite_rule
 
 _BINARY_OPS = {
     operator.name: operator.number_op.removeprefix("python_") for operator in BINARY if operator.number_op is not None
@@ -61,7 +61,7 @@ def _constant_rule(kinds: Kinds, node: Node) -> bool:
     return kinds.kind(node.results[0]) != OTHER
 
 
-@write("object_constant")
+@rewrite_rule("object_constant")
 def _write_constant(writer: Writer, node: Node) -> list[Value]:
     value, kind = node.attributes["value"], writer.kinds.kind(node.results[0])
     if kind == SLICE:
@@ -100,7 +100,7 @@ def _fits_int64(dtype: DType) -> bool:
     return dtype.is_integer and not (dtype.is_unsigned and dtype.size == 8)
 
 
-@write("object_box")
+@rewrite_rule("object_box")
 def _write_box(writer: Writer, node: Node) -> list[Value]:
     kind = writer.kinds.kind(node.results[0])
     assert isinstance(kind, TensorType)
@@ -122,7 +122,7 @@ def _unbox_rule(kinds: Kinds, node: Node) -> bool | None:
     return is_python_number(kind) and not type_.weak and (kind != FLOAT or type_.dtype.is_floating)
 
 
-@write("object_unbox")
+@rewrite_rule("object_unbox")
 def _write_unbox(writer: Writer, node: Node) -> list[Value]:
     return [writer.convert(writer.number(node.inputs[0]), node.attributes["type"], node)]
 
@@ -139,7 +139,7 @@ def _element_rule(kinds: Kinds, node: Node) -> bool | None:
     return not (kind == FLOAT and dtype.is_integer and node in kinds.late_nodes)
 
 
-@write("object_element")
+@rewrite_rule("object_element")
 def _write_element(writer: Writer, node: Node) -> list[Value]:
     number, dtype = writer.number(node.inputs[0]), node.attributes["dtype"]
     if not number.weak:
@@ -162,7 +162,7 @@ def _defined_rule(kinds: Kinds, node: Node) -> bool | None:
     return True
 
 
-@write("object_defined")
+@rewrite_rule("object_defined")
 def _write_defined(writer: Writer, node: Node) -> list[Value]:
     return [*writer.replacements(node.inputs[0])]
 
@@ -208,7 +208,7 @@ def _op_name(node: Node) -> str:
     return f"python_{_OP_NAMES[operation_key(node)]}"
 
 
-@write(*_OP_NAMES)
+@rewrite_rule(*_OP_NAMES)
 def write_operator(writer: Writer, node: Node) -> list[Value]:
     """Return the result of an operator on numbers, which replaces one on objects."""
     dtype = scalar_dtype([writer.kinds.number_kind(value) for value in node.inputs])
@@ -231,7 +231,7 @@ def _rounding_rule(kinds: Kinds, node: Node) -> bool | None:
     return kinds.kind(node.results[0]) != OTHER
 
 
-@write("object_apply.pos", "object_apply.round")
+@rewrite_rule("object_apply.pos", "object_apply.round")
 def _write_rounding(writer: Writer, node: Node) -> list[Value]:
     number = writer.number(node.inputs[0])
     if node.attributes["function"] == "round":
@@ -267,7 +267,7 @@ def _reduction_rule(kinds: Kinds, node: Node) -> bool | None:
     return is_number(item_kind) and kinds.kind(node.results[0]) != OTHER
 
 
-@write("object_apply.min", "object_apply.max")
+@rewrite_rule("object_apply.min", "object_apply.max")
 def _write_extremum(writer: Writer, node: Node) -> list[Value]:
     function = node.attributes["function"]
     if len(node.inputs) == 1:
@@ -285,7 +285,7 @@ def _truth_rule(kinds: Kinds, node: Node) -> bool | None:
     return None if kind is None else kind == LIST or is_python_number(kind) or kind == TensorType(bool_, ())
 
 
-@write("object_truth")
+@rewrite_rule("object_truth")
 def _write_truth(writer: Writer, node: Node) -> list[Value]:
     if writer.kinds.kind(node.inputs[0]) == LIST:
         zero = writer.add("constant", node, value=np.array(0), weak=True)
@@ -299,7 +299,7 @@ def _index_rule(kinds: Kinds, node: Node) -> bool | None:
     return None if kind is None else kind in (INT, BOOL)
 
 
-@write("object_index")
+@rewrite_rule("object_index")
 def _write_index(writer: Writer, node: Node) -> list[Value]:
     return [writer.convert(writer.number(node.inputs[0]), INT, node)]
 
@@ -336,4 +336,4 @@ _MATH = [
     )
 ]  # fmt: skip
 rule(*_MATH)(_math_rule)
-write(*_MATH)(_write_math)
+rewrite_rule(*_MATH)(_write_math)

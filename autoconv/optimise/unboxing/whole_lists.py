@@ -1,6 +1,6 @@
 """Rules for operations on whole lists of numbers: copy, slice, concatenate, sort, search, print.
 
-For each operation, `@rule` registers the inference of kinds (see `Rule`), `@write` the ops that replace it.
+For each operation, `@rule` registers the inference of kinds (see `Rule`), `@rewrite_rule` the ops that replace it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from autoconv.optimise.unboxing.kind_inference import (
     rule,
 )
 from autoconv.optimise.unboxing.numbers import operator_rule, write_operator
-from autoconv.optimise.unboxing.writer import Writer, write
+from autoconv.optimise.unboxing.writer import Writer, rewrite_rule
 
 _NO_BOUNDS = (False, False, False)  # attribute `has_bounds` of a slice: whether it has a start, a stop and a step
 
@@ -76,7 +76,7 @@ def _copy_rule(kinds: Kinds, node: Node) -> bool | None:
     return is_list_operation(kinds, node) and mark_new_list(kinds, node, kinds.content(node.inputs[0]).kind)
 
 
-@write("object_apply.list", "object_method.copy", "object_apply.sorted")
+@rewrite_rule("object_apply.list", "object_method.copy", "object_apply.sorted")
 def _write_copy(writer: Writer, node: Node) -> list[Value]:
     (value,) = node.inputs
     if writer.kinds.kind(value) == RANGE:
@@ -101,7 +101,7 @@ def _range_rule(kinds: Kinds, node: Node) -> bool | None:
     return kinds.kind(node.results[0]) == RANGE
 
 
-@write("object_apply.range")
+@rewrite_rule("object_apply.range")
 def _write_range(writer: Writer, node: Node) -> list[Value]:
     numbers = [writer.convert(writer.number(value), INT, node) for value in node.inputs]
     if len(numbers) == 1:
@@ -124,7 +124,7 @@ def _slice_object_rule(kinds: Kinds, node: Node) -> bool | None:
     return kinds.kind(node.results[0]) == SLICE
 
 
-@write("object_apply.slice")
+@rewrite_rule("object_apply.slice")
 def _write_slice_object(writer: Writer, node: Node) -> list[Value]:
     return [writer.convert(writer.number(value), INT, node) for value in node.inputs if not is_none(value)]
 
@@ -179,7 +179,7 @@ def _have_items_of_one_kind(kinds: Kinds, node: Node) -> bool:
     return first == second or None in (first, second)
 
 
-@write("object_apply.add", "object_apply.iadd")
+@rewrite_rule("object_apply.add", "object_apply.iadd")
 def _write_sum(writer: Writer, node: Node) -> list[Value]:
     first, second = node.inputs
     if writer.kinds.kind(first) != LIST:
@@ -199,7 +199,7 @@ def _extend_rule(kinds: Kinds, node: Node) -> bool | None:
     return set_none_result(kinds, node) and _have_items_of_one_kind(kinds, node)
 
 
-@write("object_method.extend")
+@rewrite_rule("object_method.extend")
 def _write_extend(writer: Writer, node: Node) -> list[Value]:
     return writer.write_mutation("extend", node, node.inputs[0], writer.typed_list(node.inputs[1]))
 
@@ -212,7 +212,7 @@ def _change_rule(kinds: Kinds, node: Node) -> bool | None:
     return is_list_operation(kinds, node) and set_none_result(kinds, node)
 
 
-@write("object_method.sort", "object_method.reverse", "object_method.clear")
+@rewrite_rule("object_method.sort", "object_method.reverse", "object_method.clear")
 def _write_change(writer: Writer, node: Node) -> list[Value]:
     method = node.attributes["name"]
     if method == "clear":
@@ -230,7 +230,7 @@ def _delete_rule(kinds: Kinds, node: Node) -> bool | None:
     return is_index(index_kind) and set_none_result(kinds, node)
 
 
-@write("object_apply.delitem")
+@rewrite_rule("object_apply.delitem")
 def _write_delete(writer: Writer, node: Node) -> list[Value]:
     value, index = node.inputs
     position = writer.convert(writer.number(index), INT, node)
@@ -250,7 +250,7 @@ def _insert_rule(kinds: Kinds, node: Node) -> bool | None:
     return set_none_result(kinds, node)
 
 
-@write("object_method.insert")
+@rewrite_rule("object_method.insert")
 def _write_insert(writer: Writer, node: Node) -> list[Value]:
     value, index, item = node.inputs
     operands = (writer.convert(writer.number(index), INT, node), writer.number(item))
@@ -278,7 +278,7 @@ def _find_rule(kinds: Kinds, node: Node) -> bool | None:
     return set_result_kind(kinds, node, OTHER if node.attributes.get("name") == "remove" else result_kind)
 
 
-@write("object_method.index", "object_method.count", "object_apply.contains", "object_method.remove")
+@rewrite_rule("object_method.index", "object_method.count", "object_apply.contains", "object_method.remove")
 def _write_find(writer: Writer, node: Node) -> list[Value]:
     value, item = node.inputs
     method = node.attributes.get("name", "__contains__")
@@ -302,7 +302,7 @@ def _reduce_rule(kinds: Kinds, node: Node) -> bool | None:
     return set_result_kind(kinds, node, FLOAT if item_kind == FLOAT else INT)
 
 
-@write("object_apply.sum", "object_apply.any", "object_apply.all")
+@rewrite_rule("object_apply.sum", "object_apply.any", "object_apply.all")
 def _write_reduce(writer: Writer, node: Node) -> list[Value]:
     return [writer.add_list_op("reduce", node, node.inputs[0], function=node.attributes["function"])]
 
@@ -316,7 +316,9 @@ def _read_rule(kinds: Kinds, node: Node) -> bool | None:
     return is_list_operation(kinds, node) and set_result_kind(kinds, node, OTHER)
 
 
-@write("object_apply.tuple", "object_apply.set", "object_apply.frozenset", "object_apply.str", "object_apply.repr")
+@rewrite_rule(
+    "object_apply.tuple", "object_apply.set", "object_apply.frozenset", "object_apply.str", "object_apply.repr",
+)  # fmt: skip
 def _write_read(writer: Writer, node: Node) -> list[Value]:
     return writer.copy(node)
 
@@ -331,6 +333,6 @@ def _print_rule(kinds: Kinds, node: Node) -> bool | None:
     return None if None in input_kinds else True
 
 
-@write("object_print")
+@rewrite_rule("object_print")
 def _write_print(writer: Writer, node: Node) -> list[Value]:
     return writer.copy(node)

@@ -13,12 +13,12 @@ from autoconv.ops.lists.typed_lists import CURSOR as CURSOR_TYPE
 from autoconv.ops.lists.typed_lists import NUMBERS
 from autoconv.ops.numpy.list_arrays import LIST_ARRAY
 from autoconv.optimise.unboxing.kind_inference import (
+    ARGUMENT_LIST_OP,
     BOOL,
     CURSOR,
     ENUMERATE,
     INT,
     LIST,
-    MARK_OP,
     PAIR,
     PAIRS,
     RANGE,
@@ -32,14 +32,14 @@ from autoconv.optimise.unboxing.kind_inference import (
 
 # Adds the ops that replace a node with inferred kinds, and returns the replacements of its results: for each result, as
 # many values as `Writer.types` has types for it.
-Write = Callable[["Writer", Node], Sequence[Value]]
-_RULES: dict[str, Write] = {}
+RewriteRule = Callable[["Writer", Node], Sequence[Value]]
+_RULES: dict[str, RewriteRule] = {}
 _OPS_WITH_SHARED_RULE = frozenset({"object_defined", LIST_ARRAY})  # one rule serves lists of numbers and lists of lists
 
 
-def write(*names: str) -> Callable[[Write], Write]:
-    """Register the decorated function as the one that replaces nodes with these keys (see `operation_key`)."""
-    def register(function: Write) -> Write:
+def rewrite_rule(*names: str) -> Callable[[RewriteRule], RewriteRule]:
+    """Register the decorated function as the rule that replaces nodes with these keys (see `operation_key`)."""
+    def register(function: RewriteRule) -> RewriteRule:
         for name in names:
             _RULES[name] = function
         return function
@@ -49,7 +49,8 @@ def write(*names: str) -> Callable[[Write], Write]:
 
 def rewrite_by_kinds(graph: Graph, kinds: Kinds) -> Graph:
     """Rewrite the graph by its inferred kinds; parameters and result types stay."""
-    # The graph searches containers by equality, where Python also finds a NaN by identity: boxes check for NaN.
+    # Python finds a NaN in a container by identity, which a graph cannot. If the graph looks numbers up, its boxes of
+    # floats ("looked_up") therefore raise at a NaN.
     has_lookups = any(node.attributes.get("boxing") == "looked_up" for node in graph.walk())
     copy = _GraphCopier(kinds, "looked_up" if has_lookups else "number").copy_graph(graph, is_outermost=True)
     compute_effects(copy)
@@ -72,7 +73,7 @@ class _GraphCopier:
             writer.values[value] = tuple(copy.add_parameter(type_, value.name) for type_ in writer.types(value))
         for node in graph.nodes:
             if node in self._kinds.nodes_with_known_effect:
-                writer.write(node)
+                writer.write_node(node)
             else:
                 self._copy(writer, node)
         for value in graph.outputs:
@@ -81,7 +82,7 @@ class _GraphCopier:
 
     def _copy(self, writer: Writer, node: Node) -> None:
         """Copy a node: with objects as operands, or, for control flow, with their replacements."""
-        if node.op.name == MARK_OP:
+        if node.op.name == ARGUMENT_LIST_OP:
             writer.values[node.results[0]] = writer.replacements(node.inputs[0])
             return
         attributes = node.attributes
@@ -118,7 +119,12 @@ class Writer:
         self.argument_lists: dict[Value, Value] = {}  # arguments, by the typed lists made from them
 
     def types(self, value: Value) -> list[Type]:
-        """Return the types of the value's replacements."""
+        """Return the types of the value's replacements.
+
+        A CURSOR, an iterator over a list of numbers, is replaced by the list and a position in it; so is PAIRS, an
+        iterator over an ENUMERATE's pairs. An ENUMERATE of a list is replaced by the list, and a PAIR, one pair
+        (index, number), by its position.
+        """
         if not isinstance(value.type, ObjectType):
             return [value.type]
         kind = self.kinds.kind(value)
@@ -140,7 +146,7 @@ class Writer:
         for value in node.results:
             self.values[value] = tuple(next(remaining_values) for _ in self.types(value))
 
-    def write(self, node: Node) -> None:
+    def write_node(self, node: Node) -> None:
         """Add the ops that replace a node whose effect is known."""
         is_nested = node in self.kinds.nested_nodes and operation_key(node) not in _OPS_WITH_SHARED_RULE
         is_row = is_nested and operation_key(node) == "object_apply.getitem"
@@ -150,16 +156,17 @@ class Writer:
             return  # an unused None, or a constant slice
         self.set_replacements(node, replacements)
         for value in node.results:
+            # A rule may give a number for a value that stays an object, so the number is boxed.
             (*_, last) = self.values[value]
             if isinstance(value.type, ObjectType) and self.types(value) == [value.type] and is_number(last.type):
-                self.values[value] = (self._box(last, node, value.type),)  # uses need an object
+                self.values[value] = (self._box(last, node, value.type),)
 
     def replacements(self, value: Value) -> tuple[Value, ...]:
         """Return the values that replace a value of the old graph."""
         return self.values[value]
 
     def number(self, value: Value) -> Value:
-        """Return the only replacement of a value, for a number."""
+        """Return the replacement of a value that is a number."""
         (result,) = self.values[value]
         return result
 
@@ -191,12 +198,12 @@ class Writer:
         if not self.argument_lists or not is_number(item) or not self._may_hold_argument(value):
             return self._add_python_list(value, _span_of(value))
         inputs = [list_value, *(list_ for pair in self.argument_lists.items() for list_ in pair)]
-        op = OPS["typed_list_or_given"]
+        op = OPS["typed_list_or_given"]  # the argument from which the typed list was made, or else a new list
         return self.graph.add(op, inputs, {"element": item}, types=[value.type], span=_span_of(value)).results[0]
 
     def _may_hold_argument(self, value: Value) -> bool:
         """Return whether the list may be one that was passed as an argument."""
-        return any(site.op.name == MARK_OP for site in self.kinds.cell(value).sites)
+        return any(site.op.name == ARGUMENT_LIST_OP for site in self.kinds.cell(value).sites)
 
     def _add_python_list(self, value: Value, span: Span | None) -> Value:
         """Add a new Python list of the current items; return it."""
@@ -243,7 +250,10 @@ class Writer:
         return [*copy_node(self.graph, node, inputs).results]
 
     def copy_nested(self, node: Node) -> list[Value]:
-        """Add a copy of the node, with lists as their replacements, other operands as objects; return its results."""
+        """Add a copy of the node; return its results.
+
+        Operands that are lists are replaced by typed lists, or by lists of these; others become objects.
+        """
         kinds = self.kinds
         inputs = [
             self.replacements(value)[0] if kinds.number_kind(value) == LIST else self.as_object(value, node)
