@@ -53,3 +53,34 @@ def test_patches_with_other_uses_are_stored():
     joined = np.concatenate([x[:, 0:8], x[:, 16:24], x[:, 4:12]], 1)
     for actual, expected in zip(products(x, w), (joined @ w, joined * 2), strict=True):
         np.testing.assert_allclose(np.asarray(actual), expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "image, kernel, gap", [((3, 30, 29, 24), (3, 3, 24, 40), 1), ((2, 40, 33, 17), (3, 2, 17, 97), 2)]
+)
+def test_gradients_of_filters_read_patches_in_place(dtype, image, kernel, gap):
+    """Rows, columns and channels are no multiples of a tile's; the sums are those of NumPy in double precision."""
+    random = np.random.default_rng(9)
+    x, w = random.standard_normal(image).astype(dtype), random.standard_normal(kernel).astype(dtype)
+    height, width = (image[i + 1] - (kernel[i] - 1) * gap for i in range(2))
+    weights = random.standard_normal((image[0], height, width, kernel[3])).astype(dtype)
+
+    @autoconv.function
+    def gradients(x, w, weights):
+        with autoconv.GradientTape() as tape:
+            tape.watch([x, w])
+            loss = autoconv.reduce_sum(autoconv.nn.conv2d(x, w, 1, "VALID", dilations=gap) * weights)
+        return tape.gradient(loss, [x, w])
+
+    x_gradient, w_gradient = (np.asarray(item) for item in gradients(*map(autoconv.constant, (x, w, weights))))
+    x, w, weights = (array.astype(np.float64) for array in (x, w, weights))
+    expected_x, expected_w = np.zeros(image), np.zeros(kernel)
+    for i in range(kernel[0]):
+        for j in range(kernel[1]):
+            part = np.s_[:, i * gap : i * gap + height, j * gap : j * gap + width]
+            expected_w[i, j] = np.einsum("bhwc,bhwf->cf", x[part], weights)
+            expected_x[part] += weights @ w[i, j].T
+    tolerance = 10_000 * np.finfo(dtype).eps
+    np.testing.assert_allclose(w_gradient, expected_w, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(x_gradient, expected_x, rtol=0, atol=tolerance)

@@ -227,8 +227,8 @@ def _convolve_with_gradient(
 ) -> Tensor:
     """Return the convolution by one product, with gradients that are a convolution and a product.
 
-    The gradient of the product's own ops would store all patches of the image from the forward to the backward pass,
-    and sum those of the cotangent by one pass over the image for each element of the kernel.
+    The gradients of the ops themselves would keep all patches of the image for the backward pass. They would also sum
+    the patches of the cotangent by a pass over the image for each element of the kernel.
     """
     filter_shape: tuple[Any, ...] = filters.type.shape or ()
     *kernel_sides, channels, filter_count = filter_shape

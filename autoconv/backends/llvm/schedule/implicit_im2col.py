@@ -2,7 +2,8 @@
 
 The left operand of such a product is a concatenation of slices along the inner dimension. The slices differ only in
 their starts, and perhaps in the size of their last dimension. An element of a row is in the array at the offset of the
-row plus an offset within the patch. Tiles read it there, and the matrix is not materialised.
+row plus an offset within the patch. Tiles read it there, and the matrix is not materialised. In the gradient with
+respect to the filters, the patch matrix is transposed; it is then the concatenation reshaped to two dimensions.
 """
 
 from __future__ import annotations
@@ -43,14 +44,15 @@ def patches_of(node: Node, readers: Mapping[Value, Sequence[Node]], outputs: Col
 
     `readers` are the nodes that read each value, `outputs` those of the graph.
     """
-    x = node.inputs[0]
-    join = x.node
-    if join is None or join.op.name != "concat":
+    reader = _reader_of_join(node, readers, outputs)
+    if reader is None:
         return None
-    if node.attributes.get("transpose_a") or x is node.inputs[1]:
+    x = reader.inputs[0]
+    join = x.node
+    if join is None or join.op.name != "concat" or x is node.inputs[1]:
         return None
     rank = len(sizes(x.type))
-    has_other_uses = x in outputs or list(readers[x]) != [node]
+    has_other_uses = x in outputs or list(readers[x]) != [reader]
     if has_other_uses or rank < 2 or join.attributes["axis"] % rank != rank - 1:
         return None
     slices = [_constant_slice(slice_) for slice_ in join.inputs]
@@ -69,9 +71,26 @@ def patches_of(node: Node, readers: Mapping[Value, Sequence[Node]], outputs: Col
         return None
     inner_slices = [value for value in join.inputs if value is not first_slice.base and value not in outputs]
     slice_nodes = [value.node for value in inner_slices if set(readers[value]) == {join}]
-    nodes = frozenset([join, *(slice_node for slice_node in slice_nodes if slice_node is not None)])
+    reshapes = [] if reader is node else [reader]
+    nodes = frozenset([*reshapes, join, *(slice_node for slice_node in slice_nodes if slice_node is not None)])
     rows = tuple(zip(dimensions(x)[:-1], first_slice.steps[:-1], strict=True))
     return Patches(first_slice.base, rows, tuple(stretches), nodes)
+
+
+def _reader_of_join(
+    node: Node, readers: Mapping[Value, Sequence[Node]], outputs: Collection[Value]
+) -> Node | None:
+    """Return the node that reads the concatenation: the product or, if that reads it transposed, a reshape before it.
+
+    None if the left operand is transposed and no reshape that keeps the last dimension, or if it has other readers.
+    """
+    if not node.attributes.get("transpose_a"):
+        return node
+    x = node.inputs[0]
+    if x.node is None or x.node.op.name != "reshape" or x in outputs or list(readers[x]) != [node]:
+        return None
+    source_sizes = sizes(x.node.inputs[0].type)
+    return x.node if len(sizes(x.type)) == 2 and source_sizes[-1:] == sizes(x.type)[-1:] else None
 
 
 @dataclass(frozen=True)

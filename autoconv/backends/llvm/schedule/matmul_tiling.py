@@ -14,8 +14,11 @@ from autoconv.graph.graph import Node
 
 
 def tiled_product(node: Node, patches: Patches | None = None) -> Product | None:
-    """Return the product of a node if it is lowered to tiles, else None; `patches` is its left operand, if implicit."""
-    if uses_open_sizes(node):
+    """Return the product of a node if it is lowered to tiles, else None; `patches` is its left operand, if implicit.
+
+    Products with transposed patches do not count: see `Product.suits_transposed_patches`.
+    """
+    if uses_open_sizes(node) or (patches is not None and node.attributes.get("transpose_a")):
         return None
     product = Product(node, patches)
     return product if product.suits_tiles() else None
@@ -26,6 +29,8 @@ def can_read_patches(node: Node, patches: Patches) -> bool:
 
     The number of patches may be open.
     """
+    if node.attributes.get("transpose_a"):
+        return not uses_open_sizes(node) and Product(node, patches).suits_transposed_patches()
     if not uses_open_sizes(node):
         return tiled_product(node, patches) is not None
     product = Product(node, patches)
@@ -90,6 +95,17 @@ class Product:
         return has_wide_registers and self.work >= _BLOCKED_WORK and self.rows >= _MIN_BLOCKED_ROWS
 
 
+    def suits_transposed_patches(self) -> bool:
+        """Return whether tiles can read the transposed patches of a large product in place, line by line."""
+        assert self.patches is not None
+        registers = current_target().vector_registers
+        has_wide_registers = registers is not None and registers.size == 64
+        is_large = self.work >= _BLOCKED_WORK and self.columns >= MIN_TILED_COLUMNS and self.line_height >= _LEAST_LINE
+        positions = [position for pair in (*self.patches.rows, *self.patches.stretches) for position in pair]
+        return has_wide_registers and is_large and not self.is_y_transposed and is_known(positions)  # type: ignore[arg-type]
+
+
+_LEAST_LINE = 8  # fewest patches of a line: for each line, tiles load and store their sums
 _BLOCKED_WORK = 1 << 24  # least multiplications of a blocked product
 _MIN_BLOCKED_ROWS = 256  # fewest rows of a blocked product
 MIN_TILED_COLUMNS = 4  # fewest columns of a result that tiles compute

@@ -1,10 +1,10 @@
 """Products of matrices that are larger than the cache, by tiles that read packed panels.
 
 y is first copied into panels of as many columns as a tile has, each row by row, so that tiles read contiguous memory.
-The loops over tiles are blocked: a block of rows of some panels stays in the second-level cache while all tiles of a
-part read it, and a row of tiles reads the same part of x for each of these panels. Totals of a result are added in the
-same order as by unblocked tiles (see `CHUNK_STEPS`). This is the scheme of K. Goto and R. van de Geijn, "Anatomy of
-high-performance matrix multiplication", ACM Transactions on Mathematical Software 34 (2008), without packing x.
+The loops over tiles are blocked: all tiles of a part read a block of rows of some panels before they go on to the next
+block, which therefore stays in the second-level cache. Sums are added in the same order as by unblocked tiles (see
+`CHUNK_STEPS`). The scheme is that of K. Goto and R. van de Geijn, "Anatomy of high-performance matrix multiplication",
+ACM Transactions on Mathematical Software 34 (2008), without packing x.
 """
 
 from __future__ import annotations
@@ -47,6 +47,27 @@ def write_blocked(region: LoweringContext, product: Product) -> None:
     _run_parts(region, writer.write_packing(), addresses, writer.panel_count, parts)
     addresses = [f"ptr {region.data(x)}", f"ptr {region.address(packed)}", f"ptr {region.data(result)}"]
     _run_parts(region, writer.write_tiles(), addresses, tiling.count, parts)
+    region.release_after_item(packed, packed_type)
+
+
+def write_transposed_patches(region: LoweringContext, product: Product) -> None:
+    """Write the product of transposed patches, as in the gradient with respect to filters, which are not materialised.
+
+    The inner dimension is that of the patches. Its blocks are lines, along which patches are a constant step apart.
+    """
+    registers, patches = current_target().vector_registers, product.patches
+    assert registers is not None and patches is not None
+    tiling = choose_tiling(max(count for _, count in patches.stretches), product.columns, product.dtype, registers)
+    (result,) = product.node.results
+    writer = _TransposedPatchesWriter(region.body.module, product, tiling)
+    packed_type = TensorType(product.dtype, (writer.panel_count * product.inner * writer.panel_width,))
+    packed = region.new_array(packed_type)
+    parts = current_target().threads * _PARTS_PER_THREAD
+    addresses = [f"ptr {region.data(product.node.inputs[1])}", f"ptr {region.address(packed)}"]
+    _run_parts(region, writer.write_packing(), addresses, writer.panel_count, parts)
+    region.out.clear(region.data(result), product.rows * product.columns * product.dtype.size)
+    addresses = [f"ptr {region.data(patches.base)}", f"ptr {region.address(packed)}", f"ptr {region.data(result)}"]
+    _run_parts(region, writer.write_tiles(), addresses, writer.tile_count, parts)
     region.release_after_item(packed, packed_type)
 
 
@@ -147,3 +168,66 @@ class _BlockedProductWriter:
     def _address(self, out: FunctionText, pointer: str, offset: str) -> str:
         """Return the address `offset` elements after a pointer."""
         return out.gep(self._ir_type, pointer, offset)
+
+
+class _TransposedPatchesWriter(_BlockedProductWriter):
+    """The writer of the functions of a product of transposed patches; a row of tiles is within a stretch."""
+
+    def __init__(self, module: ModuleText, product: Product, tiling: Tiling) -> None:
+        super().__init__(module, product, tiling)
+        assert product.patches is not None
+        self._patches = product.patches
+        self.tile_count = sum(-(-count // tiling.height) for _, count in self._patches.stretches)
+
+    def write_tiles(self) -> str:
+        """Write the function that adds the products of all lines, for the rows of tiles from %first to %last."""
+        parameters = ("ptr noalias %x", "ptr noalias %packed", "ptr noalias %z", *PART_PARAMETERS)
+        out = FunctionText(self._module, Signature("i1", parameters))
+        *lines, (steps, patch_step) = self._patches.rows
+        assert isinstance(steps, int) and isinstance(patch_step, int)
+        sums = (Sum(0, 0, steps, patch_step, self.panel_width),)
+        kernels = TileKernelWriter(
+            self._module, self._tiling, self._product.dtype, sums, (1, self._product.columns), tuple(lines)  # type: ignore[arg-type]
+        )
+        with out.loop("0", str(self._product.inner // steps), unrolled=False) as line:
+            x = kernels.line_address(out, line)
+            packed = self._address(out, "%packed", out.mul(line, steps * self.panel_width))
+            first_row = first_tile = 0
+            for offset, count in self._patches.stretches:
+                assert isinstance(offset, int)
+                stretch = self._address(out, x, str(offset))
+                self._write_stretch(out, kernels, stretch, packed, first_row, first_tile, count)
+                first_row, first_tile = first_row + count, first_tile - (-count // self._tiling.height)
+        out.ret(FALSE)
+        return out.finish("product")
+
+    def _write_stretch(
+        self, out: FunctionText, kernels: TileKernelWriter, x: str, packed: str, first_row: int, first_tile: int,
+        count: int,
+    ) -> None:  # fmt: skip
+        """Write the rows of tiles of one stretch of `count` rows; `first_tile` is the number of its first one."""
+        height, columns = self._tiling.height, self._product.columns
+        full_tiles, rows_left = divmod(count, height)
+        full_panels, columns_left = divmod(columns, self.panel_width)
+
+        def write_row(tile: str, tile_height: int) -> None:
+            tile_x = self._address(out, x, out.mul(tile, height))
+            z_row = self._address(out, "%z", out.mul(out.add(out.mul(tile, height), first_row), columns))
+            if full_panels:
+                kernel = kernels.write_tile(tile_height, self.panel_width, accumulates=True)
+                with out.loop("0", str(full_panels), unrolled=False) as panel:
+                    tile_y = self._address(out, packed, out.mul(panel, self._product.inner * self.panel_width))
+                    out.call(kernel, tile_x, tile_y, self._address(out, z_row, out.mul(panel, self.panel_width)))
+            if columns_left:
+                kernel = kernels.write_tile(tile_height, columns_left, accumulates=True)
+                tile_y = self._address(out, packed, str(full_panels * self._product.inner * self.panel_width))
+                out.call(kernel, tile_x, tile_y, self._address(out, z_row, str(full_panels * self.panel_width)))
+
+        first, last = out.sub("%first", first_tile), out.sub("%last", first_tile)
+        start = out.call_c("llvm.smax.i64", "i64", "i64, i64", first, 0)
+        if full_tiles:
+            with out.loop(start, str(minimum(out, last, full_tiles)), unrolled=False) as tile:
+                write_row(tile, height)
+        if rows_left:
+            with out.if_(out.icmp("sle", first, full_tiles)), out.if_(out.icmp("sgt", last, full_tiles)):
+                write_row(str(full_tiles), rows_left)

@@ -14,7 +14,7 @@ from autoconv.backends.llvm.analysis.representation import has_computed_sizes, s
 from autoconv.backends.llvm.analysis.symbolic_sizes import write_dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul.blas import Matrix, has_products, product_call, single_threaded_blas
-from autoconv.backends.llvm.codegen.matmul.blocked import write_blocked
+from autoconv.backends.llvm.codegen.matmul.blocked import write_blocked, write_transposed_patches
 from autoconv.backends.llvm.codegen.matmul.tile_kernel import TileKernelWriter
 from autoconv.backends.llvm.codegen.matmul.transposed_operand import transpose_operand
 from autoconv.backends.llvm.codegen.parallel.partitioned import call_parts
@@ -50,6 +50,10 @@ def write_matmul(region: LoweringContext, node: Node) -> None:
     """
     (result,) = node.results
     product = Product(node, region.patches(node))
+    if product.patches is not None and product.is_x_transposed:
+        region.set(result, region.new_array(result.type))
+        write_transposed_patches(region, product)
+        return
     has_blas, suits_tiles = has_products(product.dtype), product.patches is not None or product.suits_tiles()
     if not (product.is_empty or has_blas or (suits_tiles and not has_computed_sizes(result.type))):
         region.write_kernel(node)

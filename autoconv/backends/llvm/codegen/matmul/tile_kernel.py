@@ -52,7 +52,7 @@ class TileKernelWriter:
         out, tiling = self._new_function(), self._tiling
         if self._lines:
             with out.loop("%first", "%last", unrolled=False) as line:
-                x = self._line_address(out, line)
+                x = self.line_address(out, line)
                 first_row = out.mul(line, tiling.rows) if isinstance(tiling.rows, str) else line
                 line_rows = 1 if isinstance(tiling.rows, str) else tiling.rows
                 z = self._advance(out, "%z", first_row, self._z_row_step * line_rows)
@@ -107,7 +107,7 @@ class TileKernelWriter:
     def _parameters(self) -> list[str]:
         return ["ptr noalias %x", "ptr noalias %y", "ptr noalias %z", *(f"i64 {name}" for name in self._open_sizes)]
 
-    def _line_address(self, out: FunctionText, line: str) -> str:
+    def line_address(self, out: FunctionText, line: str) -> str:
         """Return the address in x at which a line begins."""
         x = "%x"
         for depth, (size, step) in reversed(list(enumerate(self._lines))):
