@@ -1,4 +1,7 @@
-"""The graphs of a library: a general one for all sizes of 2 and more, and others for sizes that it excludes."""
+"""The graphs of a library: a general one, and others for small sizes that its code excludes.
+
+The code of the general graph accepts sizes of at least 2, and in many graphs only larger ones.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ def make_variants(trace: Trace, interface: Interface) -> list[Graph]:
         general_graph = _make_variant(graph, _parameter_types(graph, declared_shapes, {}), contract)
     except (CannotSpecialise, ValueError, TypeError) as error:
         raise UnsupportedError(
-            f"{interface.form.name} cannot take arguments of any sizes {', '.join(map(str, symbols))}"
+            f"{interface.form.name} cannot be compiled for arbitrary sizes {', '.join(map(str, symbols))}"
             + (f": {error}" if str(error) else ""),
             remedy="one name for sizes that have to be equal, as in 'float64[n,3] float64[n]', or numbers",
         ) from None
@@ -73,8 +76,8 @@ def _parameter_types(
     for value, shape in zip(graph.parameters, declared_shapes, strict=True):
         type_ = value.type
         if shape is not None and isinstance(type_, (TensorType, ArrayType)):
-            static_shape = tuple(sizes.get(size, size) if isinstance(size, Symbol) else size for size in shape)
-            type_ = replace(type_, shape=static_shape)
+            shape_with_sizes = tuple(sizes.get(size, size) if isinstance(size, Symbol) else size for size in shape)
+            type_ = replace(type_, shape=shape_with_sizes)
         result.append(type_)
     return result
 

@@ -125,7 +125,7 @@ class DistributedVariable(DistributedValues, Variable):
 
 
 class MirroredVariable(DistributedVariable):
-    """A variable whose copies are equal as long as every replica writes the same."""
+    """A variable whose copies are equal as long as every replica writes the same, or an aggregation is given."""
 
     def __init__(self, copies: Sequence[Variable], strategy: Any, **options: Any) -> None:
         super().__init__(copies, strategy, **options)
@@ -137,7 +137,8 @@ class SyncOnReadVariable(DistributedVariable):
     """A variable whose copies differ.
 
     Code outside of replicas reads the aggregation of the copies. If the aggregation is the sum, a value that this code
-    assigns is divided by the number of replicas; other values and updates go to each copy as they are.
+    assigns is divided by the number of replicas. Other updates, such as `assign_add`, and assignments under other
+    aggregations reach each copy unchanged.
     """
 
     def _is_outside_replicas(self) -> bool:

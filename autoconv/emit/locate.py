@@ -26,9 +26,10 @@ def compile_with_origins(
     """Compile converted `text` under the user's `filename` and line numbers.
 
     `origins[k]` is the line of the user's file for line k+1 of `text`, 0 if there is none: such a line counts as the
-    one before it. Expressions that a statement of `text` has in common with the statement of `source` on its line
-    get the positions of the source. All others have no columns, so that a traceback never has carets under the wrong
-    words. Functions named in `generated` get the name of the enclosing function.
+    one before it. `source` is the user's original text. Expressions that a converted statement shares with the
+    original statement on the line of its origin get their original positions. All others have no columns, so that a
+    traceback never has carets under the wrong words. Functions named in `generated` get the name of the enclosing
+    function.
     """
     tree = ast.parse(text, filename)
     user_lines = _fill_gaps(origins)

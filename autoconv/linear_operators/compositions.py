@@ -147,7 +147,9 @@ class LinearOperatorInversion(LinearOperator):
         if operator.is_non_singular is False or is_non_singular is False:
             raise ValueError("Linear operator is singular; it has no inverse.")
         self._operator = operator
-        hints = _inherit_hints(operator, True, is_self_adjoint, is_positive_definite)
+        hints = _inherit_hints(
+            operator, non_singular=True, self_adjoint=is_self_adjoint, positive_definite=is_positive_definite
+        )
         super().__init__(
             operator.dtype, None, *hints, is_square=True, name=name or f"{operator.name}_inv",
             parameters={"operator": operator},

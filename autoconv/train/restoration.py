@@ -24,6 +24,7 @@ class Restoration:
 
     Objects are matched by their paths from the root, whatever the names of variables. Checkpoints of version 1 have no
     paths: their variables are matched by name. An object that is created later is matched when it becomes an attribute.
+    `attached_parts`: further parts of the root, by name, that are not its attributes.
     """
 
     def __init__(self, reader: CheckpointReader, root: Any, attached_parts: Mapping[str, Any]) -> None:
@@ -59,8 +60,8 @@ class Restoration:
                 if name in parts:
                     worklist.append((child_number, parts[name]))
                 # When a Keras model is built, a new list of layers, with one for the input, replaces its first list.
-                is_replaced = isinstance(parts.get(name), list) and getattr(value, "built", True) is False
-                if name not in parts or is_replaced:
+                will_be_replaced = isinstance(parts.get(name), list) and getattr(value, "built", True) is False
+                if name not in parts or will_be_replaced:
                     defer(value, name, self, child_number)
 
     def _match_names(self) -> None:
@@ -72,7 +73,7 @@ class Restoration:
                 self.restored_by_id[id(value)] = value
 
     def _children(self, value: Any) -> Mapping[str, Any]:
-        """Return the parts of an object by name, those attached to the root included."""
+        """Return the parts of an object by name; those of the root include `attached_parts`."""
         parts = children_of(value)
         return {**parts, **self.attached_parts} if value is self.root else parts
 
@@ -122,7 +123,7 @@ class CheckpointLoadStatus:
         return self
 
     def assert_nontrivial_match(self) -> CheckpointLoadStatus:
-        """Raise AssertionError if nothing but the root was matched."""
+        """Raise AssertionError unless an object other than the attached parts got a value."""
         restoration = self._restoration
         restoration.match_later_objects()
         if not restoration.restored_by_id.keys() - {id(value) for value in restoration.attached_parts.values()}:

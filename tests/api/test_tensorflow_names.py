@@ -23,8 +23,9 @@ def test_hashes_of_strings():
 def test_strings_joined_by_segments():
     arguments = [["a", "b"], ["c", "d"]], [[0, 1], [1, 1]], 2, ":"
     assert ac.strings.unsorted_segment_join(*arguments).numpy().tolist() == [b"a", b"b:c:d"]
-    with pytest.raises(ac.errors.InvalidArgumentError, match="below 2"):
-        ac.strings.unsorted_segment_join(["a"], [2], 2)
+    for segment_id, count, words in ((2, 2, "segment ids have to be below 2, found 2"), (0, -1, "negative, found -1")):
+        with pytest.raises(ac.errors.InvalidArgumentError, match=words):
+            ac.strings.unsorted_segment_join(["a"], [segment_id], count)
 
 
 def test_sounds():

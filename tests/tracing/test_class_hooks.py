@@ -209,3 +209,20 @@ def test_instance_checks_of_the_program():
         checked = decorate(run)
         kinds.append(([checked(kind, x) for x in (2, 3, 2.0, "a", True, 8, 5, None)], metaclass.checks))
     assert kinds[0] == kinds[1]
+
+
+class Circle:
+    radius = 2.0
+
+
+Circle.area = functools.cached_property(lambda circle: 3 * circle.radius**2)  # outside of the class: without a name
+
+
+@pytest.mark.parametrize("decorator", [autoconv.compile, autoconv.function])
+def test_a_cached_property_without_a_name_raises_as_in_python(decorator):
+    def scaled_area(x):
+        return Circle().area * x
+
+    for run in (scaled_area, decorator(scaled_area)):
+        with pytest.raises(TypeError, match="without calling __set_name__"):
+            run(autoconv.constant(2.0))

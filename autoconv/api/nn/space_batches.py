@@ -22,10 +22,11 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def space_to_batch(input: TensorLike, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
-    """Pad the sides with zeros, and move each position within the blocks of the sides to an image of its own.
+    """Pad the spatial axes with zeros, divide them into blocks, and move positions within a block to the batch axis.
 
-    `block_shape` is the size of a block along each side, from the second dimension on, or one int for the two sides of
-    an image. `paddings` has a pair (before, after) for each side. The batch is multiplied by the size of a block.
+    `block_shape` is the size of a block along each spatial axis, from the second axis on, or one int for the two
+    spatial axes of an image. `paddings` has a pair (before, after) for each spatial axis. The size of the batch is
+    multiplied by the number of positions in a block.
 
     >>> image = autoconv.reshape(autoconv.range(4), [1, 2, 2, 1])
     >>> autoconv.space_to_batch(image, [2, 2], [[0, 0], [0, 0]]).shape
@@ -50,7 +51,7 @@ def space_to_batch(input: TensorLike, block_shape: Any, paddings: Any, name: str
 
 
 def batch_to_space(input: TensorLike, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
-    """The inverse of `space_to_batch`: move images of the batch into blocks of the sides, and crop these.
+    """The inverse of `space_to_batch`: move positions from the batch axis into blocks of the spatial axes; crop these.
 
     >>> autoconv.batch_to_space([[[[1]]], [[[2]]], [[[3]]], [[[4]]]], [2, 2], [[0, 0], [0, 0]]).numpy()[0, :, :, 0]
     array([[1, 2],

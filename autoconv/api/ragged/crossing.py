@@ -27,6 +27,8 @@ def cross_hashed(
 ) -> Any:
     """Return for each row the hash of every combination of one value of each input, modulo `num_buckets`.
 
+    With `num_buckets` 0, the hash is modulo 2^63 - 1.
+
     >>> rows = autoconv.ragged.constant([["a"], ["b", "c"]])
     >>> autoconv.ragged.cross_hashed([rows, autoconv.constant([[1], [2]])], num_buckets=10).row_lengths().numpy()
     array([1, 2])

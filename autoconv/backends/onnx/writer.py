@@ -85,7 +85,7 @@ class Writer(ShapeWriter):
             return self._integer_product(x, axes)
         result = self.emit(_REDUCTIONS[op], [x, self.integers(list(axes))], x.dtype, shape, keepdims=0)
         if op in ("maximum", "minimum") and x.dtype.is_floating:  # the runtime ignores nan
-            has_nan = self.reduce(self.is_nan(x), axes, "or", False)
+            has_nan = self.reduce(self.is_nan(x), axes, "or", start=False)
             result = self.select(has_nan, math.nan, result)
         return result
 

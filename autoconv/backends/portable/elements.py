@@ -217,7 +217,7 @@ class Elementwise(Arrays):
 
     def reduce_any(self, x: Term) -> Term:
         """Return whether any element is true."""
-        return self.reduce(x, range(x.rank), "or", False)
+        return self.reduce(x, range(x.rank), "or", start=False)
 
     def mark_rare(self, condition: Term) -> None:
         """Ignore operands for which native code calls the C library: the runtime has functions of its own."""

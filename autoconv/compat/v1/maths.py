@@ -28,7 +28,7 @@ def resolve_alias(name: str, value: object, old_name: str, old_value: object) ->
 
 
 def drop_last_axis(tensor: Any, rank: int | None) -> Any:
-    """Return the tensor without its last axis, of size 1, if that gives it the rank; else the tensor."""
+    """Drop the last axis if its size is 1 or unknown and `rank` axes remain; otherwise return the tensor unchanged."""
     is_longer = rank is not None and tensor.shape.rank == rank + 1 and tensor.shape[-1] in (1, None)
     return shaping.squeeze(tensor, -1) if is_longer else tensor
 
@@ -81,7 +81,7 @@ reduce_logsumexp = _with_old_arguments(reductions.reduce_logsumexp)
 def space_to_batch(
     input: TensorLike, paddings: Any, block_size: Any = None, name: str | None = None, block_shape: Any = None
 ) -> Any:
-    """Pad the sides with zeros, and move the positions within each block of the sides into the batch.
+    """Pad the spatial axes with zeros, divide them into blocks, and move positions within a block to the batch axis.
 
     >>> autoconv.compat.v1.space_to_batch(autoconv.ones([1, 2, 2, 1]), [[0, 0], [0, 0]], 2).shape
     TensorShape([4, 1, 1, 1])
@@ -93,7 +93,7 @@ def space_to_batch(
 def batch_to_space(
     input: TensorLike, crops: Any, block_size: Any = None, name: str | None = None, block_shape: Any = None
 ) -> Any:
-    """The inverse of `space_to_batch`: move blocks of the batch into the sides, and crop these.
+    """The inverse of `space_to_batch`: move positions from the batch axis into blocks of the spatial axes; crop these.
 
     >>> autoconv.compat.v1.batch_to_space(autoconv.ones([4, 1, 1, 1]), [[0, 0], [0, 0]], 2).shape
     TensorShape([1, 2, 2, 1])

@@ -14,7 +14,10 @@ from autoconv.runtime.support.spans import current_place
 
 
 class CachedProperty:
-    """Replacement in the class for the property `original`, whose converted function is `run`."""
+    """The replacement of the property `original` in its class during a trace (see `convert_special_methods`).
+
+    `run` is the converted function of the property.
+    """
 
     def __init__(self, original: functools.cached_property[Any], run: Callable[[Any], Any]) -> None:
         self.original = original
@@ -22,11 +25,11 @@ class CachedProperty:
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         region = current_region()
-        if instance is None or region is None:
-            return self.original.__get__(instance, owner)
         name = self.original.attrname
+        if instance is None or region is None or name is None:  # without a name, Python raises TypeError
+            return self.original.__get__(instance, owner)
         is_conditional = region.parent is not None
-        if is_conditional or name is None:
+        if is_conditional:
             raise StagingError(
                 f"the cached property {name!r} of {with_article(type(instance))} is read for the first time under a "
                 "condition on a tensor", current_place(), "a read in front of the branch or loop",

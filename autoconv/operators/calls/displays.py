@@ -13,7 +13,7 @@ from autoconv.operators.control.iterables import StagedRange
 from autoconv.operators.control.variants import distribute, has_one_length, raise_if
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.values import items
-from autoconv.operators.values.comparisons import is_in_graph
+from autoconv.operators.values.comparisons import is_object_in_graph
 from autoconv.runtime.objects import container_methods as _methods  # noqa: F401 - adds methods to traced containers
 from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbol_search import holds_symbols
@@ -156,7 +156,7 @@ def new_dict(*parts: Any) -> Any:
         return distribute(lambda mapping: new_dict(*before, mapping, *after), values[variant_position])
     has_spreads = any(key is SPREAD for key in keys)
     spreads_graph_mapping = any(
-        key is SPREAD and is_in_graph(value) for key, value in zip(keys, values, strict=True)
+        key is SPREAD and is_object_in_graph(value) for key, value in zip(keys, values, strict=True)
     )
     if spreads_graph_mapping or holds_symbols([key for key in keys if key is not SPREAD]):
         for key in keys:

@@ -277,7 +277,7 @@ def is_(x: Any, y: Any) -> Any:
     if x is y and not isinstance(x, (bool, int, float)):
         return True
     region = current_region()
-    if region is not None and (is_in_graph(x) or is_in_graph(y)):
+    if region is not None and (is_object_in_graph(x) or is_object_in_graph(y)):
         for operand in (x, y):
             if type(operand) is SymbolicTensor and kind_of_number(operand) != "bool":
                 _refuse_identity(region, operand)
@@ -317,7 +317,7 @@ def _refuse_identity(region: Region, number: object) -> None:
     region.contract.require_original(number, "a number is compared by identity")
 
 
-# Other operands of `is` with a variant that are compared with each of its arms, as objects with attributes are.
+# If one operand of `is` is a variant, and the other has one of these types or a `__dict__`, each arm is compared.
 _TYPES_COMPARED_BY_ARM = (Variant, SymbolicArray, SymbolicTensor, bool, int, float, complex)
 
 
@@ -334,6 +334,6 @@ def is_not(x: object, y: object) -> Any:
     return dispatch.apply("logical_not", is_same) if isinstance(is_same, Tensor) else not is_same
 
 
-def is_in_graph(x: object) -> bool:
-    """Return whether an object or its contents are known only at run time."""
+def is_object_in_graph(x: object) -> bool:
+    """Return whether an object or its contents are known only at run time; tensors do not count."""
     return type(x) is SymbolicObject or heap_of(x) is not None or graph_object(x) is not None

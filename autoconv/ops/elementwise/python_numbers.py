@@ -95,7 +95,7 @@ def _abs_type(x: TensorType) -> TensorType:
 
 def _quotient_type(*inputs: TensorType, **_: Any) -> TensorType:
     """Return complex128 if an operand is complex, else float64."""
-    return TensorType(complex128 if any(x.dtype.is_complex for x in inputs) else float64, (), True)
+    return TensorType(complex128 if any(x.dtype.is_complex for x in inputs) else float64, (), weak=True)
 
 
 def _float_type(*_: TensorType, **__: Any) -> TensorType:
@@ -115,7 +115,7 @@ def _bitwise_type(*inputs: TensorType, **_: Any) -> TensorType:
     for x in inputs:
         if x.dtype.is_floating or x.dtype.is_complex:
             raise TypeError(f"unsupported operand type(s) for a bit operation: {KINDS[number_kind_order(x.dtype)]!r}")
-    return TensorType(bool_ if all(x.dtype.is_bool for x in inputs) else int64, (), True)
+    return TensorType(bool_ if all(x.dtype.is_bool for x in inputs) else int64, (), weak=True)
 
 
 def python_kernel(function: Callable[..., Any]) -> Callable[..., np.ndarray]:

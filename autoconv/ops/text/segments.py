@@ -18,7 +18,10 @@ from autoconv.ops.text.strings import NO_GRADIENT, check_strings, text_array
 def _segment_type(texts: TensorType, ids: TensorType, count: TensorType, **_: Any) -> TensorType:
     check_strings("unsorted_segment_join", texts)
     if not (ids.dtype.is_integer and count.dtype.is_integer):
-        raise TypeError(f"segments are integers, found {ids.dtype.name} and {count.dtype.name}")
+        raise TypeError(
+            f"the segment ids and the number of segments have to be integers, found {ids.dtype.name} and "
+            f"{count.dtype.name}"
+        )
     if texts.shape is None or ids.shape is None:
         return TensorType(string, None)
     return TensorType(string, (None, *texts.shape[len(ids.shape) :]))
@@ -29,11 +32,13 @@ def _segment_join(texts: Any, ids: Any, count: Any, *, separator: str = "") -> A
     texts_array, segment_ids, segment_count = np.asarray(texts, object), np.asarray(ids), int(count)
     if texts_array.shape[: segment_ids.ndim] != segment_ids.shape:
         raise InvalidArgumentError(
-            f"the shape of the strings, {list(texts_array.shape)}, does not begin with that of the segments, "
+            f"the shape of the strings, {list(texts_array.shape)}, does not begin with that of the segment ids, "
             f"{list(segment_ids.shape)}"
         )
-    if segment_count < 0 or np.any(segment_ids >= segment_count):
-        raise InvalidArgumentError(f"segments have to be below {segment_count}, found {np.max(segment_ids, initial=0)}")
+    if segment_count < 0:
+        raise InvalidArgumentError(f"the number of segments must not be negative, found {segment_count}")
+    if np.any(segment_ids >= segment_count):
+        raise InvalidArgumentError(f"segment ids have to be below {segment_count}, found {np.max(segment_ids)}")
     element_shape = texts_array.shape[segment_ids.ndim :]
     rows, segment_of_row = texts_array.reshape(segment_ids.size, -1), segment_ids.ravel()
     result = np.empty((segment_count, rows.shape[1]), object)
@@ -51,7 +56,10 @@ def _fingerprint_type(data: TensorType, **_: Any) -> TensorType:
 
 
 def _fingerprints(data: Any) -> Any:
-    """Return the hash of each row's bytes. A row of strings in two or more dimensions has the hash of their hashes."""
+    """Return the hash of each row's bytes.
+
+    In data of two or more dimensions, a row of strings has the hash of its strings' joined hashes.
+    """
     array = np.asarray(data)
     rows = array.reshape(len(array), -1) if array.size else array.reshape(len(array), 0)
     result = np.empty((len(array), 8), np.uint8)

@@ -51,7 +51,9 @@ def mark_number_lists(graph: Graph, number_lists: Mapping[int, tuple[TensorType,
 
 def ban_mutated_arguments(kinds: Kinds) -> None:
     """Keep as Python lists the argument lists that may be mutated, or shared with a result."""
-    sites = {site for cell in kinds.cells() for site in cell.sites if site.op.name == ARGUMENT_LIST_OP}
+    sites = {
+        site for alias_class in kinds.alias_classes() for site in alias_class.sites if site.op.name == ARGUMENT_LIST_OP
+    }
     if not sites:
         return
     banned_sites: set[Node] = set()
@@ -62,19 +64,19 @@ def ban_mutated_arguments(kinds: Kinds) -> None:
             if operation_key(node) not in _MUTATING_OPERATIONS or node.inputs[0] in new_objects:
                 continue
             if kinds.kind(node.inputs[0]) == LIST:
-                banned_sites |= find_root(kinds.cell(node.inputs[0])).sites & sites
+                banned_sites |= find_root(kinds.alias_class(node.inputs[0])).sites & sites
         elif not node.regions and _may_mutate_argument(node, new_objects):
             banned_sites |= sites
     for value in kinds.graph.outputs:
-        cell = kinds.cell(value)
-        if cell.kind != LIST:
+        alias_class = kinds.alias_class(value)
+        if alias_class.kind != LIST:
             continue
         # Only a flat list is returned as the caller's own list.
-        banned_sites |= {site for site in cell.sites & sites if site.attributes["depth"] > 1}
+        banned_sites |= {site for site in alias_class.sites & sites if site.attributes["depth"] > 1}
         # Items of a returned list escape with it.
-        while cell.content is not None and not is_number(find_root(cell.content).kind):
-            cell = find_root(cell.content)
-            banned_sites |= cell.sites & sites
+        while alias_class.content is not None and not is_number(find_root(alias_class.content).kind):
+            alias_class = find_root(alias_class.content)
+            banned_sites |= alias_class.sites & sites
     kinds.ban(banned_sites)
 
 
@@ -97,12 +99,12 @@ def _may_mutate_argument(node: Node, new_objects: frozenset[Value]) -> bool:
 
 @rule(ARGUMENT_LIST_OP)
 def _mark_rule(kinds: Kinds, node: Node) -> bool:
-    item_cell = kinds.mark_list(node)
+    item_class = kinds.mark_list(node)
     for _ in range(node.attributes["depth"] - 1):
-        item_cell = kinds.mark_inner_list(item_cell, node) if item_cell is not None else None
-    if item_cell is None:
+        item_class = kinds.mark_inner_list(item_class, node) if item_class is not None else None
+    if item_class is None:
         return False
-    kinds.raise_kind(item_cell, node.attributes["element"])
+    kinds.raise_kind(item_class, node.attributes["element"])
     return True
 
 

@@ -1,6 +1,6 @@
 """NumPy arrays made from lists of numbers or from nested lists, and lists made from arrays (`tolist`).
 
-A rule returns whether it supports a node; None if that is undecided (see `kind_inference.Rule`).
+A rule returns True if it supports a node, False if not, None if undecided (see `kind_inference.Rule`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from autoconv.optimise.unboxing.kind_inference import (
     FLOAT,
     INT,
     LIST,
-    Cell,
+    AliasClass,
     Kinds,
     find_root,
     is_number,
@@ -40,13 +40,16 @@ def _array_rule(kinds: Kinds, node: Node) -> bool | None:
     return node.attributes["has_given_dtype"] or item.kind.dtype is node.attributes["dtype"]  # type: ignore[union-attr]
 
 
-def _innermost_items(cell: Cell) -> tuple[Cell, int]:
-    """Return the cell of the innermost items of a list with items of `cell`, and the number of nested lists."""
-    list_cells: set[Cell] = set()
-    while cell.kind == LIST and cell not in list_cells and cell.content is not None:
-        list_cells.add(cell)
-        cell = find_root(cell.content)
-    return cell, len(list_cells) + 1
+def _innermost_items(alias_class: AliasClass) -> tuple[AliasClass, int]:
+    """Return the alias class of a list's innermost items, and the number of nested lists.
+
+    The items of the outermost list are of `alias_class`.
+    """
+    list_classes: set[AliasClass] = set()
+    while alias_class.kind == LIST and alias_class not in list_classes and alias_class.content is not None:
+        list_classes.add(alias_class)
+        alias_class = find_root(alias_class.content)
+    return alias_class, len(list_classes) + 1
 
 
 @rewrite_rule(LIST_ARRAY)

@@ -1,8 +1,9 @@
 """Kind inference by unification: find objects that are numbers of one kind, and lists of them that do not escape.
 
-Values that may be one object share a cell (Steensgaard, Points-to Analysis in Almost Linear Time). The lattice of a
-cell's kind is None (nothing known) < one kind < OTHER; kinds only rise, to a fixed point. Conservative: a list with a
-use of unknown effect is banned, that is, it stays a Python list, and the analysis starts again without it.
+Values that may be one object share an alias class (Steensgaard, Points-to Analysis in Almost Linear Time). The lattice
+of the kind of an alias class is None (nothing known) < one kind < OTHER; kinds only rise, to a fixed point.
+Conservative: a list with a use of unknown effect is banned, that is, it stays a Python list, and the analysis starts
+again without it.
 """
 
 from __future__ import annotations
@@ -17,16 +18,17 @@ from autoconv.graph.types import ObjectType, TensorType, number_type
 from autoconv.ops.python.objects import constant_of
 from autoconv.optimise.unboxing.irreversible import late_nodes
 
-# CURSOR, ROW_CURSOR: iterators over a list of numbers, and over a list of lists; ENUMERATE: an `enumerate` of a list of
-# numbers; PAIRS: an iterator over its pairs; PAIR: one of them, (index, number).
+# CURSOR, INNER_LIST_CURSOR: iterators over a list of numbers, and over a list of lists; ENUMERATE: an `enumerate` of a
+# list of numbers; PAIRS: an iterator over its pairs; PAIR: one of them, (index, number).
 LIST, ENUMERATE, CURSOR, PAIRS, PAIR = "list", "enumerate", "cursor", "pairs", "pair"
-SLICE, RANGE, ROW_CURSOR, OTHER = "slice", "range", "row cursor", "other"
+SLICE, RANGE, INNER_LIST_CURSOR, OTHER = "slice", "range", "inner list cursor", "other"
 INT, FLOAT, BOOL = (number_type(dtype) for dtype in (int64, float64, bool_))
 Kind = TensorType | str | None  # None: no definition is known yet
 ARGUMENT_LIST_OP = "object_numbers"  # marks an argument as a list of numbers, or a list of such lists
 
-# A rule sets the kinds of a node's results. It returns whether the node's effect on objects of these kinds is known;
-# None where that is not decided yet. Rules are found by `operation_key`.
+# A rule sets the kinds of a node's results. It returns True if the node's effect on objects of these kinds is known,
+# False if it is not, so that lists stay Python lists, and None if that is not decided yet. Rules are found by
+# `operation_key`.
 Rule = Callable[["Kinds", Node], bool | None]
 RULES: dict[str, Rule] = {}
 NESTED_RULES: dict[str, Rule] = {}  # for nodes with a list of lists as an operand
@@ -58,19 +60,20 @@ def operation_key(node: Node) -> str:
     return node.op.name if key_attribute is None else f"{node.op.name}.{node.attributes[key_attribute]}"
 
 
-class Cell:
+class AliasClass:
     """An equivalence class of values that may be one object.
 
-    `content`: the cell of a list's items, or of the list that an iterator traverses; `sites`: the nodes that allocate
-    the lists.
+    The classes are the sets of a union-find structure: `parent` leads to the representative (see `find_root`), which
+    has the other attributes. `content`: the alias class of a list's items, or of the list that an iterator traverses;
+    `sites`: the nodes that allocate the lists.
     """
 
     __slots__ = ("content", "kind", "parent", "sites")
 
     def __init__(self) -> None:
-        self.parent: Cell | None = None
+        self.parent: AliasClass | None = None
         self.kind: Kind = None
-        self.content: Cell | None = None
+        self.content: AliasClass | None = None
         self.sites: set[Node] = set()
 
 
@@ -93,52 +96,52 @@ class Kinds:
 
     def kind(self, value: Value) -> Kind:
         """Return the kind of an object; in the final phase it is OTHER if nothing is known."""
-        kind = self.cell(value).kind
+        kind = self.alias_class(value).kind
         return OTHER if kind is None and self._is_final_phase else kind
 
-    def number_kind(self, value: Value) -> Kind:
+    def kind_or_number_type(self, value: Value) -> Kind:
         """Return the kind of an object, or the number type of a tensor."""
         if not isinstance(value.type, ObjectType):
             type_ = value.type
             return type_ if isinstance(type_, TensorType) and is_number(type_) else OTHER
         return self.kind(value)
 
-    def cell(self, value: Value) -> Cell:
-        """Return the cell of a value, a new one at the first call."""
-        cell = self._cells.get(value)
-        if cell is None:
-            cell = self._cells[value] = Cell()
-        return find_root(cell)
+    def alias_class(self, value: Value) -> AliasClass:
+        """Return the alias class of a value, a new one at the first call."""
+        alias_class = self._alias_classes.get(value)
+        if alias_class is None:
+            alias_class = self._alias_classes[value] = AliasClass()
+        return find_root(alias_class)
 
-    def content(self, value: Value) -> Cell:
-        """Return the cell of a list's items, or the cell of the list that an iterator traverses."""
-        content = self.cell(value).content
+    def content(self, value: Value) -> AliasClass:
+        """Return the alias class of a list's items, or of the list from which an iterator or a pair comes."""
+        content = self.alias_class(value).content
         assert content is not None
         return find_root(content)
 
     def has_lists(self) -> bool:
         """Return whether any list becomes a typed list."""
-        return any(find_root(cell).kind == LIST for cell in self._cells.values())
+        return any(find_root(alias_class).kind == LIST for alias_class in self._alias_classes.values())
 
     # ---- transfer functions used by rules
 
-    def raise_kind(self, cell: Cell, kind: Kind) -> None:
-        """Raise the cell's kind to the join with `kind`: OTHER if they differ."""
-        cell = find_root(cell)
-        if kind is None or cell.kind == kind or cell.kind == OTHER:
+    def raise_kind(self, alias_class: AliasClass, kind: Kind) -> None:
+        """Raise the kind of an alias class to the join with `kind`: OTHER if they differ."""
+        alias_class = find_root(alias_class)
+        if kind is None or alias_class.kind == kind or alias_class.kind == OTHER:
             return
         self._has_changed = True
-        kind_before = cell.kind
-        cell.kind = kind if kind_before is None else OTHER
-        if cell.kind == OTHER:
-            self._ban_lists_of(cell, kind_before)
+        kind_before = alias_class.kind
+        alias_class.kind = kind if kind_before is None else OTHER
+        if alias_class.kind == OTHER:
+            self._ban_lists_of(alias_class, kind_before)
 
     def widen_kind_of(self, value: Value, kind: Kind) -> None:
-        """Raise the kind of the value's cell to the join with `kind`."""
-        self.raise_kind(self.cell(value), kind)
+        """Raise the kind of the value's alias class to the join with `kind`."""
+        self.raise_kind(self.alias_class(value), kind)
 
-    def unify(self, first: Cell, second: Cell) -> None:
-        """Make one cell of two, and of the cells of their contents."""
+    def unify(self, first: AliasClass, second: AliasClass) -> None:
+        """Make one alias class of two, and of the alias classes of their contents."""
         first, second = find_root(first), find_root(second)
         if first is second:
             return
@@ -161,25 +164,28 @@ class Kinds:
             self._ban_sites(content)
         self._ban_lists_of(first, kind_before=None)
 
-    def mark_list(self, node: Node) -> Cell | None:
-        """Mark a node as an allocation site of a list; return the cell of its items, or None for a banned list."""
-        return None if node in self._banned else self.mark_inner_list(self.cell(node.results[0]), node)
+    def mark_list(self, node: Node) -> AliasClass | None:
+        """Mark a node as an allocation site of a list; return the alias class of its items, None for a banned list."""
+        return None if node in self._banned else self.mark_inner_list(self.alias_class(node.results[0]), node)
 
-    def mark_inner_list(self, cell: Cell, node: Node) -> Cell | None:
-        """Mark a node as an allocation site of a cell's lists; return the cell of their items, or None if banned."""
-        cell.sites.add(node)
-        if cell.content is None:
-            cell.content = Cell()
-        self.raise_kind(cell, LIST)
-        cell = find_root(cell)
-        if cell.kind == OTHER:
+    def mark_inner_list(self, alias_class: AliasClass, node: Node) -> AliasClass | None:
+        """Mark a node as an allocation site of the lists of `alias_class`.
+
+        Return the alias class of their items, None for banned lists.
+        """
+        alias_class.sites.add(node)
+        if alias_class.content is None:
+            alias_class.content = AliasClass()
+        self.raise_kind(alias_class, LIST)
+        alias_class = find_root(alias_class)
+        if alias_class.kind == OTHER:
             self._banned.add(node)
             return None
-        return find_root(cell.content or cell)
+        return find_root(alias_class.content or alias_class)
 
-    def cells(self) -> set[Cell]:
-        """Return all distinct cells."""
-        return set(map(find_root, self._cells.values()))
+    def alias_classes(self) -> set[AliasClass]:
+        """Return all distinct alias classes."""
+        return set(map(find_root, self._alias_classes.values()))
 
     def ban(self, sites: set[Node]) -> None:
         """Exclude the lists allocated by these nodes."""
@@ -187,38 +193,38 @@ class Kinds:
 
     def add_item(self, target: Value, value: Value) -> None:
         """Note that the value becomes an item of the list `target`."""
-        kind = self.number_kind(value)
+        kind = self.kind_or_number_type(value)
         if kind == LIST:
-            self.unify(self.content(target), self.cell(value))
+            self.unify(self.content(target), self.alias_class(value))
             return
         self.raise_kind(self.content(target), OTHER if kind is not None and not is_number(kind) else kind)
 
-    def mark_iterator(self, value: Value, kind: str, list_cell: Cell) -> None:
-        """Mark the value as an iterator of the kind over the list of `list_cell`."""
-        cell = self.cell(value)
-        if cell.content is None:
-            cell.content = list_cell
+    def mark_derived_from_list(self, value: Value, kind: str, list_class: AliasClass) -> None:
+        """Mark the value as an iterator, `enumerate` or pair, by `kind`, that comes from a list of `list_class`."""
+        alias_class = self.alias_class(value)
+        if alias_class.content is None:
+            alias_class.content = list_class
         else:
-            self.unify(cell.content, list_cell)
-        self.raise_kind(cell, kind)
-        if find_root(cell).kind == OTHER:
-            self._ban_sites(list_cell)
+            self.unify(alias_class.content, list_class)
+        self.raise_kind(alias_class, kind)
+        if find_root(alias_class).kind == OTHER:
+            self._ban_sites(list_class)
 
-    def _ban_lists_of(self, cell: Cell, kind_before: Kind) -> None:
-        """Ban the lists of a cell that rises to OTHER; for the cell of an iterator, the lists that it traverses too."""
-        self._ban_sites(cell)
-        if cell.content is not None and kind_before != LIST:
-            self._ban_sites(cell.content)
+    def _ban_lists_of(self, alias_class: AliasClass, kind_before: Kind) -> None:
+        """Ban the lists of an alias class that rises to OTHER, and for an iterator also the lists that it traverses."""
+        self._ban_sites(alias_class)
+        if alias_class.content is not None and kind_before != LIST:
+            self._ban_sites(alias_class.content)
 
-    def _ban_sites(self, cell: Cell) -> None:
-        self._banned |= find_root(cell).sites
+    def _ban_sites(self, alias_class: AliasClass) -> None:
+        self._banned |= find_root(alias_class).sites
 
     # ---- fixed point
 
     def _reach_fixed_point(self) -> bool:
         """Run the analysis to a fixed point; return False if another list was banned, which requires a new run."""
         banned_before = len(self._banned)
-        self._cells: dict[Value, Cell] = {}
+        self._alias_classes: dict[Value, AliasClass] = {}
         for value in self.graph.parameters:
             self._escape(value)
         for self._is_final_phase in (False, True):  # in the final phase undecided kinds are OTHER
@@ -232,9 +238,9 @@ class Kinds:
                 for value in self.graph.outputs:
                     if self.kind(value) not in (None, LIST) and not is_number(self.kind(value)):
                         self._escape(value)
-        for cell in self.cells():
-            if cell.kind == LIST and not _holds_numbers(cell):
-                self._banned |= cell.sites
+        for alias_class in self.alias_classes():
+            if alias_class.kind == LIST and not _holds_numbers(alias_class):
+                self._banned |= alias_class.sites
         self._ban_shared_outputs()
         for check in RUN_CHECKS:
             check(self)
@@ -242,14 +248,14 @@ class Kinds:
 
     def _ban_shared_outputs(self) -> None:
         """Ban lists that two results may share: each result becomes a new list, so the identity would be lost."""
-        output_by_cell: dict[Cell, Value] = {}
+        output_by_class: dict[AliasClass, Value] = {}
         for value in self.graph.outputs:
-            cell = self.cell(value)
-            while isinstance(value.type, ObjectType) and cell.kind == LIST:
-                if output_by_cell.setdefault(cell, value) is not value:
-                    self._ban_sites(cell)
-                cell = find_root(cell.content or cell)
-                if output_by_cell.get(cell) is value:
+            alias_class = self.alias_class(value)
+            while isinstance(value.type, ObjectType) and alias_class.kind == LIST:
+                if output_by_class.setdefault(alias_class, value) is not value:
+                    self._ban_sites(alias_class)
+                alias_class = find_root(alias_class.content or alias_class)
+                if output_by_class.get(alias_class) is value:
                     break  # a list that contains itself: `_holds_numbers` is false, so it is banned
 
     def _apply_rules(self, graph: Graph) -> None:
@@ -274,7 +280,7 @@ class Kinds:
                     self.nested_nodes.add(node)
             elif is_effect_known is False or self._is_final_phase:
                 for value in node.inputs:
-                    if not is_number(self.number_kind(value)):
+                    if not is_number(self.kind_or_number_type(value)):
                         self._escape(value)
                 for value in node.results:
                     self._escape(value)
@@ -307,7 +313,7 @@ class Kinds:
         """Note that `source` is passed on as `target`."""
         are_objects = isinstance(source.type, ObjectType), isinstance(target.type, ObjectType)
         if all(are_objects):
-            self.unify(self.cell(target), self.cell(source))
+            self.unify(self.alias_class(target), self.alias_class(source))
             # A use reads the bounds from the node that defines the slice, so a slice that is passed on stays an object.
             if self.kind(source) == SLICE:
                 self._escape(source)
@@ -316,13 +322,13 @@ class Kinds:
             self._escape(target)
 
 
-def _holds_numbers(cell: Cell) -> bool:
+def _holds_numbers(alias_class: AliasClass) -> bool:
     """Return whether the list's items are numbers of one kind, or lists of these."""
-    list_cells: set[Cell] = set()
-    while cell.kind == LIST and cell not in list_cells:
-        list_cells.add(cell)
-        cell = find_root(cell.content or cell)
-    return is_number(cell.kind)
+    list_classes: set[AliasClass] = set()
+    while alias_class.kind == LIST and alias_class not in list_classes:
+        list_classes.add(alias_class)
+        alias_class = find_root(alias_class.content or alias_class)
+    return is_number(alias_class.kind)
 
 
 def _used_values(graph: Graph) -> set[Value]:
@@ -335,11 +341,11 @@ def _used_values(graph: Graph) -> set[Value]:
     return result
 
 
-def find_root(cell: Cell) -> Cell:
-    """Return the cell that represents the class to which a cell belongs."""
-    while cell.parent is not None:
-        cell = cell.parent
-    return cell
+def find_root(alias_class: AliasClass) -> AliasClass:
+    """Return the representative of an alias class."""
+    while alias_class.parent is not None:
+        alias_class = alias_class.parent
+    return alias_class
 
 
 def is_number(kind: Any) -> bool:

@@ -1,7 +1,8 @@
 """Rules for lists of numbers of one kind: construction, items and iteration.
 
-For each operation, `@rule` registers the inference of kinds (see `Rule`), `@rewrite_rule` the ops on typed lists that
-replace it (see ops/lists/typed_lists.py).
+For each operation, `@rule` registers the inference of kinds, `@rewrite_rule` the ops on typed lists that replace it
+(see ops/lists/typed_lists.py). A rule sets the kinds of a node's results. It returns True if the node's effect on lists
+is known, False if it is not, and None if that is not decided yet. After False the lists stay Python lists.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from autoconv.graph.graph import Node, Value
 from autoconv.optimise.unboxing.kind_inference import (
     CURSOR,
     ENUMERATE,
+    INNER_LIST_CURSOR,
     INT,
     LIST,
     PAIR,
     PAIRS,
-    ROW_CURSOR,
     SLICE,
     Kind,
     Kinds,
@@ -54,7 +55,7 @@ def _build_rule(kinds: Kinds, node: Node) -> bool:
 def _write_build(writer: Writer, node: Node) -> list[Value]:
     attributes = writer.element_attribute(node.results[0])
     if attributes["element"] == LIST:
-        return writer.copy_nested(node)
+        return writer.copy_with_inner_lists(node)
     items = [writer.convert(writer.number(value), attributes["element"], node) for value in node.inputs]
     return [writer.add("typed_list_make", node, *items, **attributes)]
 
@@ -62,12 +63,12 @@ def _write_build(writer: Writer, node: Node) -> list[Value]:
 @rule("object_apply.mul")
 def _product_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for `[x] * n` and `n * [x]`; products of numbers are in `numbers`."""
-    if LIST not in map(kinds.number_kind, node.inputs):
+    if LIST not in map(kinds.kind_or_number_type, node.inputs):
         return operator_rule(kinds, node)
     value, count = _list_and_count(kinds, node)
     if count is None:
         return False
-    count_kind = kinds.number_kind(count)
+    count_kind = kinds.kind_or_number_type(count)
     if count_kind is None:
         return None
     if not is_index(count_kind):
@@ -78,14 +79,14 @@ def _product_rule(kinds: Kinds, node: Node) -> bool | None:
 def _list_and_count(kinds: Kinds, node: Node) -> tuple[Value, Value | None]:
     """Return the list operand and the other operand, which is None if both are lists."""
     first, second = node.inputs
-    if kinds.number_kind(first) == LIST:
-        return first, None if kinds.number_kind(second) == LIST else second
+    if kinds.kind_or_number_type(first) == LIST:
+        return first, None if kinds.kind_or_number_type(second) == LIST else second
     return second, first
 
 
 @rewrite_rule("object_apply.mul")
 def _write_product(writer: Writer, node: Node) -> list[Value]:
-    if LIST not in map(writer.kinds.number_kind, node.inputs):
+    if LIST not in map(writer.kinds.kind_or_number_type, node.inputs):
         return [*write_operator(writer, node)]
     value, count = _list_and_count(writer.kinds, node)
     assert count is not None
@@ -98,18 +99,18 @@ def _write_product(writer: Writer, node: Node) -> list[Value]:
 @rule("object_apply.getitem")
 def _item_rule(kinds: Kinds, node: Node) -> bool | None:
     value, index = node.inputs
-    if kinds.kind(value) is None or kinds.number_kind(index) is None:
+    if kinds.kind(value) is None or kinds.kind_or_number_type(index) is None:
         return None
     if kinds.kind(value) != LIST:
         return False
-    if kinds.number_kind(index) == SLICE:
+    if kinds.kind_or_number_type(index) == SLICE:
         return slice_rule(kinds, node)
-    return is_index(kinds.number_kind(index)) and set_result_kind(kinds, node, kinds.content(value).kind)
+    return is_index(kinds.kind_or_number_type(index)) and set_result_kind(kinds, node, kinds.content(value).kind)
 
 
 @rewrite_rule("object_apply.getitem")
 def _write_item(writer: Writer, node: Node) -> list[Value]:
-    if writer.kinds.number_kind(node.inputs[1]) == SLICE:
+    if writer.kinds.kind_or_number_type(node.inputs[1]) == SLICE:
         return write_slice(writer, node)
     return [writer.add_list_op("get", node, node.inputs[0], writer.convert(writer.number(node.inputs[1]), INT, node))]
 
@@ -117,9 +118,9 @@ def _write_item(writer: Writer, node: Node) -> list[Value]:
 @rule("object_apply.setitem")
 def _set_rule(kinds: Kinds, node: Node) -> bool | None:
     value, index, item = node.inputs
-    if kinds.kind(value) is None or kinds.number_kind(index) is None:
+    if kinds.kind(value) is None or kinds.kind_or_number_type(index) is None:
         return None
-    if kinds.kind(value) != LIST or not is_index(kinds.number_kind(index)):
+    if kinds.kind(value) != LIST or not is_index(kinds.kind_or_number_type(index)):
         return False
     kinds.add_item(value, item)
     return set_none_result(kinds, node)
@@ -159,11 +160,11 @@ def _write_append(writer: Writer, node: Node) -> list[Value]:
 @rule("object_method.pop")
 def _pop_rule(kinds: Kinds, node: Node) -> bool | None:
     value, *indices = node.inputs
-    if kinds.kind(value) is None or (indices and kinds.number_kind(indices[0]) is None):
+    if kinds.kind(value) is None or (indices and kinds.kind_or_number_type(indices[0]) is None):
         return None
     if kinds.kind(value) != LIST or len(indices) > 1 or node.attributes["keywords"]:
         return False
-    if indices and not is_index(kinds.number_kind(indices[0])):
+    if indices and not is_index(kinds.kind_or_number_type(indices[0])):
         return False
     return set_result_kind(kinds, node, kinds.content(value).kind)
 
@@ -180,12 +181,12 @@ def _write_pop(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.enumerate")
 def _enumerate_rule(kinds: Kinds, node: Node) -> bool | None:
-    kind = kinds.number_kind(node.inputs[0])
+    kind = kinds.kind_or_number_type(node.inputs[0])
     if kind is None:
         return None
     if kind != LIST or len(node.inputs) != 1:
         return False
-    kinds.mark_iterator(node.results[0], ENUMERATE, kinds.cell(node.inputs[0]))
+    kinds.mark_derived_from_list(node.results[0], ENUMERATE, kinds.alias_class(node.inputs[0]))
     return kinds.kind(node.results[0]) == ENUMERATE
 
 
@@ -203,8 +204,8 @@ def _iterate_rule(kinds: Kinds, node: Node) -> bool | None:
     has_pairs = kind == ENUMERATE and not node.attributes.get("start")
     if kind != LIST and not has_pairs:
         return False
-    list_cell = kinds.content(value) if has_pairs else kinds.cell(value)
-    kinds.mark_iterator(node.results[0], PAIRS if has_pairs else CURSOR, list_cell)
+    list_class = kinds.content(value) if has_pairs else kinds.alias_class(value)
+    kinds.mark_derived_from_list(node.results[0], PAIRS if has_pairs else CURSOR, list_class)
     return kinds.kind(node.results[0]) in (CURSOR, PAIRS)
 
 
@@ -218,13 +219,13 @@ def _write_iterate(writer: Writer, node: Node) -> list[Value]:
 @rule("object_advance")
 def _advance_rule(kinds: Kinds, node: Node) -> bool | None:
     kind = kinds.kind(node.inputs[0])
-    return None if kind is None else kind in (CURSOR, PAIRS, ROW_CURSOR)
+    return None if kind is None else kind in (CURSOR, PAIRS, INNER_LIST_CURSOR)
 
 
 @rewrite_rule("object_advance")
 def _write_advance(writer: Writer, node: Node) -> list[Value]:
-    if writer.kinds.kind(node.inputs[0]) == ROW_CURSOR:
-        return writer.copy_nested(node)
+    if writer.kinds.kind(node.inputs[0]) == INNER_LIST_CURSOR:
+        return writer.copy_with_inner_lists(node)
     (value,) = node.inputs
     attributes = _yielded_element_attribute(writer, value)
     return [writer.add("typed_list_advance", node, *writer.replacements(value), **attributes)]
@@ -235,12 +236,12 @@ def _current_rule(kinds: Kinds, node: Node) -> bool | None:
     (value,) = node.inputs
     kind = kinds.kind(value)
     if kind == PAIRS:
-        kinds.mark_iterator(node.results[0], PAIR, kinds.content(value))
+        kinds.mark_derived_from_list(node.results[0], PAIR, kinds.content(value))
         return kinds.kind(node.results[0]) == PAIR
-    if kind == ROW_CURSOR:
+    if kind == INNER_LIST_CURSOR:
         content = kinds.content(value).content
         assert content is not None
-        kinds.unify(kinds.cell(node.results[0]), content)
+        kinds.unify(kinds.alias_class(node.results[0]), content)
         return True
     if kind != CURSOR:
         return None if kind is None else False
@@ -249,8 +250,8 @@ def _current_rule(kinds: Kinds, node: Node) -> bool | None:
 
 @rewrite_rule("object_current")
 def _write_current(writer: Writer, node: Node) -> list[Value]:
-    if writer.kinds.kind(node.inputs[0]) == ROW_CURSOR:
-        return writer.copy_nested(node)
+    if writer.kinds.kind(node.inputs[0]) == INNER_LIST_CURSOR:
+        return writer.copy_with_inner_lists(node)
     _, cursor = writer.replacements(node.inputs[0])
     if writer.kinds.kind(node.inputs[0]) == PAIRS:
         return [cursor]

@@ -1,7 +1,7 @@
 """Rules for boxed numbers: kinds of results, and the scalar ops with Python's meaning that replace object ops.
 
-A rule returns whether it supports a node; None if that is undecided (see `kind_inference.Rule`). An op that may leave
-64 bits stays on objects where the call cannot be rerun as plain Python: in `late_nodes`.
+A rule returns True if it supports a node, False if not, None if undecided (see `kind_inference.Rule`). An op whose
+result may exceed 64 bits stays on objects where the call cannot be rerun as plain Python: in `late_nodes`.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def _defined_rule(kinds: Kinds, node: Node) -> bool | None:
         return None
     if kind != LIST and not is_number(kind):
         return False
-    kinds.unify(kinds.cell(node.inputs[0]), kinds.cell(node.results[0]))
+    kinds.unify(kinds.alias_class(node.inputs[0]), kinds.alias_class(node.results[0]))
     return True
 
 
@@ -171,7 +171,7 @@ def _write_defined(writer: Writer, node: Node) -> list[Value]:
 def operator_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for operators on numbers."""
     name = _op_name(node)
-    input_kinds = [kinds.number_kind(value) for value in node.inputs]
+    input_kinds = [kinds.kind_or_number_type(value) for value in node.inputs]
     if node.attributes["keywords"] or len(input_kinds) != _OPERAND_COUNTS[name.removeprefix("python_")]:
         return False
     dtype = scalar_dtype(input_kinds)
@@ -211,7 +211,7 @@ def _op_name(node: Node) -> str:
 @rewrite_rule(*_OP_NAMES)
 def write_operator(writer: Writer, node: Node) -> list[Value]:
     """Return the result of an operator on numbers, which replaces one on objects."""
-    dtype = scalar_dtype([writer.kinds.number_kind(value) for value in node.inputs])
+    dtype = scalar_dtype([writer.kinds.kind_or_number_type(value) for value in node.inputs])
     if dtype is not None:
         return [write_scalar_operator(writer, node, dtype)]
     return [writer.add(_op_name(node), node, *(writer.number(value) for value in node.inputs))]
@@ -219,7 +219,7 @@ def write_operator(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.pos", "object_apply.round")
 def _rounding_rule(kinds: Kinds, node: Node) -> bool | None:
-    kind = kinds.number_kind(node.inputs[0])
+    kind = kinds.kind_or_number_type(node.inputs[0])
     if kind is None:
         return None
     if len(node.inputs) != 1 or not is_python_number(kind):
@@ -242,7 +242,7 @@ def _write_rounding(writer: Writer, node: Node) -> list[Value]:
 @rule("object_apply.min", "object_apply.max")
 def _extremum_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for min and max of several numbers of one kind, and of one list."""
-    input_kinds = [kinds.number_kind(value) for value in node.inputs]
+    input_kinds = [kinds.kind_or_number_type(value) for value in node.inputs]
     if len(input_kinds) == 1:
         operand_kind = input_kinds[0]
         if operand_kind != LIST:
@@ -306,7 +306,7 @@ def _write_index(writer: Writer, node: Node) -> list[Value]:
 
 def _math_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for the functions of `math` in `_MATH`."""
-    input_kinds = [kinds.number_kind(value) for value in node.inputs]
+    input_kinds = [kinds.kind_or_number_type(value) for value in node.inputs]
     if node.attributes["keywords"] or any(kind is not None and not is_python_number(kind) for kind in input_kinds):
         return False
     if None in input_kinds:

@@ -1,17 +1,18 @@
-"""Rules for lists of lists of numbers: the outer list stays a Python list, and its rows are typed lists.
+"""Rules for lists of lists of numbers: the outer list stays a Python list; the inner ones, its rows, are typed lists.
 
-A rule sets the kinds of a node's results. It returns whether it supports the node; None if that is undecided.
+A rule sets the kinds of a node's results. It returns True if it supports the node, False if it does not, and None if
+that is not decided yet. After False the lists stay Python lists.
 """
 
 from __future__ import annotations
 
 from autoconv.graph.graph import Node, Value
-from autoconv.optimise.unboxing.kind_inference import OTHER, ROW_CURSOR, SLICE, Kinds, is_index, nested_rule
+from autoconv.optimise.unboxing.kind_inference import INNER_LIST_CURSOR, OTHER, SLICE, Kinds, is_index, nested_rule
 
 
 def _is_nested_list_with_index(kinds: Kinds, node: Node) -> bool | None:
-    """Return whether the first operand is a list of lists and the second an index; None if undecided."""
-    index = kinds.number_kind(node.inputs[1])
+    """Return whether the first operand is a list of lists and the second an index; None if not decided yet."""
+    index = kinds.kind_or_number_type(node.inputs[1])
     if not kinds.is_nested_list(node.inputs[0]):
         return False
     return None if index is None else is_index(index)
@@ -19,22 +20,22 @@ def _is_nested_list_with_index(kinds: Kinds, node: Node) -> bool | None:
 
 def _mark_row_result(kinds: Kinds, node: Node) -> bool:
     """Note that the result is a row of the first operand; return True, as a rule that supports the node."""
-    kinds.unify(kinds.cell(node.results[0]), kinds.content(node.inputs[0]))
+    kinds.unify(kinds.alias_class(node.results[0]), kinds.content(node.inputs[0]))
     return True
 
 
 def _mark_list_of_same_rows(kinds: Kinds, node: Node, value: Value) -> bool:
     """Note that the result is a new list of the rows of `value`; return False if that list is banned."""
-    item_cell = kinds.mark_list(node)
-    if item_cell is None:
+    item_class = kinds.mark_list(node)
+    if item_class is None:
         return False
-    kinds.unify(item_cell, kinds.content(value))
+    kinds.unify(item_class, kinds.content(value))
     return True
 
 
 @nested_rule("object_apply.getitem")
 def _getitem_rule(kinds: Kinds, node: Node) -> bool | None:
-    if kinds.number_kind(node.inputs[1]) == SLICE and kinds.is_nested_list(node.inputs[0]):
+    if kinds.kind_or_number_type(node.inputs[1]) == SLICE and kinds.is_nested_list(node.inputs[0]):
         return False  # the outer list stays a Python list, which needs a slice object, and a SLICE is none
     is_supported = _is_nested_list_with_index(kinds, node)
     return _mark_row_result(kinds, node) if is_supported else is_supported
@@ -95,11 +96,11 @@ def _mul_rule(kinds: Kinds, node: Node) -> bool | None:
 
 @nested_rule("object_defined")
 def _defined_rule(kinds: Kinds, node: Node) -> bool | None:
-    kinds.unify(kinds.cell(node.results[0]), kinds.cell(node.inputs[0]))
+    kinds.unify(kinds.alias_class(node.results[0]), kinds.alias_class(node.inputs[0]))
     return True
 
 
 @nested_rule("object_iterate")
 def _iterate_rule(kinds: Kinds, node: Node) -> bool | None:
-    kinds.mark_iterator(node.results[0], ROW_CURSOR, kinds.cell(node.inputs[0]))
-    return kinds.kind(node.results[0]) == ROW_CURSOR
+    kinds.mark_derived_from_list(node.results[0], INNER_LIST_CURSOR, kinds.alias_class(node.inputs[0]))
+    return kinds.kind(node.results[0]) == INNER_LIST_CURSOR

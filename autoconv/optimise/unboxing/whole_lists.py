@@ -32,8 +32,8 @@ _NO_BOUNDS = (False, False, False)  # attribute `has_bounds` of a slice: whether
 
 
 def is_list_operation(kinds: Kinds, node: Node, operand_count: int = 1) -> bool | None:
-    """Return whether the node has `operand_count` operands, the first a list; None if undecided."""
-    kind = kinds.number_kind(node.inputs[0])
+    """Return whether the node has `operand_count` operands, the first a list; None if that is not decided yet."""
+    kind = kinds.kind_or_number_type(node.inputs[0])
     if kind is None:
         return None
     return kind == LIST and len(node.inputs) == operand_count and not node.attributes.get("keywords")
@@ -71,7 +71,7 @@ def _add_copy(writer: Writer, node: Node, value: Value) -> Value:
 @rule("object_apply.list", "object_method.copy", "object_apply.sorted")
 def _copy_rule(kinds: Kinds, node: Node) -> bool | None:
     is_call_of_list = node.attributes.get("function") == "list" and len(node.inputs) == 1
-    if is_call_of_list and kinds.number_kind(node.inputs[0]) == RANGE:
+    if is_call_of_list and kinds.kind_or_number_type(node.inputs[0]) == RANGE:
         return mark_new_list(kinds, node, INT)
     return is_list_operation(kinds, node) and mark_new_list(kinds, node, kinds.content(node.inputs[0]).kind)
 
@@ -90,7 +90,7 @@ def _write_copy(writer: Writer, node: Node) -> list[Value]:
 @rule("object_apply.range")
 def _range_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for a range with a constant nonzero step; uses other than `list(range(…))` make it an object."""
-    input_kinds = [kinds.number_kind(value) for value in node.inputs]
+    input_kinds = [kinds.kind_or_number_type(value) for value in node.inputs]
     if node.attributes["keywords"] or not all(kind is None or is_index(kind) for kind in input_kinds):
         return False
     if None in input_kinds:
@@ -113,7 +113,7 @@ def _write_range(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.slice")
 def _slice_object_rule(kinds: Kinds, node: Node) -> bool | None:
-    input_kinds = [INT if is_none(value) else kinds.number_kind(value) for value in node.inputs]
+    input_kinds = [INT if is_none(value) else kinds.kind_or_number_type(value) for value in node.inputs]
     if len(input_kinds) != 3 or not all(kind is None or is_index(kind) for kind in input_kinds):
         return False
     if None in input_kinds:
@@ -158,7 +158,7 @@ def write_slice(writer: Writer, node: Node) -> list[Value]:
 @rule("object_apply.add", "object_apply.iadd")
 def _sum_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for `xs + ys` and `xs += ys`; sums of numbers are in `numbers`."""
-    first, second = (kinds.number_kind(value) for value in node.inputs)
+    first, second = (kinds.kind_or_number_type(value) for value in node.inputs)
     if LIST not in (first, second):
         return operator_rule(kinds, node)
     if None in (first, second):
@@ -169,7 +169,7 @@ def _sum_rule(kinds: Kinds, node: Node) -> bool | None:
     if node.attributes["function"] == "add":
         return mark_new_list(kinds, node, first_item.kind, second_item.kind) and _have_items_of_one_kind(kinds, node)
     kinds.raise_kind(first_item, second_item.kind)
-    kinds.unify(kinds.cell(node.inputs[0]), kinds.cell(node.results[0]))
+    kinds.unify(kinds.alias_class(node.inputs[0]), kinds.alias_class(node.results[0]))
     return _have_items_of_one_kind(kinds, node)
 
 
@@ -192,7 +192,7 @@ def _write_sum(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_method.extend")
 def _extend_rule(kinds: Kinds, node: Node) -> bool | None:
-    is_supported, other_kind = is_list_operation(kinds, node, 2), kinds.number_kind(node.inputs[1])
+    is_supported, other_kind = is_list_operation(kinds, node, 2), kinds.kind_or_number_type(node.inputs[1])
     if not is_supported or other_kind != LIST:
         return None if is_supported is None or other_kind is None else False
     kinds.raise_kind(kinds.content(node.inputs[0]), kinds.content(node.inputs[1]).kind)
@@ -222,7 +222,7 @@ def _write_change(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.delitem")
 def _delete_rule(kinds: Kinds, node: Node) -> bool | None:
-    is_supported, index_kind = is_list_operation(kinds, node, 2), kinds.number_kind(node.inputs[1])
+    is_supported, index_kind = is_list_operation(kinds, node, 2), kinds.kind_or_number_type(node.inputs[1])
     if not is_supported:
         return is_supported
     if index_kind is None:
@@ -239,7 +239,7 @@ def _write_delete(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_method.insert")
 def _insert_rule(kinds: Kinds, node: Node) -> bool | None:
-    is_supported, index_kind = is_list_operation(kinds, node, 3), kinds.number_kind(node.inputs[1])
+    is_supported, index_kind = is_list_operation(kinds, node, 3), kinds.kind_or_number_type(node.inputs[1])
     if not is_supported:
         return is_supported
     if index_kind is None:
@@ -263,7 +263,7 @@ def _write_insert(writer: Writer, node: Node) -> list[Value]:
 @rule("object_method.index", "object_method.count", "object_apply.contains", "object_method.remove")
 def _find_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for lists of ints and of bools only: in a list of floats, a NaN is found by identity."""
-    is_supported, sought_kind = is_list_operation(kinds, node, 2), kinds.number_kind(node.inputs[1])
+    is_supported, sought_kind = is_list_operation(kinds, node, 2), kinds.kind_or_number_type(node.inputs[1])
     if not is_supported:
         return is_supported
     if sought_kind is None:
@@ -325,7 +325,7 @@ def _write_read(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_print")
 def _print_rule(kinds: Kinds, node: Node) -> bool | None:
-    input_kinds = [kinds.number_kind(value) for value in node.inputs]
+    input_kinds = [kinds.kind_or_number_type(value) for value in node.inputs]
     if LIST not in input_kinds or not all(
         kind in (None, LIST, OTHER) or is_number(kind) for kind in input_kinds
     ):

@@ -149,8 +149,12 @@ class Writer:
     def write_node(self, node: Node) -> None:
         """Add the ops that replace a node whose effect is known."""
         is_nested = node in self.kinds.nested_nodes and operation_key(node) not in _OPS_WITH_SHARED_RULE
-        is_row = is_nested and operation_key(node) == "object_apply.getitem"
-        rule = _RULES[operation_key(node)] if not is_nested else Writer._add_row if is_row else Writer.copy_nested
+        if not is_nested:
+            rule = _RULES[operation_key(node)]
+        elif operation_key(node) == "object_apply.getitem":
+            rule = Writer._add_inner_list_read
+        else:
+            rule = Writer.copy_with_inner_lists
         replacements = rule(self, node)
         if not replacements:
             return  # an unused None, or a constant slice
@@ -203,7 +207,7 @@ class Writer:
 
     def _may_hold_argument(self, value: Value) -> bool:
         """Return whether the list may be one that was passed as an argument."""
-        return any(site.op.name == ARGUMENT_LIST_OP for site in self.kinds.cell(value).sites)
+        return any(site.op.name == ARGUMENT_LIST_OP for site in self.kinds.alias_class(value).sites)
 
     def _add_python_list(self, value: Value, span: Span | None) -> Value:
         """Add a new Python list of the current items; return it."""
@@ -249,21 +253,21 @@ class Writer:
         inputs = [self.as_object(value, node) for value in node.inputs]
         return [*copy_node(self.graph, node, inputs).results]
 
-    def copy_nested(self, node: Node) -> list[Value]:
+    def copy_with_inner_lists(self, node: Node) -> list[Value]:
         """Add a copy of the node; return its results.
 
         Operands that are lists are replaced by typed lists, or by lists of these; others become objects.
         """
         kinds = self.kinds
         inputs = [
-            self.replacements(value)[0] if kinds.number_kind(value) == LIST else self.as_object(value, node)
+            self.replacements(value)[0] if kinds.kind_or_number_type(value) == LIST else self.as_object(value, node)
             for value in node.inputs
         ]
         types = [type_ for value in node.results for type_ in self.types(value)]
         new_node = self.graph.add_replacement(node, node.op, inputs, node.attributes, types=types)
         return [*new_node.results]
 
-    def _add_row(self, node: Node) -> list[Value]:
+    def _add_inner_list_read(self, node: Node) -> list[Value]:
         """Add the read of an inner list from a list of lists; return the inner list."""
         index = self.convert(self.number(node.inputs[1]), INT, node)
         (type_,) = self.types(node.results[0])

@@ -35,8 +35,8 @@ def is_numpy_behaviour_enabled() -> bool:
 
 
 @skipped_by_warnings
-def call_with_tape_tensors(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a function with tensors in place of those arrays among the arguments that a tape follows."""
+def call_plain(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function as plain Python, with tensors in place of the arguments' arrays that a tape follows."""
     arguments = (_replace_followed_arrays((args, kwargs)) if active_recorders() else None) or (args, kwargs)
     final_args, final_kwargs = arguments
     return function(*final_args, **final_kwargs)

@@ -17,7 +17,7 @@ from autoconv.runtime.recording.activity import BUSY
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.recording.tracebacks import present
 from autoconv.runtime.support.skipped_frames import skipped_by_warnings
-from autoconv.runtime.tensors.numpy_behaviour import call_with_tape_tensors
+from autoconv.runtime.tensors.numpy_behaviour import call_plain
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.execute.native_dispatch import is_installed, make_native_slot, native_entries
 from autoconv.tracing.execute.plain_rerun import reruns_plain
@@ -67,18 +67,20 @@ class CallDispatch(Generic[P, R]):
     _attribute_name: str
     takes_instances: bool | None
 
-    def _initialise_dispatch(self, call_count_cell: ctypes.c_int64, is_timed: bool, checks_float_state: bool) -> None:
+    def _initialise_dispatch(
+        self, call_count_cell: ctypes.c_int64, *, times_calls: bool, checks_float_state: bool
+    ) -> None:
         self._call_count_cell = call_count_cell
         self._direct_traces: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()  # each with its entry
         self._native_entries = ()
         self._first_entries: tuple[Callable[..., Any], ...] = ()  # the entries of the first direct trace
         self._tiers = Tiers()
-        self._is_timed = is_timed
+        self._times_calls = times_calls  # to choose between a graph and plain Python, see `tiers`
         self._checks_float_state = checks_float_state
-        self._gate = Gate(0 if is_timed else FOREVER, self._signature.max_positional)
+        self._gate = Gate(0 if times_calls else FOREVER, self._signature.max_positional)
         self._examination_interval = 1  # calls from one examination to the next
         self._attempt_count = 0  # number of attempts to make a trace
-        self._is_time_valid = True  # False after a timed call whose time is not typical of its kind
+        self._is_call_time_typical = True  # False after a timed call whose time says nothing about its kind
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
@@ -87,7 +89,7 @@ class CallDispatch(Generic[P, R]):
                 if method is not None:
                     return method(*args[1:], **kwargs)  # type: ignore[no-any-return]
             is_changed_by_settings = SETTINGS.run_eagerly or SETTINGS.check_numerics
-            if self._is_timed and not BUSY.value and not is_changed_by_settings:
+            if self._times_calls and not BUSY.value and not is_changed_by_settings:
                 if not self._gate.take_unexamined():
                     return self._run_in_chosen_form(args, kwargs)
                 if self._gate.is_plain:
@@ -131,7 +133,7 @@ class CallDispatch(Generic[P, R]):
                     self._call_count_cell.value += 1
                     return self._check_float_flags(concrete, result, args, kwargs)
         deferred_kinds = self._tiers.presumption.deferred
-        if deferred_kinds and self._is_timed and not BUSY.value:  # an earlier search found no trace for such calls
+        if deferred_kinds and self._times_calls and not BUSY.value:  # an earlier search found no trace for such calls
             kind = deferred_kinds.get(exact_kind_of(args, kwargs))
             if kind is not None and self._is_deferred(kind):
                 return self._run_deferred(kind, args, kwargs)
@@ -143,7 +145,7 @@ class CallDispatch(Generic[P, R]):
         """Return the result of a call that the trace ran, or of its rerun as plain Python (see `float_warnings`)."""
         flags = concrete.float_errors.take_flags()
         if concrete.float_errors.undoable_calls:
-            self._is_time_valid = False
+            self._is_call_time_typical = False
         return self._handle_float_flags(flags, concrete, result, args, kwargs) if flags else result
 
     def _handle_float_flags(self, flags: int, concrete: ConcreteFunction, result: Any, args: Any, kwargs: Any) -> Any:
@@ -151,7 +153,7 @@ class CallDispatch(Generic[P, R]):
         if BUSY.value or not concrete.float_errors.must_rerun(flags):  # if BUSY is set, a tape has recorded the results
             self._stop_direct_calls(concrete)
             return result
-        self._is_time_valid = False  # the time of the call is not that of its graph
+        self._is_call_time_typical = False  # the time of the call is not that of its graph
         return self.python_function(*args, **kwargs)
 
     def _stop_direct_calls(self, concrete: ConcreteFunction) -> None:
@@ -262,7 +264,7 @@ class CallDispatch(Generic[P, R]):
 
     def _deferred_kind(self, call: Call) -> Any:
         """Return the kind of a call for which no trace fits, if the call is deferred; else None."""
-        if not self._is_timed:
+        if not self._times_calls:
             return None
         kind = kind_of(call.args, call.kwargs)
         return kind if self._is_deferred(kind) else None
@@ -280,10 +282,10 @@ class CallDispatch(Generic[P, R]):
         exact_kind = exact_kind_of(args, kwargs)  # before the call changes them
         start = clock()
         try:
-            return call_with_tape_tensors(self.python_function, args, kwargs)
+            return call_plain(self.python_function, args, kwargs)
         finally:
             presumption.record_deferred_call(kind, exact_kind, clock() - start)
-            self._is_time_valid = False  # the time of the call is not that of its graph
+            self._is_call_time_typical = False  # the time of the call is not that of its graph
             self._tiers.timing(kind).discount_call()
 
     def _apply_choice(self, timing: Timing, kind: Any) -> None:
@@ -301,7 +303,7 @@ class CallDispatch(Generic[P, R]):
         Only the entry is timed, because later calls go to it directly, without the other steps here.
         """
         attempts_before, start, seconds = self._attempt_count, clock(), 0.0
-        self._bailout.is_without_trace, self._bailout.doubtful_seconds, self._is_time_valid = False, 0.0, True
+        self._bailout.ran_plain, self._bailout.doubtful_seconds, self._is_call_time_typical = False, 0.0, True
         is_positional = not kwargs and len(args) <= self._signature.max_positional
         entries = native_entries(self._native_entries) if is_positional else ()  # their guards need no Python code
         try:
@@ -324,9 +326,9 @@ class CallDispatch(Generic[P, R]):
         finally:
             seconds = seconds or clock() - start
             has_traced = self._attempt_count != attempts_before
-            if self._is_time_valid and not has_traced and not timing.choice:
+            if self._is_call_time_typical and not has_traced and not timing.choice:
                 latest_trace = max(self._trace_cache.traces, key=lambda concrete: concrete.last_use, default=None)
-                run_trace = None if self._bailout.is_without_trace else latest_trace
+                run_trace = None if self._bailout.ran_plain else latest_trace
                 if run_trace is not None and not _may_sample_plain(run_trace, seconds):
                     timing.choice = GRAPH
                 elif latest_trace is None or not timing.record_run(latest_trace.number):
@@ -343,8 +345,8 @@ class CallDispatch(Generic[P, R]):
         Calls that are undone only for their warnings do not count.
         """
         if isinstance(error, Revoked):
-            self._is_time_valid = False  # the time of the call is not that of its graph
-        elif self._is_timed and not self._tiers.is_sampling():
+            self._is_call_time_typical = False  # the time of the call is not that of its graph
+        elif self._times_calls and not self._tiers.is_sampling():
             kind = kind_of(args, kwargs)
             if self._tiers.timing(kind).record_rerun(self._call_count_cell.value):
                 self._gate.open(0, GRAPH)

@@ -18,7 +18,7 @@ from autoconv.runtime.recording.tracebacks import find_place, place_at_definitio
 from autoconv.runtime.support.logs import log
 from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.runtime.support.spans import current_place
-from autoconv.runtime.tensors.numpy_behaviour import call_with_tape_tensors
+from autoconv.runtime.tensors.numpy_behaviour import call_plain
 from autoconv.tracing.api.active_traces import ReentersTrace, has_to_be_inlined, reenters_trace, tracing
 from autoconv.tracing.api.attributes import FunctionAttributes, record_package_attributes
 from autoconv.tracing.api.bound_methods import MethodBinding, TransientMethod
@@ -39,7 +39,7 @@ from autoconv.tracing.key.cache_key import Key, Reference, accepts
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.definition import Definition
 from autoconv.tracing.key.signature import Signature, is_method
-from autoconv.tracing.specialise.bailout import FREE_VALUE_TRACES, Bailout, TraceBudget
+from autoconv.tracing.specialise.bailout import Bailout, TraceBudget
 from autoconv.tracing.specialise.function_contract import FunctionContract
 from autoconv.tracing.specialise.retracing import find_call_counter
 from autoconv.tracing.specialise.session_contract import SessionContract
@@ -62,7 +62,7 @@ _NEW_OBJECTS_REASON = (
     "plain calls with the same values together have taken as long as a trace would. Pass the numbers and arrays that "
     "the objects hold, or reuse the objects"
 )
-_MANY_TRACES = 16  # a function with more traces runs calls plain whose key has its maximum, `TRACES_PER_KEY` traces
+_MANY_TRACES = 16  # in a function with more, calls run plain that fit none of the TRACES_PER_KEY traces of their key
 Q = ParamSpec("Q")  # the parameters of a method without `self`
 
 
@@ -109,18 +109,18 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         self._input_signature = self._signature.specs
         parameters = self._signature.python_signature.parameters
         self.donate = select_donated_names(options.donate, parameters, self._signature.name) if options.donate else ()
-        self._call_counter = find_call_counter(python_function)
+        counter = self._call_counter = find_call_counter(python_function)
         self._bailout = Bailout()
         self._initialise_binding(name)
         self._trace_cache = TraceCache()
         self._plain_reasons: BoundedDict[Key, tuple[str, Any]] = BoundedDict(MAX_KEYS)
         self._explanation = Explanation(self._signature.name)
         self._feedback = TraceFeedback(self._signature, self._explanation)
-        is_timed = contract.runs_plain and SETTINGS.tiers == "measured" and not self.donate and self.backend is None
-        if is_timed:  # all functions made from one `def` share their free traces, as all values of an argument do
-            self._call_counter.trace_budget = self._call_counter.trace_budget or TraceBudget(FREE_VALUE_TRACES)
-            self._bailout = Bailout(self._call_counter.trace_budget)
-        self._initialise_dispatch(self._call_counter.cell, is_timed, contract.runs_plain)
+        times_calls = contract.runs_plain and SETTINGS.tiers == "measured" and not self.donate and self.backend is None
+        if times_calls:  # to choose between graphs and plain Python; functions made from one `def` share a budget
+            counter.trace_budget = counter.trace_budget or TraceBudget(counts_all_traces=True)
+            self._bailout = Bailout(counter.trace_budget)
+        self._initialise_dispatch(counter.cell, times_calls=times_calls, checks_float_state=contract.runs_plain)
         self._trace_count, self._was_called = 0, False
         self._definition = Definition(python_function)
         record_package_attributes(self)
@@ -140,7 +140,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         """
         region = current_region()
         if SETTINGS.run_eagerly and region is None:
-            return call_with_tape_tensors(self.python_function, args, kwargs)
+            return call_plain(self.python_function, args, kwargs)
         if region is not None and (self._contract.effects_each_call or self._reenters_trace(region)):
             return self._inline_call(region, args, kwargs)
         if not self._definition.still_describes(self.python_function):  # the program has replaced parts of it
@@ -148,7 +148,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         self._signature.check_arity()
         self._call_counter.calls += 1
         if self._bailout.runs_unexamined(args, kwargs):
-            return call_with_tape_tensors(self.python_function, args, kwargs)
+            return call_plain(self.python_function, args, kwargs)
         hook_reason = find_hook_reason(self.python_function, args, kwargs) if self._contract.runs_plain else ""
         if hook_reason:
             return self._run_plain_unexamined(hook_reason, args, kwargs)
@@ -189,7 +189,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         """Run a call as plain Python, because examining its arguments would run code of the program."""
         self._explain_once(reason)
         self._bailout.record_plain_call(args)
-        return call_with_tape_tensors(self.python_function, args, kwargs)
+        return call_plain(self.python_function, args, kwargs)
 
     def _handle_unbindable(self, error: CannotFlatten) -> None:
         """Record why a call has no key and runs plain; raise ValueError under `function`."""
@@ -204,20 +204,21 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         """Run and record a call as plain Python; `call` is None if it has no key or its trace is not used."""
         if call is not None and call.deferred is not None:  # presumed to be faster as plain Python for now
             return self._run_deferred(call.deferred, args, kwargs)
-        if call is None or not self._bailout.is_doubtful(call):  # doubtful: plain runs took less time so far
+        # A call is doubtful as long as plain runs with its values have together taken less time than making a trace.
+        if call is None or not self._bailout.is_doubtful(call):
             self._bailout.record_plain_call(args)
             if call is not None and call.fault is not None:
                 return self._run_after_fault(call.fault, args, kwargs)
-            return call_with_tape_tensors(self.python_function, args, kwargs)
+            return call_plain(self.python_function, args, kwargs)
         start = time.perf_counter()
         try:
-            return call_with_tape_tensors(self.python_function, args, kwargs)
+            return call_plain(self.python_function, args, kwargs)
         finally:
             if self._bailout.record_doubtful_call(call, time.perf_counter() - start):
                 self._explain_once(_NEW_OBJECTS_REASON)
 
     def _explain_once(self, reason: str) -> None:
-        """Add a reason why calls run plain from now on to the explanation, with the line of the function."""
+        """Add to the explanation the reason why calls run plain from now on, with the line of the function."""
         code = getattr(self.python_function, "__code__", None)
         place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}: " if code is not None else ""
         # Reasons with the same beginning differ only in numbers.
@@ -230,15 +231,15 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         call.deferred = self._deferred_kind(call)
         if call.deferred is not None or self._bailout.is_doubtful(call):
             return False
-        reason = self._bailout.trace_budget.overspending_reason(self._call_counter.calls) if self._is_timed else ""
+        reason = self._bailout.trace_budget.overspending_reason(self._call_counter.calls) if self._times_calls else ""
         if reason:
             self._explain_once(reason)
         return not reason
 
     def _run_after_fault(self, fault: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a call as plain Python after a fault of its trace; the fault counts unless the program raises it, too."""
+        """Run a call plain after a fault, an internal error of its trace, which counts unless the program raises it."""
         try:
-            result = call_with_tape_tensors(self.python_function, args, kwargs)
+            result = call_plain(self.python_function, args, kwargs)
         except Exception as raised:
             if not is_program_error(fault, raised):
                 count_fault(self._explanation, fault)
@@ -267,13 +268,13 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
             failure = error
         else:
             still_observes_calls = self._feedback.observe_call(concrete, leaves)
-            self._is_time_valid = not still_observes_calls  # observed calls are slower than direct ones
-            if self._is_time_valid:
+            self._is_call_time_typical = not still_observes_calls  # observed calls are slower than direct ones
+            if self._is_call_time_typical:
                 self._make_first_direct(concrete)
             return self._check_float_flags(concrete, result, args, kwargs)
         if failure is not None:  # outside of the handler, or exceptions of the rerun would have it as context
             return self._rerun_plain(failure, args, kwargs)
-        return call_with_tape_tensors(self.python_function, args, kwargs)
+        return call_plain(self.python_function, args, kwargs)
 
     def _rerun_plain(self, error: BaseException, args: Any, kwargs: Any) -> Any:
         """Rerun, as plain Python, a call whose graph met a value that it cannot represent or ended with an error."""

@@ -53,7 +53,7 @@ class TraceMaker:
     python_function: Callable[..., Any]
     _contract: type[SessionContract]
     _reduce_retracing: bool
-    _is_timed: bool
+    _times_calls: bool
     _signature: Signature
     _trace_cache: TraceCache
     _feedback: TraceFeedback
@@ -154,7 +154,7 @@ class TraceMaker:
     def _bind_again(self, call: Call, restart: RestartTrace) -> NextStep:
         """Bind the call again, with the inputs or facts that the abandoned trace needs."""
         refusal_reason = self._feedback.refusal(call, restart)
-        if self._is_timed and call.restart_seconds > _MAX_RESTART_SECONDS:
+        if self._times_calls and call.restart_seconds > _MAX_RESTART_SECONDS:
             refusal_reason = refusal_reason or _SLOW_RESTARTS.format(call.restart_seconds)
         if refusal_reason:
             self._record_plain(call, refusal_reason, place=None)
@@ -198,7 +198,7 @@ class TraceMaker:
         budget, seconds = self._bailout.trace_budget, time.perf_counter() - start
         budget.count, budget.total_seconds = budget.count + 1, budget.total_seconds + seconds
         self._tiers.presumption.record_trace(kind_of(call.args, call.kwargs))
-        if self._is_for_object(call.key) or (self._is_timed and is_by_value(call)):
+        if self._is_for_object(call.key) or (self._times_calls and is_by_value(call)):
             budget.record_trace(call, seconds, self._call_counter)
 
     @contextmanager

@@ -32,9 +32,10 @@ Run = Callable[..., Any]
 
 
 def can_run_again(graph: Graph) -> bool:
-    """Return whether a failed run has no side effects: no output, no random number, no writes to existing objects.
+    """Return whether a run changes nothing that existed before it, so that a failed one needs no rollback.
 
-    A complete run may have some: its writes to arrays may be deferred to its end.
+    Then the graph has no output, draws only from random generators that it makes, and writes only to arrays and objects
+    that it makes.
     """
     lasting_effects = Effects.RANDOM if _is_self_contained(graph) else Effects.WRITE | Effects.RANDOM
     nodes = list(graph.walk())
@@ -54,7 +55,11 @@ def _is_lasting(node: Node, lasting_effects: Effects) -> bool:
 
 
 def has_no_lasting_effects(graph: Graph) -> bool:
-    """Return whether a complete run has no side effects: no output, no random number, no writes to existing objects."""
+    """Return whether a call that has run completely may run once more, as it has no side effects.
+
+    This test is stricter than `can_run_again`: the graph draws no random numbers at all, and has no operations on
+    Python objects if one of its inputs is mutable.
+    """
     if any(
         node.op.traits.prints or node.op.traits.irreversible or node.effects & Effects.RANDOM for node in graph.walk()
     ):
@@ -85,9 +90,9 @@ class Rollback:
     """The rollback of the writes of a graph's runs, for calls that have to rerun.
 
     `saved_positions` are the positions of the array parameters that are copied before each run. If `logs_objects` is
-    true, changes of Python objects are logged. If `may_abandon` is true, a run may end with one of `UNDONE_ERRORS`,
-    and raises such an error in place of an irreversible change. `save_states` saves the states of random generators
-    (see `state_saver`).
+    true, changes of Python objects are logged. If `may_abandon` is true, a run may end early with one of
+    `UNDONE_ERRORS`: its changes are undone, and the call reruns. Then an irreversible change raises such an error
+    instead of happening. `save_states` saves the states of random generators (see `state_saver`).
     """
 
     saved_positions: tuple[int, ...] = ()
@@ -96,13 +101,17 @@ class Rollback:
     save_states: Callable[[Iterable[Any]], SavedStates] | None = None
 
     def add_saved_arrays(self, form: CallForm | None) -> CallForm | None:
-        """Return the form of a call whose entry copies the saved arrays and restores them."""
+        """Return the call form of an entry that copies the saved arrays before each run, and restores them.
+
+        An entry is the native function for a user's call. Its CallForm states how the arguments and results of the call
+        are converted.
+        """
         if form is None or not self.saved_positions:
             return form
         return replace(form, saved=frozenset(self.saved_positions), restore=restore)
 
     def wrap(self, run: Run, entry: Run | None) -> tuple[Run, Run | None]:
-        """Wrap the run of a graph, and its entry for the form that `add_saved_arrays` returned."""
+        """Wrap the run of a graph, and its entry, which has the call form that `add_saved_arrays` returned."""
         if self.saved_positions:
             run = wrap_restoring(run, lambda values: [values[i] for i in self.saved_positions])
         if self.logs_objects:
@@ -124,12 +133,14 @@ def make_rollback(graph: Graph) -> Rollback:
     nodes = list(graph.walk())
     may_abandon = may_exceed_int64(graph) or any(may_change_kind(node) or may_run_user_code(node) for node in nodes)
     prints = any(node.op.traits.prints for node in nodes)
-    # Otherwise only errors of the program may need a rerun, which is offered where a log of objects undoes the run.
+    # If no run can be abandoned, only an error of the program may call for a rerun, and only a log of objects can undo
+    # that run.
     if not may_abandon and (array_positions or not has_objects or not can_undo(graph)):
         return Rollback()
     saved_positions = array_positions if has_objects else written_parameters(graph)
     save_states = state_saver(graph)
-    # The log also counts printed text and restores generators; without array parameters, it marks errors as undone.
+    # The log also counts printed text and restores generators. Where no arrays are saved, it is the log, not `restore`,
+    # that sets `_autoconv_undone`.
     logs_objects = has_objects or prints or not array_positions or save_states is not None
     return Rollback(tuple(saved_positions), logs_objects, may_abandon, save_states)
 

@@ -10,7 +10,7 @@ from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.cache_key import Key, ObjectKey, SpecKey, TensorKey, VariableKey
 
 _ITEM_TYPES = {  # `ObjectKey.item_kind` -> type of a Python number of that class
-    kind: TensorType(dtype, (), True) for kind, dtype in (("int", int64), ("float", float64), ("bool", bool_))
+    kind: TensorType(dtype, (), weak=True) for kind, dtype in (("int", int64), ("float", float64), ("bool", bool_))
 }
 
 

@@ -89,17 +89,17 @@ class TracingBudget:
 
     A trace runs an iteration some fifty times as slowly as Python does, and a call some five hundred times. A node
     takes longer to compile than most ops take to run. A call whose trace exceeds one of `WORK_LIMITS` runs plain. If
-    `is_timed` is true, so does one that takes longer than `SECONDS_LIMIT` to record. `is_of_values` is true if other
-    values of the arguments, such as texts, need another trace. Calling the budget counts one `unit`, a key of
-    `WORK_LIMITS`.
+    `times_calls` is true (see `tiers`), so does one that takes longer than `SECONDS_LIMIT` to record. `is_of_values` is
+    true if other values of the arguments, such as texts, need another trace. Calling the budget counts one `unit`, a
+    key of `WORK_LIMITS`.
     """
 
     __slots__ = ("_end", "_limits", "counts")
 
-    def __init__(self, is_timed: bool, is_of_values: bool = False) -> None:
-        self._limits = WORK_LIMITS | (_LIMITS_OF_VALUE_TRACES if is_timed and is_of_values else {})
+    def __init__(self, *, times_calls: bool, is_of_values: bool = False) -> None:
+        self._limits = WORK_LIMITS | (_LIMITS_OF_VALUE_TRACES if times_calls and is_of_values else {})
         self.counts = dict.fromkeys(WORK_LIMITS, 0)
-        self._end = time.thread_time() + SECONDS_LIMIT if is_timed else None
+        self._end = time.thread_time() + SECONDS_LIMIT if times_calls else None
 
     def __call__(self, unit: str) -> None:
         count = self.counts[unit] = self.counts[unit] + 1

@@ -121,7 +121,7 @@ def _is_read_by_strides(array: Any) -> bool:
 
 
 _NUMBER_KEYS = {
-    number_class: TensorKey(TensorType(weak_dtype(number_class()), (), True), "number")
+    number_class: TensorKey(TensorType(weak_dtype(number_class()), (), weak=True), "number")
     for number_class in (bool, int, float, complex)
 }
 _LITERAL_TYPES = frozenset({str, bytes, type(None)})

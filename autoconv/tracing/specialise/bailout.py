@@ -23,9 +23,9 @@ from autoconv.tracing.specialise.retracing import CallCounter
 _MIN_CONSECUTIVE_CALLS = 8  # consecutive plain calls before the examination of further ones is skipped
 _MAX_SKIPPED_CALLS = 64  # consecutive calls that run plain without examination
 _MAX_KEYS = 256  # exact keys, and patterns, whose seconds are kept
-# Traces of one pattern that are made at once; later calls with further values are doubtful. The first number holds for
-# traces in a row. The second holds for all traces of the pattern, in functions whose calls are timed.
-_FREE_CONSECUTIVE_TRACES, FREE_VALUE_TRACES = 8, 2
+# Traces of one pattern that are made without waiting; later calls with further values are doubtful.
+_FREE_CONSECUTIVE_TRACES = 8  # in a row, in functions whose calls are not timed
+_FREE_TRACES_IN_ALL = 2  # in all, in functions whose calls are timed
 _FREE_TRACES = 16  # traces of a function that are allowed whatever its number of calls
 # Traces and seconds of tracing after which a function counts as one with slow traces.
 _FREE_SLOW_TRACES, _FREE_SECONDS = 4, 20.0
@@ -40,13 +40,13 @@ class Bailout:
 
     __slots__ = (
         "_argument_classes", "_consecutive_plain_calls", "_plain_seconds", "_skips_left", "doubtful_seconds",
-        "is_without_trace", "trace_budget",
+        "ran_plain", "trace_budget",
     )  # fmt: skip
 
     def __init__(self, trace_budget: TraceBudget | None = None) -> None:
         self.trace_budget = TraceBudget() if trace_budget is None else trace_budget
         self._argument_classes: tuple[type, ...] = ()
-        self.is_without_trace = False  # whether the last call was examined and ran as plain Python
+        self.ran_plain = False  # whether the last call ran as plain Python
         self.doubtful_seconds = 0.0  # seconds that the last call took as plain Python, if it was doubtful
         self._consecutive_plain_calls = 0
         self._skips_left = 0  # further calls to run plain without examination
@@ -57,12 +57,12 @@ class Bailout:
         if not self._skips_left or kwargs or tuple(map(type, args)) != self._argument_classes:
             return False
         self._skips_left -= 1
-        self.is_without_trace = True
+        self.ran_plain = True
         return True
 
     def record_plain_call(self, args: tuple[Any, ...]) -> None:
         """Record an examined call that ran as plain Python; after several, skip the examination of the next ones."""
-        self.is_without_trace = True
+        self.ran_plain = True
         classes = tuple(map(type, args))
         self._consecutive_plain_calls = self._consecutive_plain_calls + 1 if classes == self._argument_classes else 1
         self._argument_classes = classes
@@ -70,7 +70,7 @@ class Bailout:
             self._skips_left = min(1 << (self._consecutive_plain_calls - _MIN_CONSECUTIVE_CALLS), _MAX_SKIPPED_CALLS)
 
     def record_graph_call(self) -> None:
-        self.is_without_trace = False
+        self.ran_plain = False
         self._consecutive_plain_calls = self._skips_left = 0
 
     def is_doubtful(self, call: Call) -> bool:
@@ -83,7 +83,7 @@ class Bailout:
 
     def record_doubtful_call(self, call: Call, seconds: float) -> bool:
         """Record the plain duration of a doubtful call; return whether it was the first one."""
-        self.is_without_trace, self.doubtful_seconds = True, seconds
+        self.ran_plain, self.doubtful_seconds = True, seconds
         is_first, key = not self._plain_seconds, _exact_key(call)
         self._plain_seconds[key] = self._plain_seconds.get(key, 0.0) + seconds
         self.trace_budget.record_plain_seconds(call, seconds)
@@ -94,16 +94,18 @@ class TraceBudget:
     """The cost of a function's traces, and the limits for further ones.
 
     A pattern is shared by calls that differ only in values (see `_pattern`). After `free_traces` traces of one pattern,
-    calls with further values are doubtful. `count` and `total_seconds` are the number and the seconds of all traces.
+    calls with further values are doubtful. If `counts_all_traces` is true, all traces of the pattern count, otherwise
+    only those in a row. `count` and `total_seconds` are the number and the seconds of all traces.
     """
 
     __slots__ = (
         "_calls_at_trace", "_consecutive_traces", "_counter_at_trace", "_mean_seconds", "_traces", "count",
-        "free_traces", "total_seconds",
+        "counts_all_traces", "free_traces", "total_seconds",
     )  # fmt: skip
 
-    def __init__(self, free_traces: int = _FREE_CONSECUTIVE_TRACES) -> None:
-        self.free_traces = free_traces
+    def __init__(self, *, counts_all_traces: bool = False) -> None:
+        self.counts_all_traces = counts_all_traces
+        self.free_traces = _FREE_TRACES_IN_ALL if counts_all_traces else _FREE_CONSECUTIVE_TRACES
         self.count, self.total_seconds = 0, 0.0
         # The latest pattern, the number of its consecutive traces, and their seconds.
         self._consecutive_traces: tuple[Any, int, float] = None, 0, 0.0
@@ -120,7 +122,7 @@ class TraceBudget:
         is_same_counter = previous is counter  # then the traced call itself is among the calls since the latest trace
         calls_without_trace = 0 if previous is None else previous.calls - self._calls_at_trace - is_same_counter
         self._counter_at_trace, self._calls_at_trace = counter, counter.calls
-        if self.free_traces < _FREE_CONSECUTIVE_TRACES:
+        if self.counts_all_traces:
             count, total_seconds = self._traces.get(pattern, (0, 0.0))
         else:
             previous_pattern, count, total_seconds = self._consecutive_traces

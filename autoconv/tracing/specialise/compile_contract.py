@@ -88,7 +88,8 @@ class CompileContract(SessionContract):
         trace.attributes_holding_objects = {name for kind, name in call.facts if kind == "holder"}
         trace.classes_made_in_graph = frozenset(name for kind, name in call.facts if kind == "class")
         is_of_values = bool(key.leaves) and all(isinstance(leaf, Literal) for leaf in key.leaves)
-        call.tracing_budget = call.tracing_budget or TracingBudget(SETTINGS.tiers == "measured", is_of_values)
+        times_calls = SETTINGS.tiers == "measured"
+        call.tracing_budget = call.tracing_budget or TracingBudget(times_calls=times_calls, is_of_values=is_of_values)
         call.tracing_budget(ATTEMPT)  # counts this attempt
         self._budget: TracingBudget = call.tracing_budget
         self.write_monitor = WriteMonitor(trace, call, self.guards)

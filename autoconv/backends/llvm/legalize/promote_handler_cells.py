@@ -287,7 +287,7 @@ def _has_type(value: Value, type_: Type, ignores_weakness: bool) -> bool:
     if value.node is not None and value.node.op.name == "object_box":
         return _are_equal(value.node.inputs[0].type, type_, ignores_weakness)
     number, dtype = constant_of(value), _DTYPES.get(type(constant_of(value)))
-    if dtype is None or not _are_equal(TensorType(dtype, (), True), type_, ignores_weakness):
+    if dtype is None or not _are_equal(TensorType(dtype, (), weak=True), type_, ignores_weakness):
         return False
     return dtype is not int64 or is_within_int64((number, number))
 

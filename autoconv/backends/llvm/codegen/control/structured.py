@@ -39,7 +39,10 @@ def _is_last_use(region: LoweringContext, node: Node, value: Value) -> bool:
 
 
 def _owned_or_borrowed(region: LoweringContext, node: Node, inputs: Sequence[Value]) -> list[Native]:
-    """Return the inputs as arguments of a region: owned if this node is their last use, else borrowed."""
+    """Return the inputs as arguments of a region.
+
+    Objects are owned if this node is their last use, otherwise borrowed. Arrays are always borrowed.
+    """
     arguments: list[Native] = []
     for value in inputs:
         representation = region.representation_of(value)
@@ -74,8 +77,9 @@ def write_cond(region: LoweringContext, node: Node) -> None:
 def _write_selection(region: LoweringContext, node: Node, bound: int) -> list[Native]:
     """Write both forms of a condition, and a test that chooses one.
 
-    If all operands are within the bound, both arms are computed and the results selected. Otherwise the code branches
-    to one arm.
+    `bound` is a magnitude of the operands within which neither arm can overflow 64 bits (see `operand_bound`). If all
+    operands are within it, both arms are computed without tests for overflow and the results selected. Otherwise the
+    code branches to one arm.
     """
     out, b = region.out, ElementWriter(region.out)
     large_label, small_label, done_label = out.label("large"), out.label("small"), out.label("joined")
@@ -134,6 +138,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
     counter = counter_of(node)
     is_short = not is_slow and _has_short_trip_count(node)
     weight = None if is_slow or is_short else _chunked_weight(counter, body)
+    # Running totals: sums of NumPy's int64, whose overflow is checked per chunk, not per addition.
     totals = running_totals(body, state_count) if is_short or weight is not None else {}
     check_totals(region, [initial_state[position] for position in totals.values()])
     outer_totals, region.body.running_totals = region.body.running_totals, region.body.running_totals | totals.keys()
@@ -165,7 +170,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
     outputs = region.write_nested(body, [*state, *captures])
     store_outputs(region, cells, body.parameters[:state_count], body.outputs, outputs)
     if chunk is None and not is_short:
-        # At the end of the body, beside the test, which LLVM moves to the end of a loop with a short body.
+        # The poll is at the end of the body, next to the test: LLVM moves the test there if the body is short.
         region.body.poll(often=is_slow)
     out.branch_back(head_label, independent_loop(scopes.access_group) if is_independent else ALIGNED)
     scopes.access_group = outer_group
@@ -254,7 +259,8 @@ def _begin_chunk(
 ) -> _Chunk:
     """Strip-mine a loop of short iterations into chunks, each preceded by one poll and a check of the running totals.
 
-    An iteration of `weight` w takes about as long as w iterations of weight 1. `totals` are positions in the state.
+    An iteration of `weight` w takes about as long as w iterations of weight 1. `totals` are the positions of the
+    running totals (see `running_totals`) in the state.
     """
     out = region.out
     b = ElementWriter(out)
