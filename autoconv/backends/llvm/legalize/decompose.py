@@ -39,7 +39,7 @@ def is_composite(node: Node) -> bool:
 
 
 def _may_expand(node: Node) -> bool:
-    has_rule = node.op.name in _RULES or node.op.name in _IDENTITIES
+    has_rule = node.op.name in _RULES or node.op.name in _IDENTITIES or node.op.name == "custom_gradient"
     has_rule |= _is_long_filled_constant(node) or _is_array_update(node)
     return has_rule or any(map(_is_empty_list, node.inputs))
 
@@ -52,6 +52,9 @@ def _expand_node(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value
         return copy_node(copy, node, operands, [clone(region, _expand_node) for region in node.regions]).results
     if node.op.name in _IDENTITIES and inputs[0].type == node.results[0].type:
         return inputs
+    if node.op.name == "custom_gradient":  # its region is only for differentiation
+        start = node.attributes["argument_count"]
+        return inputs[start : start + node.attributes["result_count"]]
     if _is_long_filled_constant(node):
         return [_fill_constant(GraphBuilder(copy, node.span), node)]
     if _is_array_update(node):
