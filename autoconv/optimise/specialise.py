@@ -288,6 +288,10 @@ def _specialise_control(copy: Graph, node: Node, inputs: list[Value], sizes: Siz
         regions = [_specialise_graph(region, types[1:], sizes, inputs[1:]) for region in node.regions]
     elif name == "call":
         regions = [_specialise_graph(region, types, sizes, inputs) for region in node.regions]
+    elif name == "custom_gradient":  # its region takes the cotangents of the results, and the captures
+        start = node.attributes["argument_count"]
+        captures = inputs[start + node.attributes["result_count"] :]
+        regions = [_specialise_graph(region, types[start:], sizes, captures) for region in node.regions]
     elif name == "try":
         try:
             regions = _specialise_try(node.regions, types, inputs, sizes)

@@ -205,3 +205,21 @@ def test_rows_are_clipped_and_scaled_as_rows():
     np.testing.assert_allclose(norm, 7**0.5, rtol=1e-6)
     np.testing.assert_allclose(found.values, np.array([[1.0, 2.0]]) / 7**0.5, rtol=1e-6)
     assert tf.scalar_mul(2.0, rows).values.numpy().tolist() == [[2.0, 4.0]] and clipped_ones.shape == (2,)
+
+
+def test_values_with_a_custom_gradient_keep_their_sizes() -> None:
+    """Code for any size, and the loops around the function, are as those without a custom gradient."""
+
+    @tf.custom_gradient
+    def scaled(x: Any) -> Any:
+        return tf.tanh(x), lambda upstream: upstream * 3.0
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 4])])
+    def flat(x: Any) -> Any:
+        y = scaled(x * 2.0) + 1.0
+        return tf.reshape(y, [tf.shape(y)[0] * 4])
+
+    for rows in (2, 5, 3):
+        x = np.linspace(-1, 1, rows * 4, dtype=np.float32).reshape(rows, 4)
+        np.testing.assert_allclose(flat(x), np.tanh(x * 2).ravel() + 1, rtol=1e-5)
+    assert "by kernels" not in flat.explain()

@@ -19,6 +19,7 @@ from autoconv.graph.types import ResourceType, TensorType
 from autoconv.ops.values.remote_array import RemoteArray
 from autoconv.optimise import optimise
 from autoconv.optimise.partition import Part, is_constant, partition, requested_devices
+from autoconv.tracing.execute.element_shapes import ElementGraph, takes_open_elements
 from autoconv.tracing.execute.symbolic_shapes import MultiShapeGraph, needs_shapes
 
 
@@ -35,6 +36,8 @@ def compile_placed(
         return PlacedGraph(graph, contract, backend=backend, requests=requests)
     if needs_shapes(graph, backend):
         return MultiShapeGraph(graph, contract, form, backend=backend)
+    if takes_open_elements(graph, backend):
+        return ElementGraph(graph, contract, backend)
     return compile_graph(graph, form, backend=backend)
 
 

@@ -31,6 +31,7 @@ _MAX_ENTRIES = 4  # native entries for single shapes that are tried before the a
 Shapes = tuple[tuple[int, ...], ...]
 Pattern = tuple[tuple[Dimension, ...], ...]
 IMMEDIATE_SHAPES = 3  # number of shapes that get code of their own at their first call, not when they recur
+HOT_CALLS = 4  # number of calls after which a shape is hot
 MAX_SHAPES = 16  # shapes with code of their own; others run the graph as traced, op by op
 MAX_PATTERNS = 4  # patterns with code for any size, or known to have none
 MAX_TRIES = 4  # shapes of a pattern that ops may refuse before the pattern counts as one without code for any size
@@ -74,19 +75,24 @@ class MultiShapeGraph:
     """A graph that is compiled for any size, or by shape. A call takes and returns a list of values.
 
     The choice of code affects results only by the order in which sums are added up. `compilations` counts compilations.
+    If it `compiles_hot_shapes`, the first shapes and those that recur often get code of their own, even where there is
+    code for any size.
     """
 
     holds_no_arguments = False
     sizes = None
 
     def __init__(
-        self, graph: Graph, contract: str, form: CallForm | None, pool_number: int = 0, backend: str | None = None
-    ) -> None:
+        self, graph: Graph, contract: str, form: CallForm | None, pool_number: int = 0, backend: str | None = None,
+        compiles_hot_shapes: bool = False,
+    ) -> None:  # fmt: skip
         self._graph = graph
         self._contract = contract
         self._form = form
         self._pool_number = pool_number
         self._backend = backend
+        self._compiles_hot_shapes = compiles_hot_shapes
+        self._call_counts: Counter[Shapes] = Counter()  # of shapes without code of their own
         self._open_entries: tuple[Callable[..., Any], ...] = ()  # entries of code for any size
         self._entries: tuple[Callable[..., Any], ...] = ()  # entries of code for single shapes
         self._open_positions = [i for i, value in enumerate(graph.parameters) if not is_static(value.type)]
@@ -107,12 +113,21 @@ class MultiShapeGraph:
 
     def _choose_code(self, shapes: Shapes) -> CompiledGraph:
         """Return the code that runs a call with these shapes, compiled now if necessary."""
+        if self._compiles_hot_shapes and self._is_hot(shapes):
+            return self._compile_shapes(shapes)
         open_code = self._find_or_compile_open_code(shapes)
         if open_code is not None and not open_code.kernel_ops:
             return open_code.run
         if self._gets_own_code(shapes):
             return self._compile_shapes(shapes)
         return self._compile_fallback() if open_code is None else open_code.run
+
+    def _is_hot(self, shapes: Shapes) -> bool:
+        """Return whether few shapes have code of their own yet, or these occurred often; count the call."""
+        if len(self._call_counts) < MAX_SEEN_SHAPES or shapes in self._call_counts:
+            self._call_counts[shapes] += 1
+        is_frequent = self._call_counts[shapes] > HOT_CALLS and len(self._runs) < MAX_SHAPES
+        return len(self._runs) < IMMEDIATE_SHAPES or is_frequent
 
     def _gets_own_code(self, shapes: Shapes) -> bool:
         """Return whether the shapes get code of their own: the first few do at once, others when they recur."""
