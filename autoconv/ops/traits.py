@@ -74,9 +74,10 @@ class Scatter:
     base: int | None = None
 
 
-SUM, PROD, MEAN = Reduction("sum", "add", 0), Reduction("prod", "multiply", 1), Reduction("mean", "add", 0)
-MAX, MIN = Reduction("max", "maximum", None), Reduction("min", "minimum", None)
-ANY, ALL = Reduction("any", "logical_or", False), Reduction("all", "logical_and", True)
+SUM, MEAN = Reduction("sum", "add", start=0), Reduction("mean", "add", start=0)
+PROD = Reduction("prod", "multiply", start=1)
+MAX, MIN = Reduction("max", "maximum", start=None), Reduction("min", "minimum", start=None)
+ANY, ALL = Reduction("any", "logical_or", start=False), Reduction("all", "logical_and", start=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,7 +82,7 @@ class SpaceToBatchPaddings(NamedTuple):
 def required_space_to_batch_paddings(
     input_shape: ShapeLike, block_shape: Any, base_paddings: Any = None, name: str | None = None
 ) -> SpaceToBatchPaddings:
-    """The paddings that make the sides multiples of the blocks, and the crops that remove the additional padding.
+    """The paddings that make the spatial axes multiples of the blocks, and the crops that remove the added padding.
 
     >>> result = autoconv.required_space_to_batch_paddings([5, 4], [2, 2])
     >>> result.paddings.numpy().tolist(), result.crops.numpy().tolist()

@@ -1,4 +1,4 @@
-"""Rules for lists of lists of numbers: the outer list stays a Python list; the inner ones, its rows, are typed lists.
+"""Rules for lists of lists of numbers: the outer list stays a Python list; the inner lists are typed lists.
 
 A rule sets the kinds of a node's results. It returns True if it supports the node, False if it does not, and None if
 that is not decided yet. After False the lists stay Python lists.
@@ -18,14 +18,14 @@ def _is_nested_list_with_index(kinds: Kinds, node: Node) -> bool | None:
     return None if index is None else is_index(index)
 
 
-def _mark_row_result(kinds: Kinds, node: Node) -> bool:
-    """Note that the result is a row of the first operand; return True, as a rule that supports the node."""
+def _mark_inner_list_result(kinds: Kinds, node: Node) -> bool:
+    """Note that the result is an inner list of the first operand; return True, as a rule that supports the node."""
     kinds.unify(kinds.alias_class(node.results[0]), kinds.content(node.inputs[0]))
     return True
 
 
-def _mark_list_of_same_rows(kinds: Kinds, node: Node, value: Value) -> bool:
-    """Note that the result is a new list of the rows of `value`; return False if that list is banned."""
+def _mark_list_of_same_inner_lists(kinds: Kinds, node: Node, value: Value) -> bool:
+    """Note that the result is a new list of the inner lists of `value`; return False if that list is banned."""
     item_class = kinds.mark_list(node)
     if item_class is None:
         return False
@@ -38,7 +38,7 @@ def _getitem_rule(kinds: Kinds, node: Node) -> bool | None:
     if kinds.kind_or_number_type(node.inputs[1]) == SLICE and kinds.is_nested_list(node.inputs[0]):
         return False  # the outer list stays a Python list, which needs a slice object, and a SLICE is none
     is_supported = _is_nested_list_with_index(kinds, node)
-    return _mark_row_result(kinds, node) if is_supported else is_supported
+    return _mark_inner_list_result(kinds, node) if is_supported else is_supported
 
 
 @nested_rule("object_method.pop")
@@ -47,7 +47,7 @@ def _pop_rule(kinds: Kinds, node: Node) -> bool | None:
         return False
     has_index = len(node.inputs) == 2
     is_supported = _is_nested_list_with_index(kinds, node) if has_index else kinds.is_nested_list(node.inputs[0])
-    return _mark_row_result(kinds, node) if is_supported else is_supported
+    return _mark_inner_list_result(kinds, node) if is_supported else is_supported
 
 
 @nested_rule("object_apply.setitem", "object_method.insert")
@@ -85,13 +85,13 @@ def _change_rule(kinds: Kinds, node: Node) -> bool | None:
 
 @nested_rule("object_method.copy", "object_apply.list")
 def _copy_rule(kinds: Kinds, node: Node) -> bool | None:
-    return len(node.inputs) == 1 and _mark_list_of_same_rows(kinds, node, node.inputs[0])
+    return len(node.inputs) == 1 and _mark_list_of_same_inner_lists(kinds, node, node.inputs[0])
 
 
 @nested_rule("object_apply.mul")
 def _mul_rule(kinds: Kinds, node: Node) -> bool | None:
     is_supported = _is_nested_list_with_index(kinds, node)
-    return _mark_list_of_same_rows(kinds, node, node.inputs[0]) if is_supported else is_supported
+    return _mark_list_of_same_inner_lists(kinds, node, node.inputs[0]) if is_supported else is_supported
 
 
 @nested_rule("object_defined")
