@@ -7,14 +7,14 @@ from collections.abc import Callable
 from autoconv.autodiff.conditionals import add_cotangent_parameters, cotangent_or_zeros, differentiated_results
 from autoconv.autodiff.cotangents import accumulate, conform, cotangent_type
 from autoconv.autodiff.dependence import varied_values
-from autoconv.autodiff.forward_backward import Level, UnconditionalLevel, extend_node, shallow_copy
+from autoconv.autodiff.forward_backward import Level, SingleRunLevel, extend_node, shallow_copy
 from autoconv.autodiff.recursion import reverse_recursion
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.ops.record import OPS
 
 
 def reverse_call(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
-    """Add a call of the backward graph; the values that this reads become further results of the called graph."""
+    """Add a call of the backward graph; forward values that it reads become further results of the forward graph."""
     if is_recursive(node):
         reverse_recursion(level, node, varied, backprop)
         return
@@ -27,7 +27,7 @@ def reverse_call(level: Level, node: Node, varied: set[Value], backprop: Callabl
         forward.outputs.append(value)
         return extend_node(node, node.inputs, node.regions, [value.type])[0]
 
-    child = UnconditionalLevel(
+    child = SingleRunLevel(
         level, forward, dict(zip(parameters_before, inputs, strict=True)), add_result, Graph(f"{forward.name}_back")
     )
     node.regions = (forward,)
@@ -56,6 +56,7 @@ def reverse_call(level: Level, node: Node, varied: set[Value], backprop: Callabl
 def reverse_custom(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
     """Add a call of the node's region, which is its gradient.
 
+    The node's inputs are its arguments, its results (which it passes through), and the captures of the region.
     The region maps the results' cotangents and captures to cotangents of the arguments at the positions `reached`.
     """
     (gradient,) = node.regions

@@ -8,8 +8,8 @@ only values that a gradient reads are stored. The kind of level determines how a
 - In an arm, a loop's body or an end of a try, captures are read from the enclosing level. Computed values are pushed
   onto a stack: a tensor list per value, threaded through all enclosing regions and popped in the backward pass
   (`Region`). So nested loops share one flat stack per value, and an arm that was not taken pushes nothing.
-- The graph of a call, which runs as often as the enclosing graph, returns the value as a further result
-  (`UnconditionalLevel`).
+- The graph of a call, or a try's body, which runs as often as the enclosing graph, returns it as a further result
+  (`SingleRunLevel`).
 """
 
 from __future__ import annotations
@@ -258,8 +258,8 @@ def _capture(captures: dict[Value, Value], graph: Graph, outer_value: Value) -> 
     return captures[outer_value]
 
 
-class UnconditionalLevel(Level):
-    """The level of a graph that runs once in each run of the enclosing level.
+class SingleRunLevel(Level):
+    """The level of a graph that runs once in each run of the enclosing level: of a call, or of a try's body.
 
     `add_result` returns a value of this graph as a value of the enclosing level. The backward graph is that of the
     enclosing level, or a separate one. In the latter case `captures` maps the values of the enclosing level that it

@@ -9,7 +9,7 @@ import numpy as np
 from autoconv.autodiff.conditionals import Arm, add_backward_cond, add_cotangent_parameters, differentiated_results
 from autoconv.autodiff.cotangents import accumulate, conform
 from autoconv.autodiff.dependence import varied_values
-from autoconv.autodiff.forward_backward import Level, Region, UnconditionalLevel, extend_node, shallow_copy
+from autoconv.autodiff.forward_backward import Level, Region, SingleRunLevel, extend_node, shallow_copy
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType
@@ -50,7 +50,7 @@ def _reverse_normal_end(
         leading_parameters.append(parameter)
         return parameter
 
-    body_level = UnconditionalLevel(child, body, dict(zip(body.parameters, captures, strict=True)), add_result)
+    body_level = SingleRunLevel(child, body, dict(zip(body.parameters, captures, strict=True)), add_result)
     input_pairs = zip(body.parameters, node.inputs, strict=True)
     varied_parameters = [parameter for parameter, value in input_pairs if value in varied]
     varied_in_body = varied_values(body, varied_parameters, level.heap)

@@ -147,7 +147,7 @@ def _parse_arguments(scanner: Scanner, values: dict[tuple[str, int], Value]) -> 
             scanner.expect(",")
         if scanner.is_at("%"):
             if attributes:
-                scanner.fail("an input stands before the attributes")
+                scanner.fail("inputs have to come before the attributes")
             inputs.append(_parse_reference(scanner, values))
             continue
         scanner.skip_space()
@@ -217,7 +217,7 @@ def _parse_span(scanner: Scanner) -> Span:
 
 
 def _parse_number(scanner: Scanner) -> int:
-    """Return a number of digits."""
+    """Parse a decimal integer."""
     digits = scanner.match(_NUMBER)
     if digits is None:
         scanner.fail(f"expected a number, found {scanner.next_text()}")

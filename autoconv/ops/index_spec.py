@@ -29,7 +29,7 @@ class Entry:
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """The numbers of the entry: integers, dimensions, None for a default, or INPUT."""
+        """The numbers of the entry: integers, symbolic sizes, None for a default, or INPUT."""
         return ()
 
     @property
@@ -59,7 +59,7 @@ class At(Entry):
 @attribute_class
 @dataclass(frozen=True, slots=True)
 class Slice(Entry):
-    """A slice; each bound is an integer, a dimension, None, or INPUT."""
+    """A slice; start, stop and step are integers, symbolic sizes, None, or INPUT."""
 
     dimension_count: ClassVar[int] = 1
     start: Any = None
@@ -156,8 +156,8 @@ def is_basic(spec: Spec) -> bool:
     return not any(isinstance(entry, (Gather, Mask)) for entry in spec)
 
 
-def has_only_static_entries(spec: Spec, *kinds: type[Entry]) -> bool:
-    """Return whether an index consists of entries of these kinds, and no bound of a slice is an operand."""
+def has_only_kinds(spec: Spec, *kinds: type[Entry]) -> bool:
+    """Return whether an index consists of entries of these kinds; slices have no operands, an `At` may have one."""
     return all(
         isinstance(entry, kinds) and not (isinstance(entry, Slice) and entry.operand_count) for entry in spec
     )
@@ -244,7 +244,10 @@ def _parse_bound(bound: Any, is_tensor: Callable[[Any], bool], operands: list[An
 
 
 def _is_mask(nested_list: Any, is_tensor: Callable[[Any], bool]) -> bool:
-    """Return whether a list of numbers and tensors is a mask: all are bools. With integers, bools are positions."""
+    """Return whether a list of numbers and tensors is a mask: all are bools.
+
+    If integers are among them, bools count as the positions 0 and 1.
+    """
     dtypes = [leaf.dtype if is_tensor(leaf) else np.asarray(leaf).dtype for leaf in _leaves(nested_list)]
     kinds = {as_dtype(dtype).numpy.kind for dtype in dtypes}
     if not kinds <= set("iub"):
@@ -267,7 +270,7 @@ def _has_tensor(items: Any, is_tensor: Callable[[Any], bool]) -> bool:
 
 
 class NotAnIndex(TypeError):
-    """An invalid index; `numpy_error` is NumPy's error for it, None for a tensor, which has no value in NumPy."""
+    """An invalid index; `numpy_error` is NumPy's error for it. It is None for a tensor: NumPy has no such case."""
 
     def __init__(self, message: str, numpy_error: Exception | None = None) -> None:
         super().__init__(message)

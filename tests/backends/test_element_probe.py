@@ -21,7 +21,7 @@ class RecordingWriter(ElementWriter):
         super().__init__(out)
         self.is_rare = self.fails = False
 
-    def fail(self, condition):
+    def fail_if(self, condition):
         self.fails = True
 
     def mark_rare(self, condition):

@@ -229,7 +229,7 @@ def test_span_is_readable() -> None:
         ("graph f(%x: int8[], %x: int8[]) {", "line 1, column 21: the name %x is taken already"),
         ("graph f() {\n  %a = nothing(): ()\n", "line 2, column 8: there is no op named 'nothing'"),
         ("graph f() {\n  %a = any(a=1, a=2): ()", "line 2, column 17: the attribute a is given twice"),
-        ("graph f(%x: int8[]) {\n  %a = any(a=1, %x): ()", "17: an input stands before the attributes"),
+        ("graph f(%x: int8[]) {\n  %a = any(a=1, %x): ()", "17: inputs have to come before the attributes"),
         ("graph f() {\n  %a = any(a=exit()): ()", "line 2, column 14: expected a type, found 'exit"),
         ("graph f() {\n  %a = any(a=(1)): ()", "a tuple of one item has a comma behind it"),
         ("graph f() {\n  %a = any(a=error(open)): ()", "line 2, column 20: open is no exception"),

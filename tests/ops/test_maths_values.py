@@ -221,7 +221,7 @@ def test_random_numbers() -> None:
     [
         ("add", [("float32", (2,)), ("int32", (2,))], {}, "has type int32 that does not match type float32"),
         ("add", [("float32", (2,)), ("float32", (3,))], {}, "do not broadcast"),
-        ("exp", [("int32", ())], {}, "exp takes floating tensors, found int32; cast first"),
+        ("exp", [("int32", ())], {}, "exp takes floating or complex tensors, found int32; cast first"),
         ("less", [("bool", ()), ("bool", ())], {}, "less takes integer or floating tensors"),
         ("logical_and", [("int32", ()), ("int32", ())], {}, "logical_and takes bool tensors, found int32"),
         ("reduce_sum", [("float32", (2,))], {"axis": (1,)}, "axis 1 is out of range"),

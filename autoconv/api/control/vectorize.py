@@ -22,7 +22,7 @@ from autoconv.graph.types import TensorType
 from autoconv.operators.calls.call import call as callable_for
 from autoconv.operators.control.iterables import leading_dimension
 from autoconv.operators.regions.region_body import unify_captures
-from autoconv.ops.index_spec import At, NewAxis, Rest, Slice, has_only_static_entries
+from autoconv.ops.index_spec import At, NewAxis, Rest, Slice, has_only_kinds
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.regions import current_region, new_trace, recording, subregion
 from autoconv.runtime.support.structure import Template, flatten, pack
@@ -266,7 +266,7 @@ def _reshape(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[boo
 
 def _get_item(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
     spec = node.attributes["spec"]
-    if len(inputs) != 1 or not has_only_static_entries(spec, At, Slice, NewAxis, Rest):
+    if len(inputs) != 1 or not has_only_kinds(spec, At, Slice, NewAxis, Rest):
         return None
     return apply("get_item", inputs[0], spec=(Slice(), *spec))
 

@@ -72,7 +72,10 @@ def tridiagonal_matmul(
 
 
 def dense(lower: Tensor, main: Tensor, upper: Tensor) -> Any:
-    """Return the tridiagonal matrices [..., n, n] of three diagonals [..., n] in the format "sequence"."""
+    """Return the tridiagonal matrices [..., n, n] of three diagonals [..., n] each, padded as in "sequence".
+
+    They are passed by ascending offset, as the op `tridiagonal_solve` takes them, not in the order of "sequence".
+    """
     above = apply("diag", get_item(upper, (..., slice(None, -1))), offset=1)
     below = apply("diag", get_item(lower, (..., slice(1, None))), offset=-1)
     diagonal: Any = apply("diag", main, offset=0)

@@ -151,7 +151,7 @@ def reduce_variance(
     """
     x = convert_to_tensor(input_tensor)
     if not x.dtype.is_differentiable:
-        raise TypeError(f"reduce_variance takes floating tensors, found {x.dtype.name}; cast first")
+        raise TypeError(f"reduce_variance takes floating or complex tensors, found {x.dtype.name}; cast first")
     deviation = apply("subtract", x, _reduce("reduce_mean", x, axis, keepdims=True, name=None))
     if x.dtype.is_complex:
         deviation = apply("abs", deviation)

@@ -34,7 +34,7 @@ _UNSIGNED_OF_SIZE = {dtype.size: dtype for dtype in _UNSIGNED_OF_SIGNED.values()
 class ElementWriter(NodeWriter):
     """A writer of elementwise functions: ONNX's operators, and compositions of them for functions that ONNX lacks."""
 
-    native_functions: ClassVar[Mapping[str, str]] = {
+    runtime_functions: ClassVar[Mapping[str, str]] = {
         "exp": "exponential", "log": "log", "sin": "sine", "cos": "cosine", "tanh": "tanh",
     }  # fmt: skip
 

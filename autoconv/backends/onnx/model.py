@@ -73,7 +73,7 @@ def to_onnx(
         producer_name="autoconv",
     )
     model.ir_version = min(model.ir_version, _MAX_IR_VERSION)
-    places = {f"place_{i}": place for i, place in enumerate(writer.locations, 1)}
+    places = {f"place_{i}": place for i, place in enumerate(writer.places, 1)}
     complex_names = [term.name for term, _ in inputs if term.dtype.is_complex]
     complex_names += [name for name, term in zip(output_names, outputs, strict=False) if term.dtype.is_complex]
     helper.set_model_props(model, {**places, COMPLEX_KEY: " ".join(complex_names)} if complex_names else places)

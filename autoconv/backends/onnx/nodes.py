@@ -68,12 +68,12 @@ class NodeWriter(Control):
     runtime = "ONNX"
     checks_positions = True
 
-    def __init__(self, capacity: int = 64) -> None:
-        self.capacity = capacity
+    def __init__(self, list_capacity: int = 64) -> None:
+        self.list_capacity = list_capacity
         self.opset = 21  # the oldest version of ONNX's operators that has those of nearly all models
         self.nodes: list[Record] = []
         self.constants: dict[str, np.ndarray] = {}  # by name
-        self.locations: list[str] = []
+        self.places: list[str] = []
         self.error_classes: list[ErrorClass] = []
         self.error_word: Term | None = None
         self._name_count = 0

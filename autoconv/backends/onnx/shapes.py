@@ -32,12 +32,12 @@ class ShapeWriter(ElementWriter):
     def as_size(self, number: Term) -> Term:
         return self.cast(number, int64)
 
-    def size_vector(self, x: Term) -> Term:
+    def shape_of(self, x: Term) -> Term:
         if static_shape(x.shape) is not None:
             return self.integers([int(size) for size in x.shape])
         return self.emit("Shape", [x], int64, (x.rank,))
 
-    def shape_vector(self, sizes: Sequence[Any]) -> Term:
+    def vector_of_sizes(self, sizes: Sequence[Any]) -> Term:
         """Return sizes as a vector of int64."""
         if all(isinstance(size, int) for size in sizes):
             return self.integers(list(sizes))
@@ -69,7 +69,7 @@ class ShapeWriter(ElementWriter):
         """Expand `x` to a shape with open sizes, which are taken from the other operands at run time."""
         for other in operands:
             if other is not x and other.shape != ():
-                x = self.emit("Expand", [x, self.size_vector(other)], x.dtype, shape)
+                x = self.emit("Expand", [x, self.shape_of(other)], x.dtype, shape)
         if x.shape != shape:
             x = Term(self, x.name, x.dtype, shape) if x.rank == len(shape) else x
         return x
@@ -80,7 +80,7 @@ class ShapeWriter(ElementWriter):
             return x
         if x.dtype.is_complex:
             return self.from_pairs(self.expand(self.as_pairs(x), (*shape, 2), None if sizes is None else [*sizes, 2]))
-        vector = self.shape_vector(list(shape) if sizes is None else list(sizes))
+        vector = self.vector_of_sizes(list(shape) if sizes is None else list(sizes))
         return self.emit("Expand", [x, vector], x.dtype, shape)
 
     def reshape(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
@@ -90,8 +90,8 @@ class ShapeWriter(ElementWriter):
         if x.dtype.is_complex:
             return self.from_pairs(self.reshape(self.as_pairs(x), (*shape, 2), None if sizes is None else [*sizes, 2]))
         if sizes is None and static_shape(shape) is None:
-            raise GraphUnfit("reshape", "an open size has no value here")
-        vector = self.shape_vector(list(shape) if sizes is None or static_shape(shape) is not None else list(sizes))
+            raise GraphUnfit("reshape", "the result has an open size, and nothing in the graph computes it")
+        vector = self.vector_of_sizes(list(shape) if sizes is None or static_shape(shape) is not None else list(sizes))
         return self.emit("Reshape", [x, vector], x.dtype, shape, allowzero=1)
 
     def transpose(self, x: Term, order: Sequence[int]) -> Term:
@@ -118,14 +118,14 @@ class ShapeWriter(ElementWriter):
         return self._slice(x, axis, self.integers([start]), self.integers([stop]), step, count)
 
     def dynamic_slice(self, x: Term, axis: int, start: Term, size: int) -> Term:
-        start_vector = self.shape_vector([start])
+        start_vector = self.vector_of_sizes([start])
         return self._slice(x, axis, start_vector, start_vector + size, 1, size)
 
     def open_slice(self, x: Term, axis: int, start: Any, stop: Any, step: Any) -> Term | None:
         if not (step is None or isinstance(step, int)):
             return None
-        start_vector = self.shape_vector([0 if start is None else start])
-        stop_vector = self.shape_vector([_AFTER_LAST if stop is None else stop])
+        start_vector = self.vector_of_sizes([0 if start is None else start])
+        stop_vector = self.vector_of_sizes([_AFTER_LAST if stop is None else stop])
         return self._slice(x, axis, start_vector, stop_vector, 1 if step is None else step, None)
 
     def open_stack(self, list_term: ListTerm) -> Term:
@@ -149,7 +149,7 @@ class ShapeWriter(ElementWriter):
         return self.emit("Pad", [x, self.integers([*low, *high]), value], x.dtype, shape, mode="constant")
 
     def open_pad(self, x: Term, value: Term, amounts: Term) -> Term:
-        self.fail(amounts < 0)
+        self.fail_if(amounts < 0)
         vector = self.reshape(self.transpose(amounts, [1, 0]), (2 * x.rank,))
         return self.emit("Pad", [x, vector, value], x.dtype, (None,) * x.rank, mode="constant")
 

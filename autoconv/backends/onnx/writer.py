@@ -18,7 +18,7 @@ _REDUCTIONS = {"add": "ReduceSum", "multiply": "ReduceProd", "maximum": "ReduceM
 
 
 class Writer(ShapeWriter):
-    """A writer of the nodes of a graph. The error word n > 0 means that the node at `locations[n - 1]` failed first."""
+    """A writer of the nodes of a graph. The error word n > 0 means that the node at `places[n - 1]` failed first."""
 
     def gather_nd(self, x: Term, indices: Term) -> Term:
         shape = (*indices.shape[:-1], *x.shape[indices.shape[-1] :])
@@ -136,14 +136,14 @@ class Writer(ShapeWriter):
             values, positions = self.sort(self.widen(x), axis, descending)
             return self.emit_cast(values, x.dtype), positions
         values, positions = self.new_term(x.dtype, x.shape), self.new_term(int64, x.shape)
-        count = self.shape_vector([self.size(x, axis)])
+        count = self.vector_of_sizes([self.size(x, axis)])
         attributes = {"axis": axis, "largest": int(descending), "sorted": 1}
         self.nodes.append(Record("TopK", (x.name, count.name), (values.name, positions.name), attributes))
         return values, positions
 
     def find_distinct(self, x: Term) -> list[Term]:
         if x.dtype.is_floating:
-            self.fail(self.is_nan(x))  # the runtime has no order for nan
+            self.fail_if(self.is_nan(x))  # the runtime has no order for nan
         if x.dtype in (*CAST_DTYPES, bool_, int32, bfloat16):
             wide_x = self.widen(x) if x.dtype is bfloat16 else self.cast(x, int64)
             values, *positions_and_counts = self.find_distinct(wide_x)

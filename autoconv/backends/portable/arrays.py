@@ -23,7 +23,7 @@ class Arrays:
     runtime = "the other runtime"
     condition_dtype = bool_
     checks_positions = False  # whether the runtime raises for a position out of range
-    capacity = 64  # the number of elements that a list of the graph may have
+    list_capacity = 64  # the number of elements that a list of the graph may have
 
     # ---- elements
 
@@ -75,7 +75,7 @@ class Arrays:
         """Convert a number to the dtype of open sizes."""
         raise NotImplementedError
 
-    def size_vector(self, x: Term) -> Term:
+    def shape_of(self, x: Term) -> Term:
         """Return the shape as a vector of integers."""
         raise NotImplementedError
 

@@ -1,6 +1,6 @@
 """The operations of a writer for control flow: blocks, branches, loops, and the error word.
 
-The error word is a number in the graph: 0, or n if the node at `locations[n - 1]` was the first one to fail.
+The error word is a number in the graph: 0, or n if the node at `places[n - 1]` was the first one to fail.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from autoconv.ops.elements import Rule, Step
 class Control(Rules):
     """Further operations of a writer: blocks, branches and loops, and the error word."""
 
-    node_location = ""  # op and span of the node being written, for errors
+    node_place = ""  # op and span of the node being written, for errors
     error_word: Term | None = None  # None before the first check
-    locations: list[str]  # op and span of each node that may fail
-    error_classes: list[ErrorClass]  # for each location: the class of the exception that Python raises
+    places: list[str]  # op and span of each node that may fail
+    error_classes: list[ErrorClass]  # for each place: the class of the exception that Python raises
     # In a `try`, of the node being written: the class of its failures, and the failures of other classes. Each of
     # these has a function that writes the condition on the operands under which the failure is of this class.
     error_class: ErrorClass = None
     causes: Sequence[tuple[ErrorClass, Callable[[], Term]]] = ()
 
-    def native_form(self, node: Node, operands: Sequence[Term]) -> Term | None:
+    def runtime_form(self, node: Node, operands: Sequence[Term]) -> Term | None:
         """Return the runtime's own form of an elementwise op, or None if it has none: then the op's rule is applied."""
         return None
 
@@ -37,7 +37,7 @@ class Control(Rules):
         return word if word is not None else self.constant(0, int32)
 
     def fail_where(self, condition: Term) -> None:
-        """Set the error word to the number of the node's location if the condition holds, unless it is set already."""
+        """Set the error word to the number of the node's place if the condition holds, unless it is set already."""
         for error_class, has_cause in self.causes:
             self._set_error_word(self.bits("and", has_cause(), condition), error_class)
         self._set_error_word(condition, self.error_class)
@@ -69,19 +69,19 @@ class Control(Rules):
         _, result, self.error_word = self.loop(has_next, double, state, self.error_word_or_zero(self.error_word))
         return result
 
-    def location_number(self, error_class: ErrorClass) -> int:
+    def place_number(self, error_class: ErrorClass) -> int:
         """Return the error word for failures, of a class, of the node being written."""
-        located_classes = list(zip(self.locations, self.error_classes, strict=True))
-        located_class = self.node_location, error_class
-        if located_class in located_classes:
-            return located_classes.index(located_class) + 1
-        self.locations.append(self.node_location)
+        placed_classes = list(zip(self.places, self.error_classes, strict=True))
+        placed_class = self.node_place, error_class
+        if placed_class in placed_classes:
+            return placed_classes.index(placed_class) + 1
+        self.places.append(self.node_place)
         self.error_classes.append(error_class)
-        return len(self.locations)
+        return len(self.places)
 
     def _set_error_word(self, condition: Term, error_class: ErrorClass) -> None:
         condition = self.reduce_any(condition) if condition.shape else condition
-        number = self.constant(self.location_number(error_class), int32)
+        number = self.constant(self.place_number(error_class), int32)
         earlier_word = self.error_word_or_zero(self.error_word)
         self.error_word = self.select(condition & earlier_word.same(0), number, earlier_word)
 

@@ -20,7 +20,7 @@ class Elementwise(Arrays):
 
     avoids_library_calls = False  # so that element rules call elementary functions by name, see `libm`
     # {name in the C library: name in StableHLO}, of functions that the runtime has; others are composed of operations.
-    native_functions: ClassVar[Mapping[str, str]] = {}
+    runtime_functions: ClassVar[Mapping[str, str]] = {}
 
     def term(self, value: Any, model: Term) -> Term:
         """Return an operand as an array; a number gets the dtype of `model`."""
@@ -127,8 +127,8 @@ class Elementwise(Arrays):
         (x,) = operands
         if name in ("log2", "log10"):
             return self.emit_unary("log", x) * (1 / math.log(2 if name == "log2" else 10))
-        if name in self.native_functions:
-            return self.emit_unary(self.native_functions[name], x)
+        if name in self.runtime_functions:
+            return self.emit_unary(self.runtime_functions[name], x)
         if name in ("asinh", "acosh", "atanh"):
             return self._inverse_hyperbolic(name, x)
         if name in ("sinh", "cosh"):
@@ -207,7 +207,7 @@ class Elementwise(Arrays):
         result = x - y
         return result, ((x ^ y) & (x ^ result)) < 0
 
-    def fail(self, condition: Term) -> None:
+    def fail_if(self, condition: Term) -> None:
         if condition.constant_value == 0:
             return
         self.fail_where(condition)

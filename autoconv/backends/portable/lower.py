@@ -100,7 +100,7 @@ class Lowering(Memory):
 
     def lower_node(self, node: Node, operands: list[Item]) -> Sequence[Item]:
         """Write a node, and return its results. Raises GraphUnfit if the runtime has no form for it."""
-        self.writer.node_location = f"{node.op.name} at {node.span}" if node.span is not None else node.op.name
+        self.writer.node_place = f"{node.op.name} at {node.span}" if node.span is not None else node.op.name
         self.writer.causes, self.writer.error_class, self.writer.is_in_try = (), None, self.try_depth > 0
         if self.try_depth and not node.regions:
             _, self.writer.error_class = message_and_class(node)
@@ -183,9 +183,9 @@ class Lowering(Memory):
         if not isinstance(result, TensorType):
             return None
         dtypes = {x.dtype for x in operands}
-        native_term = self.writer.native_form(node, operands)
-        if native_term is not None:
-            return native_term
+        runtime_term = self.writer.runtime_form(node, operands)
+        if runtime_term is not None:
+            return runtime_term
         if any(dtype.is_complex for dtype in dtypes) and node.op.name not in _COMPLEX_ELEMENT_OPS:
             return self._lower_complex_inverse(node, *operands) if node.op.name in INVERSES else None
         if result.dtype.is_complex and node.op.name not in _COMPLEX_ELEMENT_OPS:

@@ -70,7 +70,7 @@ def raise_again(writer: Control, node: Node, error: Any, *_: Any) -> list[Item] 
 def make_exception(writer: Control, node: Node, *_: Any) -> CaughtError:
     """Make an exception of a class, to be raised."""
     _message, error_class = message_and_class(node)
-    return CaughtError(writer.constant(writer.location_number(error_class), int32))
+    return CaughtError(writer.constant(writer.place_number(error_class), int32))
 
 
 def refuse_dict(writer: Control, node: Node, *_: Any) -> None:

@@ -103,7 +103,7 @@ class Rules(Elementwise):
         if vector is None or not self.can_be_sizes(vector) or not has_requested_sizes(node):
             return vector
         is_negative = vector < 0
-        self.fail(is_negative)
+        self.fail_if(is_negative)
         return self.select(is_negative, 0, vector)
 
     def flatten(self, x: Term) -> Term:

@@ -40,21 +40,21 @@ class ArrayWriter(Control):
     """Write the operations of a function's body. A term is an SSA value; a region may use values from outside it."""
 
     runtime = "StableHLO"
-    native_functions: ClassVar[Mapping[str, str]] = {
+    runtime_functions: ClassVar[Mapping[str, str]] = {
         "exp": "exponential", "expm1": "exponential_minus_one", "log": "log", "log1p": "log_plus_one", "sin": "sine",
         "cos": "cosine", "tan": "tan", "tanh": "tanh", "cbrt": "cbrt",
     }  # fmt: skip
 
-    def __init__(self, capacity: int = 64) -> None:
-        self.capacity = capacity
+    def __init__(self, list_capacity: int = 64) -> None:
+        self.list_capacity = list_capacity
         self.lines: list[str] = []
         self.indent = "    "
         self._name_count = 0
         # Constants by their text: those of the function, then those of each region that is being written.
         self._constants: list[dict[str, Term]] = [{}]
-        self.locations: list[str] = []
+        self.places: list[str] = []
         self.error_classes: list[ErrorClass] = []
-        self.node_location = ""
+        self.node_place = ""
         self.error_word: Term | None = None
 
     # ---- text
@@ -75,7 +75,7 @@ class ArrayWriter(Control):
     ) -> Term:
         """Write an operation with one result, see `emit_all`; return the result."""
         (result,) = self.emit_all(op, operands, [(dtype, tuple(shape))], properties, regions)
-        return self._follows_from(operands, result) if op in _SIZE_OPS else result
+        return self._mark_size_expression(operands, result) if op in _SIZE_OPS else result
 
     def emit_all(
         self, op: str, operands: Sequence[Term], results: Sequence[tuple[DType, tuple[Any, ...]]],
@@ -84,7 +84,7 @@ class ArrayWriter(Control):
         """Write an operation with results of these dtypes and shapes; return the results.
 
         `properties` is the text of its properties, and `regions` has the lines of each of its regions. Common
-        operations have StableHLO's short form, which is half as long as MLIR's generic form, that of the others.
+        operations have StableHLO's short form. Other operations have MLIR's generic form, which is twice as long.
         """
         name = self.new_name()
         count = len(results)
@@ -112,7 +112,7 @@ class ArrayWriter(Control):
         names = [f"{name}#{i}" for i in range(count)] if count > 1 else [name]
         return [Term(self, text, dtype, shape) for text, (dtype, shape) in zip(names, results, strict=False)]
 
-    def _follows_from(self, operands: Sequence[Term], result: Term) -> Term:
+    def _mark_size_expression(self, operands: Sequence[Term], result: Term) -> Term:
         """Mark the result of an operation as a size expression if all operands are size expressions; return it."""
         is_discrete = result.dtype.is_integer or result.dtype.is_bool
         result.is_size_expression = is_discrete and bool(operands) and all(x.is_size_expression for x in operands)
@@ -182,13 +182,13 @@ class ArrayWriter(Control):
         result, type_ = self.new_term(bool_, x.shape), tensor_type(x.dtype, x.shape)
         types = f"({type_}, {type_}) -> {tensor_type(bool_, x.shape)}"
         self.line(f"{result.name} = stablehlo.compare {_COMPARISONS[test]}, {x.name}, {y.name} : {types}")
-        return self._follows_from([x, y], result)
+        return self._mark_size_expression([x, y], result)
 
     def emit_select(self, condition: Term, x: Term, y: Term) -> Term:
         result = self.new_term(x.dtype, x.shape)
         types = f"{tensor_type(condition.dtype, condition.shape)}, {tensor_type(x.dtype, x.shape)}"
         self.line(f"{result.name} = stablehlo.select {condition.name}, {x.name}, {y.name} : {types}")
-        return self._follows_from([condition, x, y], result)
+        return self._mark_size_expression([condition, x, y], result)
 
     def emit_cast(self, x: Term, dtype: DType) -> Term:
         return self.emit("convert", [x], dtype, x.shape)
@@ -204,7 +204,7 @@ class ArrayWriter(Control):
     def zeros_like(self, x: Term) -> Term:
         return self.broadcast(self.constant(0, x.dtype), x)[0]
 
-    def native_form(self, node: Node, operands: Sequence[Term]) -> Term | None:
+    def runtime_form(self, node: Node, operands: Sequence[Term]) -> Term | None:
         """Write a function of complex numbers as one or a few operations; return None for other numbers."""
         return self._complex_function(node.op.name, operands) if operands[0].dtype.is_complex else None
 

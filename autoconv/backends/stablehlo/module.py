@@ -104,7 +104,7 @@ def to_stablehlo(
         _module_text(parameters, outputs, writer.lines, aliases),
         len(values),
         tuple(position for position, _ in lowered.written),
-        tuple(writer.locations),
+        tuple(writer.places),
         shares=lowered.shares_memory and not parts,
         types=types,
         parts=parts,

@@ -30,10 +30,10 @@ class ShapeWriter(ArrayWriter):
     def as_size(self, number: Term) -> Term:
         return self.cast(number, int32)
 
-    def size_vector(self, x: Term) -> Term:
-        return self.shape_vector(self.sizes(x))
+    def shape_of(self, x: Term) -> Term:
+        return self.vector_of_sizes(self.sizes(x))
 
-    def shape_vector(self, sizes: Sequence[Any]) -> Term:
+    def vector_of_sizes(self, sizes: Sequence[Any]) -> Term:
         """Return sizes as a vector of int32."""
         parts = [
             self.integers([size], int32) if isinstance(size, int) else self.emit("reshape", [size], int32, (1,))
@@ -76,7 +76,7 @@ class ShapeWriter(ArrayWriter):
         dimensions = f"broadcast_dimensions = array<i64{list_text(axes)}>"
         if all(isinstance(size, int) for size in shape) and all(isinstance(size, int) for size in x.shape):
             return self.emit("broadcast_in_dim", [x], x.dtype, shape, dimensions)
-        vector = self.shape_vector(shape if sizes is None else sizes)
+        vector = self.vector_of_sizes(shape if sizes is None else sizes)
         return self.emit("dynamic_broadcast_in_dim", [x, vector], x.dtype, shape, dimensions)
 
     def reshape(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
@@ -85,10 +85,10 @@ class ShapeWriter(ArrayWriter):
         if all(isinstance(size, int) for size in (*shape, *x.shape)):
             return self.emit("reshape", [x], x.dtype, shape)
         if all(isinstance(size, int) for size in shape):
-            return self.emit("dynamic_reshape", [x, self.shape_vector(shape)], x.dtype, shape)
+            return self.emit("dynamic_reshape", [x, self.vector_of_sizes(shape)], x.dtype, shape)
         if sizes is None:
-            raise GraphUnfit("reshape", "an open size has no value here")
-        return self.emit("dynamic_reshape", [x, self.shape_vector(sizes)], x.dtype, shape)
+            raise GraphUnfit("reshape", "the result has an open size, and nothing in the graph computes it")
+        return self.emit("dynamic_reshape", [x, self.vector_of_sizes(sizes)], x.dtype, shape)
 
     def transpose(self, x: Term, order: Sequence[int]) -> Term:
         if list(order) == list(range(x.rank)):
@@ -105,7 +105,7 @@ class ShapeWriter(ArrayWriter):
             starts, steps = [0] * x.rank, [1] * x.rank
             starts[axis], steps[axis] = start, step
             stops = [stop if i == axis else size for i, size in enumerate(self.sizes(x))]
-            return self._open_slices(x, self.integers(starts, int32), self.shape_vector(stops), steps, shape)
+            return self._open_slices(x, self.integers(starts, int32), self.vector_of_sizes(stops), steps, shape)
         starts = [start if i == axis else 0 for i in range(x.rank)]
         stops = [stop if i == axis else size for i, size in enumerate(x.shape)]
         steps = [step if i == axis else 1 for i in range(x.rank)]
@@ -128,7 +128,7 @@ class ShapeWriter(ArrayWriter):
         first = 0 if start is None else self._clip_bound(start, size)
         end = size if stop is None else self.binary("maximum", self._clip_bound(stop, size), first)
         starts, stops = (
-            self.shape_vector([bound if i == axis else whole_bound for i, whole_bound in enumerate(whole_bounds)])
+            self.vector_of_sizes([bound if i == axis else whole_bound for i, whole_bound in enumerate(whole_bounds)])
             for bound, whole_bounds in ((first, [0] * x.rank), (end, self.sizes(x)))
         )
         steps = [step if i == axis else 1 for i in range(x.rank)]
@@ -144,7 +144,7 @@ class ShapeWriter(ArrayWriter):
     def open_pad(self, x: Term, value: Term, amounts: Term) -> Term | None:
         if not self.can_be_sizes(amounts):
             return None
-        self.fail(amounts < 0)
+        self.fail_if(amounts < 0)
         low, high = (self.reshape(self.static_slice(amounts, 1, i, i + 1), (x.rank,)) for i in range(2))
         vectors = [low, high, self.integers([0] * x.rank, low.dtype)]
         return self.emit("dynamic_pad", [x, value, *vectors], x.dtype, [None] * x.rank)
@@ -156,8 +156,8 @@ class ShapeWriter(ArrayWriter):
         shape = tuple(size if i == axis else axis_size for i, axis_size in enumerate(x.shape))
         if static_shape(shape) is None:
             slice_sizes = [size if i == axis else axis_size for i, axis_size in enumerate(self.sizes(x))]
-            vector = self.shape_vector([self.as_size(start) if i == axis else 0 for i in range(x.rank)])
-            return self._open_slices(x, vector, vector + self.shape_vector(slice_sizes), [1] * x.rank, shape)
+            vector = self.vector_of_sizes([self.as_size(start) if i == axis else 0 for i in range(x.rank)])
+            return self._open_slices(x, vector, vector + self.vector_of_sizes(slice_sizes), [1] * x.rank, shape)
         zero = self.constant(0, start.dtype)
         starts = [start if i == axis else zero for i in range(x.rank)]
         return self.emit("dynamic_slice", [x, *starts], x.dtype, shape, f"slice_sizes = array<i64{list_text(shape)}>")
@@ -204,5 +204,5 @@ class ShapeWriter(ArrayWriter):
         if all(isinstance(size, int) for size in shape):
             return self.emit("iota", [], dtype, shape, f"iota_dimension = {axis} : i64")
         if sizes is None:
-            raise GraphUnfit("iota", "an open size has no value here")
-        return self.emit("dynamic_iota", [self.shape_vector(sizes)], dtype, shape, f"iota_dimension = {axis} : i64")
+            raise GraphUnfit("iota", "the result has an open size, and nothing in the graph computes it")
+        return self.emit("dynamic_iota", [self.vector_of_sizes(sizes)], dtype, shape, f"iota_dimension = {axis} : i64")

@@ -14,7 +14,7 @@ from autoconv.graph.dtypes import complex64, complex128, int32, int64
 
 
 class Writer(ShapeWriter):
-    """Write the body of a function. The error word n > 0 means that the node at `locations[n - 1]` failed first."""
+    """Write the body of a function. The error word n > 0 means that the node at `places[n - 1]` failed first."""
 
     def gather_nd(self, x: Term, indices: Term) -> Term:
         depth, batch_rank = indices.shape[-1], indices.rank - 1
@@ -27,7 +27,7 @@ class Writer(ShapeWriter):
         properties = f"dimension_numbers = #stablehlo.gather<{dimension_numbers}>, indices_are_sorted = false"
         shape = (*indices.shape[:-1], *slice_sizes)
         if None in slice_sizes:
-            sizes = self.shape_vector([*[1] * depth, *self.sizes(x)[depth:]])
+            sizes = self.vector_of_sizes([*[1] * depth, *self.sizes(x)[depth:]])
             return self.emit("dynamic_gather", [x, indices, sizes], x.dtype, shape, properties)
         properties += f", slice_sizes = array<i64{list_text([1] * depth + list(slice_sizes))}>"
         return self.emit("gather", [x, indices], x.dtype, shape, properties)

@@ -19,7 +19,7 @@ from autoconv.operators.values.library_functions import refuse
 from autoconv.operators.values.random_methods import random_source
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.recording.program_reads import mark_library_sources
+from autoconv.runtime.recording.program_reads import treat_as_program
 from autoconv.runtime.support.trace_callables import callable_while_tracing
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import as_tensor
@@ -164,7 +164,7 @@ def rerun_plain_unless(condition: TensorLike, reason: str) -> None:
     dispatch.apply("assert_true", condition, message=(reason,), failure="assumption")
 
 
-mark_library_sources(__file__)
+treat_as_program(__file__)
 # Python code that computes what each function of NumPy computes.
 SOURCE_BY_FUNCTION: dict[Any, Callable[..., Any]] = {
     np.apply_along_axis: apply_along_axis, np.piecewise: piecewise, np.fromiter: fromiter,

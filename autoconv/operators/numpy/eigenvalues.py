@@ -1,4 +1,4 @@
-"""Eigenvalues as Python code, which is converted: NumPy returns real numbers where all eigenvalues are real."""
+"""`eig` and `eigvals` in Python that autoconv converts: whether NumPy's results are real depends on the values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EigResult: Any = np.linalg._linalg.EigResult  # type: ignore[attr-defined]
 
 @callable_while_tracing
 def complex_results(function: Callable[..., object], a: ArrayLike) -> Any:
-    """Return the results of a function of eigenvalues as complex numbers."""
+    """Apply the op for `eig` or `eigvals`, whose results are always complex."""
     return wrap_new_arrays(call_implementation(function, load_elements(a)))
 
 

@@ -1,4 +1,4 @@
-"""The marker in converted modules on disk, which refers to the source of their conversion."""
+"""`__autoconv__`, the object in converted modules that maps their code to the original file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class ConvertedModule:
     def came_from(self, source: str, digest: str, lines: str, generated: str) -> None:
         """Relocate the module's code to the lines of its original file, if that is still there unchanged.
 
-        `source` is relative to the converted file; `digest` is a prefix of the SHA-256 of its bytes in hexadecimal.
+        Generated modules call this at their end. `source` is relative to the converted file; `digest` is a prefix of
+        the SHA-256 of its bytes in hexadecimal.
         `lines` encodes the original line of each line, and `generated` has the names of generated functions.
         """
         module = sys.modules.get(self.name)
@@ -61,7 +62,7 @@ def module(name: str) -> ConvertedModule:
 
 
 def _functions(namespace: Any, file: str) -> Iterator[types.FunctionType]:
-    """Yield the functions of a module: its own, those of its classes, and those inside decorators."""
+    """Yield the functions of a module: its own, those of its classes, and those that decorators wrap."""
     pending_values: list[Any] = list(namespace.values())
     seen_ids: set[int] = set()
     while pending_values:

@@ -23,7 +23,7 @@ _EFFECT_FREE_OPCODES = (
     "PUSH_NULL", "RESUME", "RETURN_", "SEND", "STORE_FAST", "SWAP", "TO_BOOL", "UNARY_", "UNPACK_SEQUENCE",
     "YIELD_VALUE",
 )  # fmt: skip
-_PURE_TYPES = (type, int, float, str, type(NotImplemented))
+_LOADABLE_CONSTANT_TYPES = (type, int, float, str, type(NotImplemented))
 
 
 def only_reads(method: Callable[..., Any]) -> bool:
@@ -46,7 +46,7 @@ def only_reads(method: Callable[..., Any]) -> bool:
             is_builtin = getattr(builtins, str(instruction.argval), None) is value
             is_allowed_builtin = is_builtin and instruction.argval in _ALLOWED_BUILTINS
             is_called = opcode == "LOAD_GLOBAL" and bool((instruction.arg or 0) & 1)  # the bit announces a call
-            if not is_allowed_builtin and (is_called or not isinstance(value, _PURE_TYPES)):
+            if not is_allowed_builtin and (is_called or not isinstance(value, _LOADABLE_CONSTANT_TYPES)):
                 return False
         if opcode == "LOAD_ATTR" and _loads_method(instruction):
             return False
@@ -60,7 +60,7 @@ def only_returns_iter(method: FunctionType) -> bool:
     return not has_branches and names <= {"iter"} and only_reads(method)
 
 
-# Opcodes, besides jumps, that depend on values.
+# Opcodes, besides jumps, that compare, iterate or yield: their outcome may differ between calls.
 _VALUE_DEPENDENT_OPCODES = ("IS_OP", "CONTAINS_OP", "COMPARE_OP", "YIELD_VALUE", "FOR_ITER")
 
 
@@ -73,8 +73,8 @@ def may_write(method: FunctionType, classes: Iterable[type]) -> bool:
     """Return whether a method, or a function that it calls, assigns to an attribute, an item or an outer name.
 
     Conservative: functions are found by their global and outer names. Methods are found by their names in `classes`, in
-    Python's own mutable classes, and in generators of random numbers. Code that initialises a new object may assign to
-    its attributes.
+    Python's own mutable classes, and in generators of random numbers. In an `__init__`,
+    attribute assignments do not count as writes, since the object is new.
     """
     seen_methods: set[Any] = set()
     pending_methods = [(method, False)]

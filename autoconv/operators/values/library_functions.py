@@ -24,7 +24,7 @@ from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import TRACED_TO_PLAIN
 from autoconv.runtime.objects.symbol_search import holds_symbols
-from autoconv.runtime.recording.program_reads import mark_library_sources
+from autoconv.runtime.recording.program_reads import treat_as_program
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.trace_callables import callable_while_tracing
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -378,7 +378,7 @@ def ndenumerate(arr: ArrayLike) -> Iterator[tuple[tuple[int, ...], Any]]:
     return generate()
 
 
-mark_library_sources(__file__)
+treat_as_program(__file__)
 # Python code that computes what each function of the library computes.
 SOURCE_BY_FUNCTION: dict[Any, Callable[..., Any]] = {
     itertools.accumulate: accumulate, itertools.chain: chain, itertools.chain.from_iterable: chain_from_iterable,

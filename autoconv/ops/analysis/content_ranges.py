@@ -5,8 +5,8 @@
 
 Accumulators are the arrays of one integer dtype that a graph allocates, and the states of its loops. An update of an
 accumulator is a step or a reset. A step writes a number of some accumulator plus a number in the interval `steps`. A
-reset writes a number in the interval `resets`. A `Tally` holds the two intervals, None for one that does not occur. A
-run has at most as many updates as the trip counts of its loops allow, and never more than `_UPDATE_LIMIT`. So the
+reset writes a number in the interval `resets`. A `StepRange` holds the two intervals, None for one that does not occur.
+A run has at most as many updates as the trip counts of its loops allow, and never more than `_UPDATE_LIMIT`. So the
 numbers in accumulators stay in one interval, and their sums need no test for overflow.
 
 The analysis begins with all accumulators and drops those with an update of another kind, until none is left to drop.
@@ -27,11 +27,11 @@ from autoconv.graph.region_flow import flow_edges, state_size
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.alias import Overlaps
 from autoconv.ops.analysis.induction import trip_count_bound
-from autoconv.ops.analysis.tally import Tally
+from autoconv.ops.analysis.step_range import StepRange
 
 _UPDATE_LIMIT = 1 << 53  # so many updates take 104 days, at a thousand million a second
 _DEPTH_LIMIT = 64  # nodes between an accumulator and the number that an update writes
-_ACCUMULATOR_TALLY = Tally((0, 0), None)  # of a number that is read from an accumulator
+_STEP_RANGE_OF_ACCUMULATOR = StepRange(steps=(0, 0), resets=None)  # of a number that is read from an accumulator
 _SIGN_OF_SUM = {"add": 1, "python_add": 1, "subtract": -1, "python_subtract": -1}
 _SELECTING_OPS = frozenset({"maximum", "minimum"})
 _NUMBER_KEEPING_OPS = frozenset({"broadcast_to", "cast", "identity", "python_cast", "python_int"})
@@ -50,7 +50,7 @@ class _Accumulators:
     """The accumulators of one dtype in a graph.
 
     An update is a pair: the accumulators that a number may be written to, and the number, as a value of the graph, as a
-    tally, or None if it is unknown.
+    step range, or None if it is unknown.
     """
 
     def __init__(
@@ -67,8 +67,8 @@ class _Accumulators:
         self._sources: dict[Value, list[Value | None]] = {}  # by parameter or result of a control node
         self._loop_result_of: dict[Value, Value] = {}  # by result or parameter of a loop: the result of the same state
         self._accumulators: set[Value] = set()
-        self._updates: list[tuple[frozenset[Value], Value | Tally | None]] = []
-        self._tallies: dict[Value, Tally | None] = {}
+        self._updates: list[tuple[frozenset[Value], Value | StepRange | None]] = []
+        self._step_ranges: dict[Value, StepRange | None] = {}
         for node in graph.walk():
             self._record_flow(node)
             self._record_allocation(node)
@@ -78,18 +78,19 @@ class _Accumulators:
 
     def number_ranges(self) -> dict[Value, Range]:
         """Return the ranges of the numbers of this dtype that come from accumulators."""
-        tallies = [self._tally_of_update(update) for targets, update in self._updates if targets & self._accumulators]
-        joined_tally = reduce(Tally.union, [tally for tally in tallies if tally is not None], _ACCUMULATOR_TALLY)
-        if joined_tally.resets is None:
+        updates = [update for targets, update in self._updates if targets & self._accumulators]
+        step_ranges = [step_range for step_range in map(self._step_range_of_update, updates) if step_range is not None]
+        joined_range = reduce(StepRange.union, step_ranges, _STEP_RANGE_OF_ACCUMULATOR)
+        if joined_range.resets is None:
             return {}
-        accumulator_range = joined_tally.range_after(self._update_bound, joined_tally.resets)
+        accumulator_range = joined_range.range_after(self._update_bound, joined_range.resets)
         result: dict[Value, Range] = {}
         for node in self._graph.walk():
             for value in (*node.results, *(parameter for region in node.regions for parameter in region.parameters)):
                 if self._has_integers(value, scalars_only=True) and value not in self._ranges:
-                    tally = self._tally(value)
-                    if tally is not None and tally.steps is not None and self._is_small(tally):
-                        result[value] = tally.range_after(1, accumulator_range)
+                    step_range = self._step_range(value)
+                    if step_range is not None and step_range.steps is not None and self._is_small(step_range):
+                        result[value] = step_range.range_after(1, accumulator_range)
         return result
 
     def _record_flow(self, node: Node) -> None:
@@ -116,11 +117,11 @@ class _Accumulators:
             if not isinstance(value.type, ArrayType) or value.type.dtype is not self._dtype:
                 continue
             self._accumulators.add(value)
-            initial_value: Value | Tally | None = None
+            initial_value: Value | StepRange | None = None
             if node.op.name == "array_of":
                 initial_value = node.inputs[0]
             elif node.op.name == "array_new" and node.attributes["fill"] is not None:
-                initial_value = _tally_of_constant(node.attributes["fill"])
+                initial_value = _step_range_of_constant(node.attributes["fill"])
             self._updates.append((frozenset({value}), initial_value))
 
     def _record_writes(self, node: Node) -> None:
@@ -147,85 +148,86 @@ class _Accumulators:
     def _drop_unbounded_accumulators(self) -> None:
         """Drop accumulators that have an update which is unknown or not small, until no accumulator has one."""
         while True:
-            self._tallies = {}
+            self._step_ranges = {}
             dropped_accumulators = set[Value]()
             for targets, update in self._updates:
-                if targets & self._accumulators and not self._is_small(self._tally_of_update(update)):
+                if targets & self._accumulators and not self._is_small(self._step_range_of_update(update)):
                     dropped_accumulators |= targets & self._accumulators
             if not dropped_accumulators:
                 return
             self._accumulators -= dropped_accumulators
 
-    # ---- tallies of numbers; a step is relative to a number in any of the accumulators
+    # ---- step_ranges of numbers; a step is relative to a number in any of the accumulators
 
-    def _tally_of_update(self, update: Value | Tally | None) -> Tally | None:
-        """Return the tally of the number that an update writes; None if it is unknown."""
-        return self._tally(update) if isinstance(update, Value) else update
+    def _step_range_of_update(self, update: Value | StepRange | None) -> StepRange | None:
+        """Return the step range of the number that an update writes; None if it is unknown."""
+        return self._step_range(update) if isinstance(update, Value) else update
 
-    def _tally(self, value: Value, depth: int = 0) -> Tally | None:
-        """Return the tally of a number; None if it is unknown."""
-        if value not in self._tallies:
-            self._tallies[value] = None  # the answer if the value depends on itself
-            self._tallies[value] = self._find_tally(value, depth)
-        return self._tallies[value]
+    def _step_range(self, value: Value, depth: int = 0) -> StepRange | None:
+        """Return the step range of a number; None if it is unknown."""
+        if value not in self._step_ranges:
+            self._step_ranges[value] = None  # the answer if the value depends on itself
+            self._step_ranges[value] = self._find_step_range(value, depth)
+        return self._step_ranges[value]
 
-    def _find_tally(self, value: Value, depth: int) -> Tally | None:
-        """Return the tally of a number from the node that computes it; `depth` counts the nodes since the update."""
+    def _find_step_range(self, value: Value, depth: int) -> StepRange | None:
+        """Return the step range of a number by its node; `depth` counts the nodes between it and the update."""
         node, type_ = value.node, value.type
         if value in self._ranges:
-            return Tally(None, self._ranges[value])
+            return StepRange(steps=None, resets=self._ranges[value])
         if not isinstance(type_, TensorType) or depth > _DEPTH_LIMIT:
             return None
         if type_.dtype is not self._dtype:
-            return self._tally_of_other_dtype(type_.dtype)
+            return self._step_range_of_other_dtype(type_.dtype)
         if value in self._loop_result_of:
-            return _ACCUMULATOR_TALLY if self._loop_result_of[value] in self._accumulators else None
+            return _STEP_RANGE_OF_ACCUMULATOR if self._loop_result_of[value] in self._accumulators else None
         if value in self._sources:
-            return self._tally_of_any(self._sources[value], depth)
+            return self._step_range_of_any(self._sources[value], depth)
         if node is None:
             return None
         name, inputs = node.op.name, node.inputs
         if name == "constant":
-            return _tally_of_constant(node.attributes["value"])
+            return _step_range_of_constant(node.attributes["value"])
         if name == "array_load":
             roots = self._overlaps.known_roots(inputs[0])
-            return _ACCUMULATOR_TALLY if roots is not None and roots <= self._accumulators else None
+            return _STEP_RANGE_OF_ACCUMULATOR if roots is not None and roots <= self._accumulators else None
         if name in _SIGN_OF_SUM:
-            return _sum(self._tally(inputs[0], depth + 1), self._tally(inputs[1], depth + 1), _SIGN_OF_SUM[name])
+            first, second = (self._step_range(operand, depth + 1) for operand in inputs)
+            return _sum(first, second, _SIGN_OF_SUM[name])
         # The items of a range lie between its start and its stop.
         if name in _SELECTING_OPS or (name == "range" and all(value in self._ranges for value in inputs)):
-            return self._tally_of_any(inputs, depth)
+            return self._step_range_of_any(inputs, depth)
         if name == "select":
-            return self._tally_of_any(inputs[1:], depth)
+            return self._step_range_of_any(inputs[1:], depth)
         if name in _NUMBER_KEEPING_OPS or node.op.traits.view:
-            return self._tally(inputs[0], depth + 1)
+            return self._step_range(inputs[0], depth + 1)
         return None
 
-    def _tally_of_any(self, values: Sequence[Value | None], depth: int) -> Tally | None:
-        """Return the union of the tallies of the values; None if one is unknown."""
-        tallies = [
-            None if value is None else self._tally(value, depth + 1) for value in values if not _is_absent(value)
+    def _step_range_of_any(self, values: Sequence[Value | None], depth: int) -> StepRange | None:
+        """Return the union of the step ranges of the values; None if one is unknown."""
+        step_ranges = [
+            None if value is None else self._step_range(value, depth + 1) for value in values if not _is_absent(value)
         ]
-        known_tallies = [tally for tally in tallies if tally is not None]
-        return reduce(Tally.union, known_tallies) if known_tallies and len(known_tallies) == len(tallies) else None
+        known_ranges = [step_range for step_range in step_ranges if step_range is not None]
+        return reduce(StepRange.union, known_ranges) if known_ranges and len(known_ranges) == len(step_ranges) else None
 
-    def _tally_of_other_dtype(self, dtype: DType) -> Tally | None:
-        """Return the tally of a bool or a narrower integer: resets in its dtype's range; None for others."""
+    def _step_range_of_other_dtype(self, dtype: DType) -> StepRange | None:
+        """Return the step range of a bool or a narrower integer: resets in its dtype's range; None for others."""
         if dtype.is_bool:
-            return Tally(None, (0, 1))
+            return StepRange(steps=None, resets=(0, 1))
         is_narrow = dtype.is_integer and dtype.size < self._dtype.size
-        return Tally(None, (int(dtype.min), int(dtype.max))) if is_narrow else None
+        return StepRange(steps=None, resets=(int(dtype.min), int(dtype.max))) if is_narrow else None
 
     def _has_integers(self, value: Value, scalars_only: bool = False) -> bool:
         """Return whether the value is a tensor of the accumulators' dtype, and without dimensions if `scalars_only`."""
         type_ = value.type
         return isinstance(type_, TensorType) and type_.dtype is self._dtype and not (scalars_only and type_.shape != ())
 
-    def _is_small(self, tally: Tally | None) -> bool:
+    def _is_small(self, step_range: StepRange | None) -> bool:
         """Return whether steps and resets are so small that numbers always stay within the dtype; false for None."""
-        if tally is None:
+        if step_range is None:
             return False
-        steps, resets = tally.steps or (0, 0), tally.resets or (0, 0)
+        steps, resets = step_range.steps or (0, 0), step_range.resets or (0, 0)
         return max(map(abs, steps)) <= self._largest_step and max(map(abs, resets)) <= self._largest_reset
 
 
@@ -247,16 +249,16 @@ def _is_absent(value: Value | None) -> bool:
     return value is not None and value.node is not None and value.node.op.name == "absent"
 
 
-def _tally_of_constant(number: object) -> Tally | None:
-    """Return the tally of constant integers: resets in their range; None for other numbers."""
+def _step_range_of_constant(number: object) -> StepRange | None:
+    """Return the step range of constant integers: resets in their range; None for other numbers."""
     array = np.asarray(number)
     if array.dtype.kind not in "biu" or not array.size:
         return None
-    return Tally(None, (int(array.min()), int(array.max())))
+    return StepRange(steps=None, resets=(int(array.min()), int(array.max())))
 
 
-def _sum(x: Tally | None, y: Tally | None, sign: int) -> Tally | None:
-    """Return the tally of x + sign·y; None if both operands come from accumulators, or if -y does."""
+def _sum(x: StepRange | None, y: StepRange | None, sign: int) -> StepRange | None:
+    """Return the step range of x + sign·y; None if both operands come from accumulators, or if -y does."""
     if x is None or y is None:
         return None
     if y.steps is not None:
@@ -265,7 +267,7 @@ def _sum(x: Tally | None, y: Tally | None, sign: int) -> Tally | None:
         x, y = y, x
     assert y.resets is not None
     low, high = y.resets if sign > 0 else (-y.resets[1], -y.resets[0])
-    return Tally(
+    return StepRange(
         None if x.steps is None else (x.steps[0] + low, x.steps[1] + high),
         None if x.resets is None else (x.resets[0] + low, x.resets[1] + high),
     )

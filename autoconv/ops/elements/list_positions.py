@@ -11,7 +11,7 @@ from autoconv.ops.elements.registry import Elements, element
 @element("list_length_checked")
 def list_length_checked(b: Elements, length: Any) -> Any:
     length = b.cast(length, int64)
-    b.fail(length < 0)
+    b.fail_if(length < 0)
     return length
 
 
@@ -21,5 +21,5 @@ def list_position(b: Elements, index: Any, length: Any, *, wrap: bool = False, w
     index, length = b.cast(index, int64), b.cast(length, int64)
     if wrap:
         index = b.select(index < 0, index + length, index)
-    b.fail((index < 0) | b.compare("ge", index, length))
+    b.fail_if((index < 0) | b.compare("ge", index, length))
     return index

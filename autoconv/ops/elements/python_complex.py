@@ -1,8 +1,8 @@
 """Element rules of Python's complex numbers, which follow CPython step by step.
 
 Sources: Objects/complexobject.c and Modules/cmathmodule.c. Exceptional operands, and those for which Python raises, go
-to the kernel, which calls Python: `b.fail(condition)` sends them there. An operand is passed as two numbers: xr and xi
-are the real and imaginary part of an operand x. In functions of one operand the parts are called x and y.
+to the kernel, which calls Python: `b.fail_if(condition)` sends them there. An operand is passed as two numbers: xr and
+xi are the real and imaginary part of an operand x. In functions of one operand the parts are called x and y.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _is_finite(b: Elements, x: Any) -> Any:
 def fail_unless_finite(b: Elements, *numbers: Any) -> None:
     """Send non-finite operands to the kernel."""
     for x in numbers:
-        b.fail(~_is_finite(b, x))
+        b.fail_if(~_is_finite(b, x))
 
 
 def multiply(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
@@ -69,7 +69,7 @@ def divide(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
 
     The quotient is nan if a part of the divisor is. A divisor of 0 goes to the kernel.
     """
-    b.fail(yr.same(0.0) & yi.same(0.0))
+    b.fail_if(yr.same(0.0) & yi.same(0.0))
     return _quotient(b, xr, xi, yr, yi)
 
 
@@ -91,7 +91,7 @@ def _quotient(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
 def magnitude(b: Elements, x: Any, y: Any) -> Any:
     """Return C's hypot; a magnitude that overflows goes to the kernel, which raises."""
     result = b.libm("hypot", x, y)
-    b.fail(result.same(_INFINITY) & _is_finite(b, x) & _is_finite(b, y))
+    b.fail_if(result.same(_INFINITY) & _is_finite(b, x) & _is_finite(b, y))
     return result
 
 
@@ -101,7 +101,7 @@ def power_by_int(b: Elements, xr: Any, xi: Any, n: Any, imaginary_part: Any) -> 
     `imaginary_part` is the exponent's imaginary part, which is 0 here.
     """
     absolute_n = b.intrinsic("fabs", n)
-    b.fail(b.compare("gt", absolute_n, 100.0))
+    b.fail_if(b.compare("gt", absolute_n, 100.0))
     exponent = b.cast(absolute_n, int64)
     one, zero = b.constant(1.0, float64), b.constant(0.0, float64)
     result: Pair = (one, zero)
@@ -113,10 +113,10 @@ def power_by_int(b: Elements, xr: Any, xi: Any, n: Any, imaginary_part: Any) -> 
         square = multiply(b, *square, *square)
     is_positive = b.compare("gt", n, 0.0)
     is_zero = result[0].same(0.0) & result[1].same(0.0)
-    b.fail(is_zero & ~is_positive)
+    b.fail_if(is_zero & ~is_positive)
     result = select_pair(b, is_positive, result, _quotient(b, one, zero, *result))
     for part in result:
-        b.fail(b.intrinsic("fabs", part).same(_INFINITY))
+        b.fail_if(b.intrinsic("fabs", part).same(_INFINITY))
     return result
 
 
@@ -130,7 +130,7 @@ def power(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
     """Return a power, computed in polar form. Integer exponents up to ±100 and bases of 0 go to the kernel."""
     is_small = b.compare("le", b.intrinsic("fabs", yr), 100.0)
     is_small_integer = is_small & yr.same(b.intrinsic("floor", yr)) & yi.same(0.0)
-    b.fail(is_small_integer | (xr.same(0.0) & xi.same(0.0)))
+    b.fail_if(is_small_integer | (xr.same(0.0) & xi.same(0.0)))
     magnitude, angle_of_base = b.libm("hypot", xr, xi), b.libm("atan2", xi, xr)
     modulus, angle = b.libm("pow", magnitude, yr), angle_of_base * yr
     has_imaginary_exponent = yi.differs(0.0)
@@ -146,7 +146,7 @@ def power(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
 
 def exp(b: Elements, x: Any, y: Any) -> Pair:
     fail_unless_finite(b, x, y)
-    b.fail(b.compare("gt", x, _MAX_EXPONENT))
+    b.fail_if(b.compare("gt", x, _MAX_EXPONENT))
     length = b.libm("exp", x)
     return length * b.libm("cos", y), length * b.libm("sin", y)
 
@@ -154,8 +154,8 @@ def exp(b: Elements, x: Any, y: Any) -> Pair:
 def log(b: Elements, x: Any, y: Any) -> Pair:
     """Return the logarithm; near the unit circle it is computed from the excess of the squared magnitude over 1."""
     width, height = b.intrinsic("fabs", x), b.intrinsic("fabs", y)
-    b.fail(~(b.compare("le", width, _MAX_UNSCALED) & b.compare("le", height, _MAX_UNSCALED)))
-    b.fail(b.compare("lt", width, sys.float_info.min) & b.compare("lt", height, sys.float_info.min))
+    b.fail_if(~(b.compare("le", width, _MAX_UNSCALED) & b.compare("le", height, _MAX_UNSCALED)))
+    b.fail_if(b.compare("lt", width, sys.float_info.min) & b.compare("lt", height, sys.float_info.min))
     magnitude = b.libm("hypot", width, height)
     is_wide = b.compare("gt", width, height)
     large, small = b.select(is_wide, width, height), b.select(is_wide, height, width)
@@ -170,7 +170,7 @@ def sqrt(b: Elements, x: Any, y: Any) -> Pair:
     fail_unless_finite(b, x, y)
     width, height = b.intrinsic("fabs", x), b.intrinsic("fabs", y)
     is_tiny = b.compare("lt", width, sys.float_info.min) & b.compare("lt", height, sys.float_info.min)
-    b.fail(is_tiny & (width.differs(0.0) | height.differs(0.0)))
+    b.fail_if(is_tiny & (width.differs(0.0) | height.differs(0.0)))
     eighth = width / 8.0
     root = b.intrinsic("sqrt", eighth + b.libm("hypot", eighth, height / 8.0)) * 2.0
     quotient = height / (root * 2.0)
@@ -203,7 +203,7 @@ def tanh(b: Elements, x: Any, y: Any) -> Pair:
 def _fail_if_large(b: Elements, x: Any, y: Any) -> None:
     """Send operands whose exponential may overflow, and those that are not finite, to the kernel."""
     fail_unless_finite(b, x, y)
-    b.fail(b.compare("gt", b.intrinsic("fabs", x), _MAX_EXPONENT))
+    b.fail_if(b.compare("gt", b.intrinsic("fabs", x), _MAX_EXPONENT))
 
 
 def by_rotation(rule: Callable[..., Pair]) -> Callable[..., Pair]:
@@ -219,7 +219,7 @@ def by_rotation(rule: Callable[..., Pair]) -> Callable[..., Pair]:
 def phase(b: Elements, x: Any, y: Any) -> Any:
     """Return the angle for cmath.phase, which raises for a subnormal angle; that of cmath.polar is `angle`."""
     result = angle(b, x, y)
-    b.fail(b.compare("lt", b.intrinsic("fabs", result), sys.float_info.min) & y.differs(0.0))
+    b.fail_if(b.compare("lt", b.intrinsic("fabs", result), sys.float_info.min) & y.differs(0.0))
     return result
 
 

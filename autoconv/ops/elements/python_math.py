@@ -1,6 +1,6 @@
 """Element rules of Python's module math: the C library's functions.
 
-Infinities and nan are valid operands. `b.fail` sends operands for which Python raises to the kernel.
+Infinities and nan are valid operands. `b.fail_if` sends operands for which Python raises to the kernel.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _c_function(name: str) -> Callable[..., Any]:
         result = b.intrinsic("sqrt", x) if name == "sqrt" else b.libm(name, x)
         failure_test = _FAILURE_TESTS[name]
         if failure_test is not None:
-            b.fail(failure_test(b, x, result))
+            b.fail_if(failure_test(b, x, result))
         return result
 
     return rule
@@ -98,7 +98,7 @@ def _rounding_rule(name: str) -> Callable[..., Any]:
 
     def rule(b: Elements, x: Any) -> Any:
         # The negated comparisons are true for nan too.
-        b.fail(~(b.compare("ge", x, -(2.0**63)) & b.compare("lt", x, 2.0**63)))
+        b.fail_if(~(b.compare("ge", x, -(2.0**63)) & b.compare("lt", x, 2.0**63)))
         return b.cast(b.intrinsic(name, x), int64)
 
     return rule
@@ -106,13 +106,13 @@ def _rounding_rule(name: str) -> Callable[..., Any]:
 
 def _power(b: Elements, x: Any, y: Any) -> Any:
     result = b.libm("pow", x, y)
-    b.fail(_is_invalid(b, result, x, y) | _overflows(b, result, x, y))
+    b.fail_if(_is_invalid(b, result, x, y) | _overflows(b, result, x, y))
     return result
 
 
 def _remainder(b: Elements, x: Any, y: Any) -> Any:
     result = b.remainder(x, y)
-    b.fail(_is_invalid(b, result, x, y))
+    b.fail_if(_is_invalid(b, result, x, y))
     return result
 
 
@@ -125,37 +125,37 @@ def _nearest_remainder(b: Elements, x: Any, y: Any) -> Any:
     tie = remainder - b.remainder((x_magnitude - remainder) * 0.5, y_magnitude) * 2.0
     result = b.select(remainder < complement, remainder, b.select(remainder > complement, -complement, tie))
     result = result * b.intrinsic("copysign", b.constant(1.0, float64), x)
-    b.fail(_is_invalid(b, result, x, y))
+    b.fail_if(_is_invalid(b, result, x, y))
     return result
 
 
 def _gamma(b: Elements, x: Any) -> Any:
     result = gamma(b, x)
-    b.fail(_is_invalid(b, result, x) | _overflows(b, result, x))
+    b.fail_if(_is_invalid(b, result, x) | _overflows(b, result, x))
     return result
 
 
 def _log_gamma(b: Elements, x: Any) -> Any:
     result = lgamma(b, x)
-    b.fail(_overflows(b, result, x))
+    b.fail_if(_overflows(b, result, x))
     return result
 
 
 def _logarithm(b: Elements, x: Any, base: Any) -> Any:
-    b.fail(b.compare("le", x, 0.0) | b.compare("le", base, 0.0) | base.same(1.0))
+    b.fail_if(b.compare("le", x, 0.0) | b.compare("le", base, 0.0) | base.same(1.0))
     return b.libm("log", x) / b.libm("log", base)
 
 
 def _gcd(b: Elements, x: Any, y: Any) -> Any:
     divisor = gcd(b, x, y)
-    b.fail(divisor < 0)  # gcd(-2**63, 0) is 2**63, which wraps around
+    b.fail_if(divisor < 0)  # gcd(-2**63, 0) is 2**63, which wraps around
     return divisor
 
 
 def _lcm(b: Elements, x: Any, y: Any) -> Any:
     divisor = gcd(b, x, y)
     multiple, overflows = b.with_overflow("mul", b.divide(x, b.select(divisor < 1, 1, divisor)), y)
-    b.fail(overflows | multiple.same(int64.min))
+    b.fail_if(overflows | multiple.same(int64.min))
     return b.select(multiple < 0, -multiple, multiple)
 
 
@@ -164,7 +164,7 @@ _MAX_ROOT = 3_037_000_499  # the root of the largest int64, rounded down
 
 def _integer_root(b: Elements, x: Any) -> Any:
     """Return the square root rounded down: the root of the nearest float may be too large or too small by 1."""
-    b.fail(x < 0)
+    b.fail_if(x < 0)
     root = b.cast(b.intrinsic("sqrt", b.cast(b.select(x < 0, 0, x), float64)), int64)
     root = b.select(root > _MAX_ROOT, _MAX_ROOT, root)
     root = b.select(root * root > x, root - 1, root)
@@ -173,7 +173,7 @@ def _integer_root(b: Elements, x: Any) -> Any:
 
 
 def _factorial(b: Elements, x: Any) -> Any:
-    b.fail((x < 0) | (x > 20))
+    b.fail_if((x < 0) | (x > 20))
     result = b.constant(1, int64)
     for n in range(2, 21):
         result = b.select(x.same(n), factorial(n), result)
@@ -184,12 +184,12 @@ def _arrangements(b: Elements, n: Any, k: Any) -> Any:
     """Return n·(n - 1)·…·(n - k + 1), or 0 for k > n; more than 20 factors exceed 64 bits."""
     is_zero = k > n
     is_too_long = (k > 20) & ~is_zero
-    b.fail((n < 0) | (k < 0) | is_too_long)
+    b.fail_if((n < 0) | (k < 0) | is_too_long)
     result = b.constant(1, int64)
     for i in range(20):
         is_step = (k > i) & ~is_zero
         product, overflows = b.with_overflow("mul", result, b.select(is_step, n - i, 1))
-        b.fail(overflows)
+        b.fail_if(overflows)
         result = product
     return b.select(is_zero, 0, result)
 
@@ -201,7 +201,7 @@ def _combinations(b: Elements, n: Any, k: Any) -> Any:
     """
     is_zero = k > n
     k = b.select(is_zero, 0, b.select(k > n - k, n - k, k))
-    b.fail((n < 0) | (k < 0) | (k > _MAX_CHOSEN) | ((k > 1) & (n > _MAX_CHOICES)))
+    b.fail_if((n < 0) | (k < 0) | (k > _MAX_CHOSEN) | ((k > 1) & (n > _MAX_CHOICES)))
     n = b.select((n > _MAX_CHOICES) & k.differs(1), 0, n)  # k is 0 there: keep the unused factors small
     result = b.constant(1, int64)
     for i in range(_MAX_CHOSEN):
@@ -211,7 +211,7 @@ def _combinations(b: Elements, n: Any, k: Any) -> Any:
         product, overflows = b.with_overflow("mul", quotient, factor)
         next_result, sum_overflows = b.with_overflow("add", product, b.divide(remainder * factor, divisor))
         is_step = k > i
-        b.fail(is_step & (overflows | sum_overflows))
+        b.fail_if(is_step & (overflows | sum_overflows))
         result = b.select(is_step, next_result, result)
     return b.select(is_zero, 0, result)
 

@@ -1,6 +1,6 @@
 """Element rules of Python's numbers.
 
-Ints are exact: where a result exceeds 64 bits, or Python raises, `b.fail` sends the operands to the op's kernel.
+Ints are exact: where a result exceeds 64 bits, or Python raises, `b.fail_if` sends the operands to the op's kernel.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _to_common_kind(b: Elements, *operands: Any) -> tuple[Any, ...]:
 def _exact_float(b: Elements, x: Any) -> Any:
     """Return a number as a float; an int that is not exact as a float goes to the kernel."""
     if x.dtype.is_integer:
-        b.fail(b.compare("gt", x, _MAX_EXACT) | b.compare("lt", x, -_MAX_EXACT))
+        b.fail_if(b.compare("gt", x, _MAX_EXACT) | b.compare("lt", x, -_MAX_EXACT))
     return b.cast(x, float64)
 
 
@@ -45,7 +45,7 @@ for _name, _overflow_op in (("add", "add"), ("subtract", "sub"), ("multiply", "m
         if x.dtype.is_floating:
             return {"add": x.__add__, "subtract": x.__sub__, "multiply": x.__mul__}[name](y)
         result, overflows = b.with_overflow(overflow_op, x, y)
-        b.fail(overflows)
+        b.fail_if(overflows)
         return result
 
     element(f"python_{_name}")(_rule)
@@ -57,7 +57,7 @@ def negative(b: Elements, x: Any) -> Any:
         return None
     (x,) = _to_common_kind(b, x)
     if not x.dtype.is_floating:
-        b.fail(x.same(-(2**63)))
+        b.fail_if(x.same(-(2**63)))
     return -x
 
 
@@ -68,7 +68,7 @@ def absolute(b: Elements, x: Any) -> Any:
     (x,) = _to_common_kind(b, x)
     if x.dtype.is_floating:
         return b.intrinsic("fabs", x)
-    b.fail(x.same(-(2**63)))
+    b.fail_if(x.same(-(2**63)))
     return b.select(x < 0, -x, x)
 
 
@@ -77,7 +77,7 @@ def divide(b: Elements, x: Any, y: Any) -> Any:
     if not _have_python_dtypes(x, y):
         return None
     x, y = _exact_float(b, x), _exact_float(b, y)
-    b.fail(y.same(0.0))
+    b.fail_if(y.same(0.0))
     return x / y
 
 
@@ -88,9 +88,9 @@ def floor_divide(b: Elements, x: Any, y: Any) -> Any:
         return None
     x, y = _to_common_kind(b, x, y)
     if x.dtype.is_floating:
-        b.fail(y.same(0.0))
+        b.fail_if(y.same(0.0))
         return floor_quotient(b, x, y)
-    b.fail(y.same(0) | (y.same(-1) & x.same(-(2**63))))
+    b.fail_if(y.same(0) | (y.same(-1) & x.same(-(2**63))))
     divisor, _ = safe_divisor(b, x, y)
     quotient = b.divide(x, divisor)
     remainder = x - quotient * divisor
@@ -104,12 +104,12 @@ def modulo(b: Elements, x: Any, y: Any) -> Any:
         return None
     x, y = _to_common_kind(b, x, y)
     if x.dtype.is_floating:
-        b.fail(y.same(0.0))
+        b.fail_if(y.same(0.0))
         remainder = b.remainder(x, y)
         signs_differ = b.compare("lt", y, 0.0) ^ b.compare("lt", remainder, 0.0)
         remainder_with_sign = b.select(signs_differ, remainder + y, remainder)
         return b.select(remainder.differs(0.0), remainder_with_sign, b.intrinsic("copysign", remainder, y))
-    b.fail(y.same(0))
+    b.fail_if(y.same(0))
     divisor, _ = safe_divisor(b, x, y)
     remainder = b.remainder(x, divisor)
     return b.select(is_rounded_up(remainder, divisor), remainder + divisor, remainder)
@@ -149,9 +149,9 @@ def left_shift(b: Elements, x: Any, y: Any) -> Any:
     if x.dtype.is_floating or y.dtype.is_floating:
         return None
     x, y = _to_common_kind(b, x, y)
-    b.fail(b.compare("lt", y, 0) | b.compare("gt", y, 62))
+    b.fail_if(b.compare("lt", y, 0) | b.compare("gt", y, 62))
     shifted_x = b.bits("shl", x, y)
-    b.fail(b.bits("ashr", shifted_x, y).differs(x))
+    b.fail_if(b.bits("ashr", shifted_x, y).differs(x))
     return shifted_x
 
 
@@ -160,7 +160,7 @@ def right_shift(b: Elements, x: Any, y: Any) -> Any:
     if x.dtype.is_floating or y.dtype.is_floating:
         return None
     x, y = _to_common_kind(b, x, y)
-    b.fail(b.compare("lt", y, 0))
+    b.fail_if(b.compare("lt", y, 0))
     return b.bits("ashr", x, b.select(b.compare("gt", y, 63), 63, y))
 
 
@@ -172,7 +172,7 @@ def cast(b: Elements, x: Any, *, dtype: DType, weak: bool = False) -> Any:
     if may_not_fit:
         if x.dtype is not int64:
             return None
-        b.fail(b.compare("gt", x, min(dtype.max, 2**63 - 1)) | b.compare("lt", x, dtype.min))
+        b.fail_if(b.compare("gt", x, min(dtype.max, 2**63 - 1)) | b.compare("lt", x, dtype.min))
     return b.cast(x, dtype)
 
 
@@ -204,7 +204,7 @@ def common_size(b: Elements, first: Any, *others: Any) -> Any:
         return None
     size = first
     for other in others:
-        b.fail(size.differs(other) & size.differs(1) & other.differs(1))
+        b.fail_if(size.differs(other) & size.differs(1) & other.differs(1))
         size = b.select(size.same(1), other, size)
     return size
 
@@ -214,7 +214,7 @@ def to_integer(b: Elements, x: Any) -> Any:
     if not x.dtype.is_floating:
         return b.cast(x, int64)
     # The negated comparisons are true for nan too.
-    b.fail(~(b.compare("gt", x, -(2.0**63)) & b.compare("lt", x, 2.0**63)))
+    b.fail_if(~(b.compare("gt", x, -(2.0**63)) & b.compare("lt", x, 2.0**63)))
     return b.cast(x, int64)
 
 
@@ -251,7 +251,7 @@ def power(b: Elements, x: Any, y: Any) -> Any:
     is_infinite_of_finite = b.intrinsic("fabs", result).same(float("inf"))  # a quotient by 0, or an overflow
     for operand in (x, y):
         is_infinite_of_finite = is_infinite_of_finite & b.compare("lt", b.intrinsic("fabs", operand), float("inf"))
-    b.fail(is_infinite_of_finite | (b.is_nan(result) & ~b.is_nan(x) & ~b.is_nan(y)))
+    b.fail_if(is_infinite_of_finite | (b.is_nan(result) & ~b.is_nan(x) & ~b.is_nan(y)))
     return result
 
 
@@ -260,13 +260,13 @@ def _integer_power(b: Elements, x: Any, y: Any) -> Any:
 
     With larger exponents, all powers but those of -1, 0 and 1 exceed 64 bits.
     """
-    b.fail(b.compare("lt", y, 0) | b.compare("gt", y, 63))
+    b.fail_if(b.compare("lt", y, 0) | b.compare("gt", y, 63))
     result, square = b.constant(1, int64), x
     square_overflowed = None  # None before the first square is computed
     for bit in range(6):
         is_set = b.bits("and", y, b.constant(1 << bit, int64)).differs(0)
         product, overflows = b.with_overflow("mul", result, square)
-        b.fail(is_set & (overflows if square_overflowed is None else overflows | square_overflowed))
+        b.fail_if(is_set & (overflows if square_overflowed is None else overflows | square_overflowed))
         result = b.select(is_set, product, result)
         if bit < 5:
             square, overflows = b.with_overflow("mul", square, square)

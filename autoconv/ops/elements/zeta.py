@@ -64,7 +64,7 @@ def _sum(b: Elements, position: Any, power: Any, precision: float, term: Callabl
         is_significant = b.intrinsic("fabs", addend) > b.intrinsic("fabs", total) * (0.125 * precision)
         return (current < start) & (is_significant | (current < 1.0)), [current, total]
 
-    is_infinite = position.same(math.inf)
+    is_position_infinite = position.same(math.inf)
     position, total = b.iterate(position < start, [position, b.constant(0.0, float64)], step, MAX_TERMS)
     next_term = term(position)
     total = total + next_term * position / (power - 1.0) + next_term * 0.5
@@ -73,7 +73,7 @@ def _sum(b: Elements, position: Any, power: Any, precision: float, term: Callabl
         total = total + factor * scaled_term / divisor
         factor = factor * (power + float(2 * j + 1)) * (power + float(2 * j + 2))
         scaled_term = scaled_term * inverse_square
-    return b.select(is_infinite, 0.0, total)
+    return b.select(is_position_infinite, 0.0, total)
 
 
 def _integer_power(x: Any, power: int) -> Any:

@@ -124,7 +124,7 @@ def _bitcast(x: Any, *, dtype: DType) -> Any:
 
 def _floating_type(x: TensorType, *, message: str) -> TensorType:
     if not (x.dtype.is_floating or x.dtype.is_complex):
-        raise TypeError(f"check_numerics takes floating tensors, found {x.dtype.name}")
+        raise TypeError(f"check_numerics takes floating or complex tensors, found {x.dtype.name}")
     return x
 
 

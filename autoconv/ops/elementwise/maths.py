@@ -25,10 +25,11 @@ INTEGERS = np.array([7, -7, 0], np.int64)
 
 def floating_rule(name: str, allows_complex: bool = True) -> Callable[..., TensorType]:
     """Return a type rule: the result has the operand's type, which has to be floating, or complex if allowed."""
+    kinds = "floating or complex" if allows_complex else "floating"
 
     def rule(x: TensorType, **_: Any) -> TensorType:
         if not (x.dtype.is_floating or (allows_complex and x.dtype.is_complex)):
-            raise TypeError(f"{name} takes floating tensors, found {x.dtype.name}; cast first")
+            raise TypeError(f"{name} takes {kinds} tensors, found {x.dtype.name}; cast first")
         return x
 
     return rule

@@ -24,9 +24,12 @@ _TALL = np.array([[0.5, -1.25], [3.5, -0.75], [1.0, 2.0]])
 
 
 def check_matrices(op: str, x: TensorType, square: bool = True) -> None:
-    """Raise TypeError or ValueError unless a tensor is a batch of floating matrices, square ones if `square`."""
+    """Raise TypeError or ValueError unless a tensor is a batch of matrices of floats or complex numbers.
+
+    If `square`, the matrices also have to be square.
+    """
     if not (x.dtype.is_floating or x.dtype.is_complex):
-        raise TypeError(f"{op} takes floating tensors, found {x.dtype.name}; cast first")
+        raise TypeError(f"{op} takes floating or complex tensors, found {x.dtype.name}; cast first")
     if x.shape is None:
         return
     if len(x.shape) < 2:
@@ -97,9 +100,9 @@ def _slogdet_type(x: TensorType) -> tuple[TensorType, TensorType]:
 
 
 def _slogdet_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return the gradient of the logarithm of the determinant.
+    """Return the gradient through the logarithm of the determinant.
 
-    Its real part is the second result, and its imaginary part is the angle of the first.
+    The real part of the logarithm is the second result; its imaginary part is the angle of the first result.
     """
     (x,), (sign, _), (sign_cotangent, log_cotangent) = inputs, results, cotangents
     has_angle = dtype_of(x).is_complex and sign_cotangent is not None

@@ -130,7 +130,7 @@ def _tridiagonal_type(
     lower: TensorType, diagonal: TensorType, upper: TensorType, rhs: TensorType, *, pivoting: bool = True
 ) -> TensorType:
     if not (rhs.dtype.is_floating or rhs.dtype.is_complex):
-        raise TypeError(f"tridiagonal_solve takes floating tensors, found {rhs.dtype.name}")
+        raise TypeError(f"tridiagonal_solve takes floating or complex tensors, found {rhs.dtype.name}")
     return rhs
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import DType, int64
-from autoconv.ops.index_spec import At, has_only_static_entries
+from autoconv.ops.index_spec import At, has_only_kinds
 from autoconv.ops.numpy.shapes import DOT
 from autoconv.ops.python.undo_log import ARRAY_MUTATORS
 from autoconv.ops.rules import element_count
@@ -99,7 +99,7 @@ def _has_scalar_result(node: Any) -> bool:
         return False
     name = node.op.name
     if name == "get_item":
-        return bool(node.inputs[0].type.shape) and has_only_static_entries(node.attributes["spec"], At)
+        return bool(node.inputs[0].type.shape) and has_only_kinds(node.attributes["spec"], At)
     if name == "squeeze":  # a product of two vectors
         return node.inputs[0].node is not None and node.inputs[0].node.op.name == "matmul"
     return name in _SCALAR_OPS or (node.op.traits.elementwise and name != "identity")

@@ -18,7 +18,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
 from autoconv.graph.python_operators import BINARY
 from autoconv.graph.types import ArrayType
-from autoconv.ops.index_spec import INPUT, At, Mask, Slice, Spec, align, has_only_static_entries, indexed_rank, is_basic
+from autoconv.ops.index_spec import INPUT, At, Mask, Slice, Spec, align, has_only_kinds, indexed_rank, is_basic
 from autoconv.ops.numpy.arrays import basic_entries
 from autoconv.ops.numpy.shapes import UPDATE
 from autoconv.ops.program_errors import as_program_error
@@ -215,7 +215,7 @@ class SymbolicArray(TensorMethods):
         if not is_basic(spec):
             return wrap_new_arrays(binary_dispatch.item_at(self.load(), _load_indices(index), spec, operands))
         view = self._view(spec, operands)
-        if len(spec) == self.ndim and has_only_static_entries(spec, At):  # a single element
+        if len(spec) == self.ndim and has_only_kinds(spec, At):  # a single element
             return view.load()
         return wrap_new_arrays(view.load()) if selects_copy(index) else view
 
@@ -226,7 +226,7 @@ class SymbolicArray(TensorMethods):
             return  # x[i] += y has updated the view already
         if is_basic(spec):
             view = self._view(spec, operands)
-            is_element = len(spec) == self.ndim and has_only_static_entries(spec, At)
+            is_element = len(spec) == self.ndim and has_only_kinds(spec, At)
             if is_element and (self.ndim or index == ()):
                 check_element(value, self.dtype)
             view.store(value)

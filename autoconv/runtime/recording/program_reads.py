@@ -15,8 +15,8 @@ from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.support.spans import is_own_file
 
 
-def is_read_as_array(frame: Any) -> bool:
-    """Return whether the read comes from a program whose tensors stand for NumPy's arrays."""
+def reads_as_array(frame: Any) -> bool:
+    """Return whether `frame`, which reads a tensor's attribute, is code of a program with tensors as NumPy's arrays."""
     region = current_region()
     return region is not None and region.trace.uses_arrays and _is_read_by_program(frame)
 
@@ -34,8 +34,11 @@ def is_of_program(frame: Any) -> bool:
 _LIBRARY_REPLACEMENT_FILES: set[str] = set()
 
 
-def mark_library_sources(filename: str) -> None:
-    """Let code of a file of this package, which is converted in place of library functions, read as programs do."""
+def treat_as_program(filename: str) -> None:
+    """Treat attribute reads by the code of a file of this package as the program's.
+
+    The code is converted in place of library functions.
+    """
     _LIBRARY_REPLACEMENT_FILES.add(filename)
 
 
@@ -49,7 +52,7 @@ _READ_STATE = _ReadState()
 def read_for_program(value: object, name: str) -> Any:
     """Read `value.name` on behalf of the program.
 
-    Only getters of properties give the program other results. What a getter reads in turn is read for the program, too.
+    Only properties distinguish the program from this package. What a getter reads is read for the program, too.
     """
     # A plain read of the class would run the program's descriptors.
     if not isinstance(getattr_static(type(value), name, None), property):

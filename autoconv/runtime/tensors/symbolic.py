@@ -16,7 +16,7 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.annotations import DTypeLike, ShapeLike
 from autoconv.runtime.recording.differentiated_values import is_differentiated
-from autoconv.runtime.recording.program_reads import is_read_as_array, refuse_tensor_attribute
+from autoconv.runtime.recording.program_reads import reads_as_array, refuse_tensor_attribute
 from autoconv.runtime.recording.regions import current_contract, current_region, is_in_scope
 from autoconv.runtime.recording.value_names import definition_text, scope_message
 from autoconv.runtime.support.remedies import BY_COMPILE
@@ -61,7 +61,7 @@ class SymbolicTensor(Tensor):
             refuse_tensor_attribute(self.type, "dtype", sys._getframe(1))
             return standalone_dtype(type_)
         refuse_dtype_comparison_by_numpy(sys._getframe(1))
-        return type_.dtype.numpy if is_read_as_array(sys._getframe(1)) else type_.dtype  # type: ignore[return-value]
+        return type_.dtype.numpy if reads_as_array(sys._getframe(1)) else type_.dtype  # type: ignore[return-value]
 
     @property
     def shape(self) -> TensorShape:
@@ -69,7 +69,7 @@ class SymbolicTensor(Tensor):
         dims = self.type.shape
         if self.weak:
             refuse_tensor_attribute(self.type, "shape", sys._getframe(1))
-        elif dims is not None and is_read_as_array(sys._getframe(1)):
+        elif dims is not None and reads_as_array(sys._getframe(1)):
             sizes = enumerate(dims)
             return tuple(size if isinstance(size, int) else size_of(self, axis) for axis, size in sizes)  # type: ignore[return-value]
         return TensorShape.of(dims)

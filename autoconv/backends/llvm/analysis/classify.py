@@ -26,7 +26,7 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.rewrite import attributes_key
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops.elements import ELEMENTS
-from autoconv.ops.index_spec import At, NewAxis, Rest, Slice, has_only_static_entries
+from autoconv.ops.index_spec import At, NewAxis, Rest, Slice, has_only_kinds
 from autoconv.ops.traits import Reduction
 
 # Registered functions that return a node's lowering class, by op name; None leaves the node to the rules of this file.
@@ -217,7 +217,7 @@ def has_static_index_map(node: Node) -> bool:
     """Return whether the attributes and the scalar operands determine the index map."""
     if node.op.name == "get_item":
         has_scalar_positions = all(is_scalar(value.type) for value in node.inputs[1:])
-        return has_scalar_positions and has_only_static_entries(node.attributes["spec"], NewAxis, Rest, At, Slice)
+        return has_scalar_positions and has_only_kinds(node.attributes["spec"], NewAxis, Rest, At, Slice)
     if node.op.name == "pad" and node.attributes.get("mode", "CONSTANT") != "CONSTANT":
         return False
     return len(node.inputs) == 1 or node.op.name not in ("reshape", "broadcast_to", "roll", "pad")

@@ -18,7 +18,7 @@ from autoconv.backends.llvm.analysis.representation import elements_of, is_dense
 from autoconv.backends.llvm.ir.types import is_narrow, is_native
 from autoconv.graph.graph import Node
 from autoconv.graph.types import Dimension, Symbol, Type
-from autoconv.ops.index_spec import At, Gather, NewAxis, Rest, Slice, has_only_static_entries
+from autoconv.ops.index_spec import At, Gather, NewAxis, Rest, Slice, has_only_kinds
 from autoconv.ops.rules import broadcast_shapes
 
 KnownShape = tuple[Dimension, ...]  # of known rank, see `shape_of`
@@ -63,7 +63,7 @@ def _fits_position_array(node: Node) -> bool:
 
 def is_update(node: Node) -> bool:
     """Return whether single indices and constant slices give the written part, and the value broadcasts into it."""
-    if not has_only_static_entries(node.attributes["spec"], Rest, At, Slice):
+    if not has_only_kinds(node.attributes["spec"], Rest, At, Slice):
         return False
     part_shape = item_shape(node)
     if part_shape is None or None in part_shape:
@@ -81,7 +81,7 @@ def is_indexed_store(node: Node) -> bool:
 
 def _fits_subscript(node: Node) -> bool:
     """Return whether the part that a subscript selects has a known shape to which the updates broadcast."""
-    is_supported = has_only_static_entries(node.attributes["spec"], NewAxis, Rest, At, Gather, Slice)
+    is_supported = has_only_kinds(node.attributes["spec"], NewAxis, Rest, At, Gather, Slice)
     operands = node.inputs if node.results else node.inputs[1:]  # a store's first input is in memory
     if not is_supported or not all(is_dense(value.type) or is_scalar(value.type) for value in operands):
         return False

@@ -74,7 +74,7 @@ class ElementProbe:
     def iterate(self, active: Element, state: Sequence[Element], step: Step, max_count: int) -> list[Element]:
         return step(self.wrap(float64), list(state))[1]
 
-    def fail(self, condition: Element) -> None:
+    def fail_if(self, condition: Element) -> None:
         self.fails = True
 
     def keep_flags(self, x: Element) -> Element:

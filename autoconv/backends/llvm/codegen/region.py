@@ -59,7 +59,7 @@ class Region(KernelCalls):
         self._memory_slots: list[tuple[str, Type]] = []  # slots of arrays that views may use until the end
         for value, native in zip(graph.parameters, arguments, strict=True):
             self.set(value, native)
-        self.checked_positions: dict[Node, list[Any]] = {}  # node of a view -> its indices, normalised and checked
+        self.checked_positions: dict[Node, list[Any]] = {}  # node -> its indices, normalised and checked
         self._released_after_item: list[tuple[str, Type]] = []  # slots of objects that belong to no value
         self.launches: Launches | None = None  # set while `write_concurrent` collects calls that it runs in threads
         self._plan = plan
@@ -324,8 +324,8 @@ class Region(KernelCalls):
                 arguments += [f"i64 {stride}" for stride, known_stride in pairs if known_stride is None]
             else:
                 arguments.append(f"ptr {self.data(value)}")
-        for view in writer.checked_views:
-            positions = self.checked_positions[view]
+        for node in writer.checked_nodes:
+            positions = self.checked_positions[node]
             arguments += [f"i64 {position}" for position in positions if isinstance(position, str)]
         cells: dict[Value, str] = {}
         for value in item.stored:

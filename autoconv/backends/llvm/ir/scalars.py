@@ -118,7 +118,7 @@ _FLOAT_TESTS = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt",
 
 
 class ElementWriter(ElementLoops):
-    """A writer of instructions into `out`. A rule calls `fail(condition)` where its op raises."""
+    """A writer of instructions into `out`. A rule calls `fail_if(condition)` where its op raises."""
 
     avoids_library_calls = False  # calls of the C library prevent LLVM from vectorising a loop
 
@@ -200,7 +200,7 @@ class ElementWriter(ElementLoops):
     def is_nan(self, x: Element) -> Element:
         return self._new(bool_, f"fcmp uno {register(x.dtype)} {x.ir}, {x.ir}")
 
-    def fail(self, condition: Element) -> None:
+    def fail_if(self, condition: Element) -> None:
         """Run the op's kernel instead if the condition holds; it raises, or returns the result."""
         assert self._fail is not None
         self._fail(condition)

@@ -1,6 +1,7 @@
-"""Fuse full reductions of array parts of unknown size with the elementwise computation of their operand.
+"""Match full reductions of array parts of unknown size, and define the op into which `array_statements` fuses them.
 
-Sums, extremes and positions of extremes become one node, which reads elements in place and copies nothing.
+Sums, extremes and positions of extremes become one node with the elementwise computation of their operand. It reads
+elements in place and copies nothing.
 
     before   %v = array_view(%A, %i, spec=…); %x = array_load(%v); %y = multiply(%x, %c); %s = numpy_sum(%y, axis=None)
     after    %s = array_total(%v, %c, steps=(input 0, input 1, multiply of steps 0 and 1), op="numpy_sum", …)
@@ -33,20 +34,24 @@ _IMPLIED_ATTRIBUTES = {"axis", "keepdims", "dtype"}  # attributes that are impli
 _DOT_PRODUCT_OPS = ("squeeze", "matmul", "expand_dims", "expand_dims")  # see `_match_dot_product`
 
 
-BASE = "base"  # the op of a step that stands for the array that a gather reads
+# In place of an op: the step is a whole input array, from which a later step `get_item` gathers.
+BASE = "base"
 
 
 @dataclass(frozen=True, slots=True)
-class Total:
-    """A full reduction: the reduced values, the op, its options, and inner nodes that only the reduction reads."""
+class FullReduction:
+    """A full reduction: the arrays to be reduced, the op, its options, and inner nodes between both.
 
-    values: tuple[Value, ...]
+    The caller has to check that nothing else reads the inner nodes.
+    """
+
+    operands: tuple[Value, ...]
     op: str
     options: Mapping[str, Any]
     inner_nodes: tuple[Node, ...] = ()
 
 
-def find_total(node: Node) -> Total | None:
+def find_full_reduction(node: Node) -> FullReduction | None:
     """Return the full reduction that a node computes, or None if it computes none that native code supports."""
     if node.op.name == "squeeze":
         return _match_dot_product(node)
@@ -63,10 +68,10 @@ def find_total(node: Node) -> Total | None:
         return None
     if (kind == "mean" and not result_dtype.is_floating) or (operand_dtype.is_bool and kind in ("argmax", "argmin")):
         return None
-    return Total((node.inputs[0],), node.op.name, node.attributes)
+    return FullReduction((node.inputs[0],), node.op.name, node.attributes)
 
 
-def _match_dot_product(squeeze: Node) -> Total | None:
+def _match_dot_product(squeeze: Node) -> FullReduction | None:
     """Match a product of two vectors, `squeeze(matmul(expand_dims(x, 0), expand_dims(y, 1)))`; None for others."""
     if squeeze.results[0].shape != ():
         return None
@@ -80,14 +85,14 @@ def _match_dot_product(squeeze: Node) -> Total | None:
     has_transposes = any(matmul.attributes.values())
     if matmul.inputs[0].shape[0] != 1 or has_transposes:  # type: ignore[index]
         return None
-    values = tuple(node.inputs[0] for node in expansions)
-    dtypes = {value.dtype for value in (*values, squeeze.results[0])}
+    operands = tuple(node.inputs[0] for node in expansions)
+    dtypes = {value.dtype for value in (*operands, squeeze.results[0])}
     dtype = dtypes.pop()
     if dtypes or not is_native(dtype) or is_narrow(dtype) or dtype.is_bool:
         return None
-    if any(len(value.shape or ()) != 1 for value in values):
+    if any(len(value.shape or ()) != 1 for value in operands):
         return None
-    return Total(values, "reduce_sum", {"axis": None, "keepdims": False}, nodes[1:])
+    return FullReduction(operands, "reduce_sum", {"axis": None, "keepdims": False}, nodes[1:])
 
 
 def _compute_total(*inputs: Any, steps: Sequence[Any], op: str, options: tuple[tuple[str, Any], ...]) -> Any:

@@ -16,7 +16,14 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm.ir.types import is_native
-from autoconv.backends.llvm.legalize.array_reductions import BASE, PART, TOTAL, Total, evaluate_steps, find_total
+from autoconv.backends.llvm.legalize.array_reductions import (
+    BASE,
+    PART,
+    TOTAL,
+    FullReduction,
+    evaluate_steps,
+    find_full_reduction,
+)
 from autoconv.backends.llvm.legalize.statement_nodes import is_gather, is_open_slice, is_pure_elementwise
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, append_copy, compute_effects, copy_regions
@@ -86,8 +93,8 @@ def _rebuild(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
             if statements.is_part_only(node):
                 continue
         if node in statements.totals:
-            inputs, steps, total = statements.totals[node]
-            attributes = {"steps": steps, "op": total.op, "options": tuple(total.options.items())}
+            inputs, steps, reduction = statements.totals[node]
+            attributes = {"steps": steps, "op": reduction.op, "options": tuple(reduction.options.items())}
             types = [value.type for value in node.results]
             operands = [part_values.get(v) or values[v] for v in inputs]
             operands += _owners_of_parts(inputs, part_values, values)
@@ -221,14 +228,14 @@ class _Statements:
                 self._users.setdefault(value, set()).add(node)
         self._outputs = set(graph.outputs)
         self.assignments: dict[Node, tuple[list[Value], tuple[Step, ...]]] = {}
-        self.totals: dict[Node, tuple[list[Value], tuple[Step, ...], Total]] = {}
+        self.totals: dict[Node, tuple[list[Value], tuple[Step, ...], FullReduction]] = {}
         self.fused_nodes: set[Node] = set()
         self.parts: set[Node] = set()
         for node in graph.nodes:
             if node.op.name in ("array_store", "array_of") and not node.attributes.get("read_only"):
                 self._match_assignment(node)
-            elif (total := find_total(node)) is not None:
-                self._match_total(node, total)
+            elif (reduction := find_full_reduction(node)) is not None:
+                self._match_reduction(node, reduction)
         used_inputs = [inputs for inputs, _ in self.assignments.values()]
         used_inputs += [inputs for inputs, _, _ in self.totals.values()]
         for node in graph.nodes:  # loads that only statements use are read in place
@@ -260,24 +267,24 @@ class _Statements:
         self.parts |= set(fusion.parts)
         self.fused_nodes |= tree
 
-    def _match_total(self, node: Node, total: Total) -> None:
+    def _match_reduction(self, node: Node, reduction: FullReduction) -> None:
         """Make a reduction a total if the nodes that compute its operands can be fused with it."""
-        users = {node, *total.inner_nodes}
-        if not all(self._is_used_only_by(inner, users) for inner in total.inner_nodes):
+        users = {node, *reduction.inner_nodes}
+        if not all(self._is_used_only_by(inner, users) for inner in reduction.inner_nodes):
             return
-        fusion = _Fusion(node, self._elementwise_tree(total.values, users, node))
-        indices = [self._step_index(value, fusion) for value in total.values]
+        fusion = _Fusion(node, self._elementwise_tree(reduction.operands, users, node))
+        indices = [self._step_index(value, fusion) for value in reduction.operands]
         steps = fusion.steps
         operands = tuple(index for index in indices if index is not None)
         if len(operands) < len(indices) or len(steps) >= _MAX_STEPS:
             return
         if not any(not step.op and None in (step.type.shape or ()) for step in steps):
             return  # reductions over known sizes are computed by the fused loops of a schedule
-        if total.inner_nodes:  # a product of two vectors
+        if reduction.inner_nodes:  # a product of two vectors
             steps.append(Step(steps[operands[0]].type, "multiply", operands))
-        self.totals[node] = fusion.inputs, tuple(steps), total
+        self.totals[node] = fusion.inputs, tuple(steps), reduction
         self.parts |= set(fusion.parts)
-        self.fused_nodes |= fusion.tree | set(total.inner_nodes)
+        self.fused_nodes |= fusion.tree | set(reduction.inner_nodes)
 
     def is_part_only(self, node: Node) -> bool:
         """Return whether only fused nodes read the view that `node` takes of a tensor."""

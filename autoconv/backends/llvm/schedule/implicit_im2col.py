@@ -17,7 +17,7 @@ from autoconv.backends.llvm.legalize.shaped_builder import dimensions
 from autoconv.graph.dimensions import plus, times
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension
-from autoconv.ops.index_spec import Slice, has_only_static_entries
+from autoconv.ops.index_spec import Slice, has_only_kinds
 
 _STRETCH_LIMIT = 32  # most contiguous stretches of a patch
 
@@ -112,7 +112,7 @@ def _constant_slice(value: Value) -> _Slice | None:
         return None
     (base,) = node.inputs
     shape, spec = dimensions(base), node.attributes["spec"]
-    if not has_only_static_entries(spec, Slice):
+    if not has_only_kinds(spec, Slice):
         return None
     entries = [*spec, *[Slice()] * (len(shape) - len(spec))]
     offset: Dimension = 0

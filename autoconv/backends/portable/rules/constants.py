@@ -45,7 +45,7 @@ def eye(writer: Rules, node: Node, *dimensions: Term) -> Term | None:
 @lowers("shape")
 def shape(writer: Rules, node: Node, x: Term) -> Term:
     dtype = node.attributes.get("dtype") or int32
-    return writer.cast(writer.size_vector(x), dtype)
+    return writer.cast(writer.shape_of(x), dtype)
 
 
 @lowers("dimension", "array_size")
@@ -75,7 +75,7 @@ def broadcast_shape(writer: Rules, node: Node, x: Term, y: Term) -> Term | None:
         return None
     rank, one = max(x_rank, y_rank), writer.constant(1, x.dtype)
     x, y = (writer.pad(sizes, one, [rank - count], [0]) for sizes, count in ((x, x_rank), (y, y_rank)))
-    writer.fail(~(x.same(1) | y.same(1) | x.same(y)))
+    writer.fail_if(~(x.same(1) | y.same(1) | x.same(y)))
     return writer.select(x.same(1), y, x)
 
 
@@ -89,11 +89,11 @@ def lower_range(writer: Rules, node: Node, start: Term, limit: Term, delta: Term
     if not start.dtype.is_integer:
         if not writer.can_be_sizes(start, limit, delta):
             return None
-        writer.fail(is_zero)
+        writer.fail_if(is_zero)
         float_length = writer.intrinsic("ceil", (limit - start) / writer.select(is_zero, 1.0, delta))
         count = writer.as_size(writer.select(float_length > 0.0, float_length, 0.0))
         return start + writer.iota((None,), 0, start.dtype, [count]) * delta
-    writer.fail(is_zero)
+    writer.fail_if(is_zero)
     step = writer.select(is_zero, 1, delta)
     is_ascending = step > 0
     distance = writer.select(is_ascending, limit - start, start - limit)
@@ -124,7 +124,7 @@ def linspace(writer: Rules, node: Node, start: Term, stop: Term, *open_count: Te
 
 def _open_linspace(writer: Rules, start: Term, stop: Term, point_count: Term) -> Term:
     """Interpolate at a number of points that is a value of the graph."""
-    writer.fail(point_count < 0)
+    writer.fail_if(point_count < 0)
     ones, count = [1] * start.rank, writer.as_size(point_count)
     position = writer.reshape(writer.iota((None,), 0, start.dtype, [count]), (None, *ones), [count, *ones])
     last_position = writer.cast(point_count, start.dtype) - 1.0
@@ -134,19 +134,19 @@ def _open_linspace(writer: Rules, start: Term, stop: Term, point_count: Term) ->
 
 @lowers("assert_true")
 def assert_true(writer: Rules, node: Node, condition: Term, *_: Term) -> list[Term]:
-    writer.fail(~condition)
+    writer.fail_if(~condition)
     return []
 
 
 @lowers("raise")
 def lower_raise(writer: Rules, node: Node, *_: Term) -> list[Term]:
-    writer.fail(writer.constant(True, writer.condition_dtype))
+    writer.fail_if(writer.constant(True, writer.condition_dtype))
     return []
 
 
 @lowers("check_numerics")
 def check_numerics(writer: Rules, node: Node, x: Term) -> Term:
-    writer.fail(~(writer.emit_unary("abs", x) < float("inf")))
+    writer.fail_if(~(writer.emit_unary("abs", x) < float("inf")))
     return x
 
 
@@ -259,8 +259,8 @@ def python_power(writer: Rules, node: Node, x: Term, y: Term) -> Term | None:
         return ELEMENTS["python_power"](writer, x, y)  # type: ignore[no-any-return]
     x, y = writer.broadcast(writer.cast(x, float64), writer.cast(y, float64))
     is_integer = writer.emit_unary("floor", y).same(y)
-    writer.fail((x.same(0.0) & (y < 0.0)) | ((x < 0.0) & ~is_integer))
+    writer.fail_if((x.same(0.0) & (y < 0.0)) | ((x < 0.0) & ~is_integer))
     result = writer.libm("pow", x, y)
     is_finite = (writer.emit_unary("abs", x) < math.inf) & (writer.emit_unary("abs", y) < math.inf)
-    writer.fail(is_finite & writer.emit_unary("abs", result).same(math.inf))
+    writer.fail_if(is_finite & writer.emit_unary("abs", result).same(math.inf))
     return result

@@ -42,7 +42,7 @@ def _repeat_by_counts(writer: Rules, x: Term, counts: Term, axis: int) -> Term |
     The mask has a row for each element, with as many true entries as its count.
     """
     counts = writer.cast(writer.flatten(counts), int64)
-    writer.fail(counts < 0)
+    writer.fail_if(counts < 0)
     counts_along_axis = writer.expand(counts, (x.shape[axis],), [writer.sizes(x)[axis]])
     counts_and_zero = writer.concatenate([counts_along_axis, writer.array(np.array([0]), int64)], 0)
     largest_count = writer.reduce(counts_and_zero, (0,), "maximum", 0)
@@ -70,7 +70,7 @@ def _tile_by_terms(writer: Rules, node: Node, x: Term, multiples: Term) -> Term:
     """Tile by counts that are values of the graph."""
     multiples = writer.cast(multiples, int64)
     static_counts, counts = writer.requested_sizes(node.attributes["multiples"] or (None,) * x.rank, multiples)
-    writer.fail(multiples < 0)
+    writer.fail_if(multiples < 0)
     expanded_shape, expanded_sizes, shape, sizes = [], [], [], []
     for static_count, count, static_size, size in zip(static_counts, counts, x.shape, writer.sizes(x), strict=True):
         expanded_shape += [static_count, static_size]
@@ -89,7 +89,7 @@ def one_hot(writer: Rules, node: Node, indices: Term, on: Term, off: Term, *dept
     if depth:
         if not writer.can_be_sizes(*depth):
             return None
-        writer.fail(depth[0] < 0)
+        writer.fail_if(depth[0] < 0)
         static_size, depth_size = None, writer.as_size(depth[0])
     axis = normalise_axis(node.attributes.get("axis", -1), indices.rank + 1)
     shape, sizes = ([count if i == axis else 1 for i in range(indices.rank + 1)] for count in (static_size, depth_size))
@@ -111,7 +111,7 @@ def top_k(writer: Rules, node: Node, x: Term, *open_k: Term) -> list[Term] | Non
         return [writer.static_slice(values, axis, 0, k), writer.static_slice(positions, axis, 0, k)]
     size = writer.sizes(x)[axis]
     k_term = writer.cast(open_k[0], int64)
-    writer.fail((k_term < 0) | (k_term > (size if isinstance(size, int) else writer.cast(size, int64))))
+    writer.fail_if((k_term < 0) | (k_term > (size if isinstance(size, int) else writer.cast(size, int64))))
     slices = [writer.open_slice(array, axis, 0, k_term, step=None) for array in (values, positions)]
     return [slice_ for slice_ in slices if slice_ is not None] if None not in slices else None
 
@@ -131,7 +131,7 @@ def bincount(writer: Rules, node: Node, x: Term, min_length: Term, *weights: Ter
     if not writer.can_be_sizes(x):
         return None
     x, min_length = writer.cast(x, int64), writer.cast(min_length, int64)
-    writer.fail(min_length < 0)
+    writer.fail_if(min_length < 0)
     numbers = writer.concatenate([x, writer.array(np.array([-1]), int64)], 0)
     needed_length = writer.reduce(numbers, (0,), "maximum", -1) + 1
     size = writer.as_size(writer.select(needed_length < min_length, min_length, needed_length))

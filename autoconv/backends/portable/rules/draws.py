@@ -168,7 +168,7 @@ def gamma(writer: Control, node: Node, seed: Term, alpha: Term, *sizes: Term) ->
     if prepared is None:
         return None
     layout, draws, (alphas,) = prepared
-    writer.fail(~(alphas > 0.0))
+    writer.fail_if(~(alphas > 0.0))
     is_small, is_exponential = alphas < 1.0, alphas.same(1.0)
     d = alphas + writer.select(is_small, 2.0 / 3.0, writer.fill_like(alphas, -1.0 / 3.0, float64))
     c = writer.binary("divide", 1.0 / 3.0, writer.emit_unary("sqrt", d))
@@ -198,7 +198,7 @@ def poisson(writer: Control, node: Node, seed: Term, mean: Term, *sizes: Term) -
     if prepared is None:
         return None
     layout, draws, (means,) = prepared
-    writer.fail(~(means >= 0.0))
+    writer.fail_if(~(means >= 0.0))
     limit, has_small_mean = writer.libm("exp", -means), means < MAX_DIRECT_MEAN
     zero, one = (writer.fill_like(means, number, float64) for number in (0.0, 1.0))
 
@@ -247,7 +247,7 @@ def binomial(writer: Control, node: Node, seed: Term, counts: Term, chances: Ter
     if prepared is None:
         return None
     layout, draws, (trials, probabilities) = prepared
-    writer.fail(~((trials >= 0.0) & (probabilities >= 0.0) & (probabilities <= 1.0)))
+    writer.fail_if(~((trials >= 0.0) & (probabilities >= 0.0) & (probabilities <= 1.0)))
     is_mirrored, has_small_mean = probabilities > 0.5, is_small([trials, probabilities])
     p = writer.select(is_mirrored, 1.0 - probabilities, probabilities)
     zero = writer.fill_like(trials, 0.0, float64)

@@ -144,7 +144,7 @@ def solve(writer: Control, node: Node, x: Term, y: Term) -> Term | None:
         x = transpose_last_two(writer, x)
     x, y = writer.outer_broadcast(x, y, 2)
     factors = LUFactors(writer, x)
-    writer.fail(factors.diagonal().same(0.0))
+    writer.fail_if(factors.diagonal().same(0.0))
     return factors.solve(y)
 
 
@@ -155,7 +155,7 @@ def inverse(writer: Control, node: Node, x: Term) -> Term | None:
     if node.attributes.get("adjoint"):
         x = transpose_last_two(writer, x)
     factors = LUFactors(writer, x)
-    writer.fail(factors.diagonal().same(0.0))
+    writer.fail_if(factors.diagonal().same(0.0))
     return factors.solve(writer.expand(writer.array(np.eye(x.shape[-1]).astype(x.dtype.numpy), x.dtype), x.shape))
 
 
@@ -197,5 +197,5 @@ def tridiagonal_solve(writer: Control, node: Node, lower: Term, diagonal: Term, 
         mask = writer.diagonal_mask(matrix, matrix.rank - 2, matrix.rank - 1, offset)
         matrix = writer.select(mask, writer.expand(insert_axis(writer, rows, rows.rank), matrix_shape), matrix)
     factors = LUFactors(writer, matrix)
-    writer.fail(factors.diagonal().same(0.0))
+    writer.fail_if(factors.diagonal().same(0.0))
     return factors.solve(y)

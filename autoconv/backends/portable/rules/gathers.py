@@ -24,7 +24,7 @@ def check_index(writer: Rules, index: Term, size: Any, wrap: bool = False) -> Te
     index = writer.cast(index, int64)
     size = size if isinstance(size, int) else writer.cast(size, int64)
     is_outside = (index < (0 - size if wrap else 0)) | writer.compare("ge", index, size)
-    writer.fail(is_outside)
+    writer.fail_if(is_outside)
     index = writer.select(index < 0, index + size, index) if wrap else index
     return writer.select(is_outside, 0, index) if writer.checks_positions else index
 

@@ -133,7 +133,7 @@ def _contract(
 @lowers("cholesky")
 def cholesky(writer: Rules, node: Node, x: Term) -> Term:
     result = writer.cholesky(x)
-    writer.fail(writer.is_nan(result))
+    writer.fail_if(writer.is_nan(result))
     return result
 
 

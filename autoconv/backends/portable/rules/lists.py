@@ -1,4 +1,4 @@
-"""Rules of lists of arrays: a list is a buffer with a row for each of `capacity` elements, and a length.
+"""Rules of lists of arrays: a list is a buffer with a row for each of `list_capacity` elements, and a length.
 
 An op that would make a list longer than the capacity, an option of the writer, sets the error word.
 
@@ -26,7 +26,7 @@ def _make_list(writer: Rules, node: Node, length: Term) -> ListTerm | None:
     shape = static_shape(element.shape) if isinstance(element, TensorType) else None
     if shape is None or not isinstance(element, TensorType):
         return None
-    buffer = writer.expand(writer.constant(0, element.dtype), (writer.capacity, *shape))
+    buffer = writer.expand(writer.constant(0, element.dtype), (writer.list_capacity, *shape))
     return ListTerm(buffer, length)
 
 
@@ -38,7 +38,7 @@ def empty(writer: Rules, node: Node) -> ListTerm | None:
 @lowers("list_reserve")
 def reserve(writer: Rules, node: Node, count: Term) -> ListTerm | None:
     count = writer.cast(count, int32)
-    writer.fail((count < 0) | (count > writer.capacity))
+    writer.fail_if((count < 0) | (count > writer.list_capacity))
     return _make_list(writer, node, count)
 
 
@@ -60,14 +60,14 @@ def _read_row(writer: Rules, list_term: ListTerm, position: Term) -> Term:
 
 @lowers("list_push")
 def push(writer: Rules, node: Node, list_term: ListTerm, x: Term) -> ListTerm:
-    writer.fail(list_term.length >= writer.capacity)
+    writer.fail_if(list_term.length >= writer.list_capacity)
     element = writer.cast(x, list_term.buffer.dtype)
     return ListTerm(_write_row(writer, list_term, list_term.length, element), list_term.length + 1)
 
 
 @lowers("list_pop")
 def pop(writer: Rules, node: Node, list_term: ListTerm) -> list[Any]:
-    writer.fail(list_term.length <= 0)
+    writer.fail_if(list_term.length <= 0)
     last_position = list_term.length - 1
     return [ListTerm(list_term.buffer, last_position), _read_row(writer, list_term, last_position)]
 
@@ -84,7 +84,7 @@ def set_element(writer: Rules, node: Node, list_term: ListTerm, index: Term, x: 
         position = check_index(writer, index, list_term.length, bool(node.attributes.get("wrap")))
         return ListTerm(_write_row(writer, list_term, position, x), list_term.length)
     position = writer.cast(index, int32)
-    writer.fail((position < 0) | (position >= writer.capacity))
+    writer.fail_if((position < 0) | (position >= writer.list_capacity))
     min_length = position + 1
     padded_list = _zero_from(writer, list_term, list_term.length)
     new_length = writer.select(min_length > list_term.length, min_length, list_term.length)
@@ -94,8 +94,9 @@ def set_element(writer: Rules, node: Node, list_term: ListTerm, index: Term, x: 
 def _zero_from(writer: Rules, list_term: ListTerm, start: Term) -> ListTerm:
     """Return the list with zeros from `start` on, as the elements of a longer list must be."""
     buffer = list_term.buffer
-    is_before_start = writer.iota((writer.capacity,), 0, int32) < start
-    mask = writer.expand(writer.reshape(is_before_start, (writer.capacity, *[1] * (buffer.rank - 1))), buffer.shape)
+    is_before_start = writer.iota((writer.list_capacity,), 0, int32) < start
+    mask_shape = (writer.list_capacity, *[1] * (buffer.rank - 1))
+    mask = writer.expand(writer.reshape(is_before_start, mask_shape), buffer.shape)
     return ListTerm(writer.select(mask, buffer, 0), list_term.length)
 
 
@@ -107,7 +108,7 @@ def zeros_like(writer: Rules, node: Node, list_term: ListTerm) -> ListTerm:
 
 @lowers("list_add")
 def add(writer: Rules, node: Node, first: ListTerm, second: ListTerm) -> ListTerm:
-    writer.fail(first.length.differs(second.length))
+    writer.fail_if(first.length.differs(second.length))
     first_padded, second_padded = _zero_from(writer, first, first.length), _zero_from(writer, second, second.length)
     return ListTerm(first_padded.buffer + second_padded.buffer, first.length)
 
@@ -115,7 +116,7 @@ def add(writer: Rules, node: Node, first: ListTerm, second: ListTerm) -> ListTer
 @lowers("list_resize")
 def resize(writer: Rules, node: Node, list_term: ListTerm, count: Term) -> ListTerm:
     count = writer.cast(count, int32)
-    writer.fail((count < 0) | (count > writer.capacity))
+    writer.fail_if((count < 0) | (count > writer.list_capacity))
     kept_length = writer.select(count < list_term.length, count, list_term.length)
     return ListTerm(_zero_from(writer, list_term, kept_length).buffer, count)
 
@@ -130,16 +131,16 @@ def add_at(writer: Rules, node: Node, list_term: ListTerm, index: Term, x: Term)
 @lowers("list_from_tensor")
 def from_tensor(writer: Rules, node: Node, x: Term) -> ListTerm | None:
     count = x.shape[0]
-    if not isinstance(count, int) or static_shape(x.shape) is None or count > writer.capacity:
+    if not isinstance(count, int) or static_shape(x.shape) is None or count > writer.list_capacity:
         return None
-    high = [writer.capacity - count, *[0] * (x.rank - 1)]
+    high = [writer.list_capacity - count, *[0] * (x.rank - 1)]
     return ListTerm(writer.pad(x, writer.constant(0, x.dtype), [0] * x.rank, high), writer.constant(count, int32))
 
 
 @lowers("list_stack")
 def stack(writer: Rules, node: Node, list_term: ListTerm, *_: Term) -> Term | None:
     shape = static_shape(node.results[0].shape)
-    if shape is None or shape[0] > writer.capacity:
+    if shape is None or shape[0] > writer.list_capacity:
         return writer.open_stack(list_term)
-    writer.fail(list_term.length.differs(shape[0]))
+    writer.fail_if(list_term.length.differs(shape[0]))
     return writer.static_slice(list_term.buffer, 0, 0, shape[0])

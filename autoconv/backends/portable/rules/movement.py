@@ -40,7 +40,7 @@ def reshape(writer: Rules, node: Node, x: Term, dimensions: Term | None = None) 
         count = writer.constant(1, int64)
         for size in sizes:
             count = count * size
-        writer.fail(count.differs(total))
+        writer.fail_if(count.differs(total))
         positions = writer.iota((None,), 0, int64, [writer.as_size(count)])
         last_position = writer.binary("maximum", total - 1, 0)
         x = writer.take_at(writer.flatten(x), 0, writer.binary("minimum", positions, last_position))
@@ -136,11 +136,11 @@ def _open_split(writer: Rules, node: Node, x: Term, axis: int, sizes: Term) -> l
     parts, start = [], writer.constant(0, int64)
     for number in numbers:
         count = writer.select(number.same(-1), inferred_size, number)
-        writer.fail(count < 0)
+        writer.fail_if(count < 0)
         stop = start + count
         parts.append(writer.open_slice(x, axis, start, stop, step=None))
         start = stop
-    writer.fail(start.differs(total))
+    writer.fail_if(start.differs(total))
     return [part for part in parts if part is not None]
 
 

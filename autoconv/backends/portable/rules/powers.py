@@ -15,7 +15,7 @@ def power(writer: Control, node: Node, x: Term, y: Term) -> Term | None:
         return None
     x, y = writer.broadcast(x, y)
     if not y.dtype.is_unsigned:
-        writer.fail(y < 0)
+        writer.fail_if(y < 0)
     state = [x, y, writer.fill_like(x, 1, x.dtype)]  # base, exponent, product
     word = writer.error_word_or_zero(writer.error_word)
     final_state = writer.loop(

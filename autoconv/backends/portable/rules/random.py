@@ -218,7 +218,7 @@ def integers(writer: Rules, node: Node, seed: Term, low: Term, high: Term, *size
     shape = _requested_shape(node, sizes)
     if shape is None:
         return None
-    writer.fail(~(low < high))
+    writer.fail_if(~(low < high))
     wide_dtype = int64 if not low.dtype.is_unsigned else uint64
     start, stop = (writer.cast(x, wide_dtype) for x in (low, high))
     if wide_dtype is int64:

@@ -56,7 +56,7 @@ for _kind in ("sum", "prod", "max", "min", "any", "all"):
         else:
             x = writer.cast(x, node.results[0].dtype)
         if node.effects & Effects.RAISE:  # NumPy's extremes of no elements
-            writer.fail(count_elements(writer, x, axes, int64).same(0))
+            writer.fail_if(count_elements(writer, x, axes, int64).same(0))
         return fold(writer, x, kind, axes, keepdims)
 
     lowers(f"reduce_{_kind}", f"numpy_{_kind}")(_reduce)
@@ -168,7 +168,7 @@ def position_of_extreme(writer: Rules, node: Node, x: Term) -> Term | None:
         x, axis = writer.flatten(x), 0
     axis = normalise_axis(axis, x.rank)
     if node.effects & Effects.RAISE:
-        writer.fail(count_elements(writer, x, (axis,), int64).same(0))
+        writer.fail_if(count_elements(writer, x, (axis,), int64).same(0))
     positions = writer.extreme_position(x, axis, "max" in node.op.name, node.results[0].dtype)
     return writer.keep_dimensions(positions, x, (axis,)) if node.attributes.get("keepdims") else positions
 
@@ -189,7 +189,7 @@ def reduce_segments(writer: Rules, node: Node, x: Term, starts: Term) -> Term | 
         return None
     axis, dtype = normalise_axis(node.attributes["axis"], x.rank), x.dtype
     size = writer.size_term(x, axis, int64)
-    writer.fail((starts < 0) | (starts >= size))
+    writer.fail_if((starts < 0) | (starts >= size))
     ends = writer.slice(writer.concatenate([starts, writer.reshape(size, (1,))], 0), 0, 1, None)
     ends = writer.binary("maximum", ends, starts + 1)
     last = x.rank - 1

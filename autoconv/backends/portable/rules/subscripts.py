@@ -94,7 +94,7 @@ def check_positions(writer: Rules, x: Term, spec: Spec, operands: Sequence[Term]
         elif isinstance(entry, Slice):
             _, _, step = entry.with_operands(indices)
             if isinstance(step, Term):
-                writer.fail(step.same(0))
+                writer.fail_if(step.same(0))
 
 
 def _gather_at(writer: Rules, x: Term, positions_by_axis: Sequence[Any]) -> Term:
@@ -249,7 +249,7 @@ def _is_in_slice(writer: Rules, positions: Term, size: Any, bounds: tuple[Any, .
     if isinstance(step, int) and step <= 0:
         return None
     if isinstance(step, Term):
-        writer.fail(step <= 0)  # slices that go backwards are left to the native backend
+        writer.fail_if(step <= 0)  # slices that go backwards are left to the native backend
         step = writer.select(step <= 0, 1, step)
 
     def clip_bound(bound: Any, default: Any) -> Term:

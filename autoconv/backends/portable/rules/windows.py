@@ -102,12 +102,12 @@ def _fit_sizes(
         if target_shape is not None:
             array_sizes.append(target_shape[axis] if len(target_shape) >= -axis else None)
         for length in axis_lengths[1:]:
-            writer.fail(length.differs(axis_lengths[0]))
+            writer.fail_if(length.differs(axis_lengths[0]))
         if array_sizes:
             if any(not isinstance(array_size, int) or array_size > size for array_size in array_sizes):
                 raise GraphUnfit("slice", "slices of different sizes")
             size = array_sizes[0]
-            writer.fail(axis_lengths[0].differs(size))
+            writer.fail_if(axis_lengths[0].differs(size))
         else:
             lengths[axis] = axis_lengths[0]
         arrays = [
@@ -163,7 +163,7 @@ def reduce_window(
     if reduced_lengths:
         if node.effects & Effects.RAISE:  # NumPy's extremes of no elements
             for length in reduced_lengths.values():
-                writer.fail(length.same(0))
+                writer.fail_if(length.same(0))
         _, neutral_number = fold_operation(kind, x.dtype)
         term = writer.select(Window(term, reduced_lengths).valid_mask(writer, term), term, neutral_number)
     result = compute(term)

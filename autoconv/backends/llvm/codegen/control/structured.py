@@ -8,7 +8,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.serial_loops import is_serial
-from autoconv.backends.llvm.analysis.tallies import tallies
+from autoconv.backends.llvm.analysis.step_ranges import step_ranges
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.control.interchanged_loop import write_interchanged_loop
 from autoconv.backends.llvm.codegen.control.join_cells import as_borrowed, convert, load_cell, new_cell, store_outputs
@@ -159,7 +159,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
     state = [load_cell(region, cell, type_) for cell, type_ in zip(cells, types, strict=True)]
     if counter is not None:
         _record_counter_range(region, counter, initial_state, state, captures, in_body=False)
-    _record_tally_ranges(region, node, counter, initial_state, state, captures)
+    _record_ranges_of_stepped_states(region, node, counter, initial_state, state, captures)
     if chunk is not None:
         out.branch_if(chunk.contains_iteration(state), body_label, chunk.head)
     else:
@@ -307,7 +307,7 @@ def _record_counter_range(
         region.body.record_upper_bound(count, limit, -1)
 
 
-def _record_tally_ranges(
+def _record_ranges_of_stepped_states(
     region: LoweringContext,
     node: Node,
     counter: Counter | None,
@@ -315,9 +315,9 @@ def _record_tally_ranges(
     state: Sequence[Native],
     captures: Sequence[Native],
 ) -> None:
-    """Record the ranges of tallies: numbers that change by bounded steps (see analysis/tallies.py).
+    """Record the ranges of states that change by bounded steps (see analysis/step_ranges.py).
 
-    A tally that only decreases is also bounded by its initial value. The counter of the loop may be a tally too; its
+    A state that only decreases is also bounded by its initial value. The counter of the loop may be such a state; its
     exact range has been recorded before.
     """
     trip_count = _TRIP_COUNT_LIMIT
@@ -326,13 +326,13 @@ def _record_tally_ranges(
         initial_count = initial_state[counter.position]
         assert isinstance(initial_count, Element)
         trip_count = max(region.body.range_of(limit)[1] - region.body.range_of(initial_count)[0], 0)
-    for position, tally in tallies(node).items():
+    for position, step_range in step_ranges(node).items():
         initial_value, value = initial_state[position], state[position]
         if not isinstance(initial_value, Element) or not isinstance(value, Element):
             continue
-        if tally.resets is None and tally.steps is not None and tally.steps[1] <= 0:
+        if step_range.resets is None and step_range.steps is not None and step_range.steps[1] <= 0:
             region.body.record_upper_bound(value, initial_value, 0)
-        range_ = tally.range_after(trip_count, region.body.range_of(initial_value))
+        range_ = step_range.range_after(trip_count, region.body.range_of(initial_value))
         if (counter is None or position != counter.position) and is_within_int64(range_):
             region.body.record_range(value, range_)
 

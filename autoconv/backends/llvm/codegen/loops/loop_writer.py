@@ -14,7 +14,7 @@ class LoopWriter(ElementWriter):
     """A writer of element rules inside of a loop.
 
     Rules call `mark_rare(condition)` for elements that their fast code does not compute exactly enough, and
-    `fail(condition)` for elements that need the op's kernel. Both set the i1 at the address `rare_flag`.
+    `fail_if(condition)` for elements that need the op's kernel. Both set the i1 at the address `rare_flag`.
     `at(value, index)` returns an element of an array. With `is_careful`, rules call the C library where that is exact,
     and do not mark elements as rare.
     """

@@ -66,9 +66,9 @@ class LoopNestWriter:
     """A writer of the native function of one plan item.
 
     `arguments` are the values that the function takes, in order: pointers of arrays, and numbers. The checked indices
-    of views follow as i64, then pointers to the results, and the open `sizes`. With the argument `split`, the function
-    runs one part of the loops. It then also takes the number of the part, and the first and last index of the split
-    dimension.
+    of nodes follow as i64, then pointers to the results, and the open `sizes`. With the argument `split`, the function
+    runs one part of the loops. It then also takes the number of the part, its first iteration, and the one after its
+    last; both are indices of the split dimension.
 
     The fast code of element rules may be too inexact for rare elements. If `has_rare`, the function returns an i1 that
     is true if there were any; then the careful function, `careful_name`, whose rules call the C library, has to run.
@@ -82,17 +82,17 @@ class LoopNestWriter:
         self._item = item
         self._module = module
         self.arguments = list(item.reads)
-        fused_nodes = nodes_to_check(plan, item)
-        self.checked_views = [view for view in fused_nodes if checked_positions.get(view)]
+        indexed_nodes = nodes_to_check(plan, item)
+        self.checked_nodes = [node for node in indexed_nodes if checked_positions.get(node)]
         # An element may be computed twice if nothing is accumulated, and no array is both read and written.
         self._may_recompute = all(plan.classes[node] in ("element", "copy", "pad") for node in item.nodes)
         itemsizes = [value.dtype.size for value in (*item.reads, *item.stored) if is_dense(value.type)]
         self._lanes = VECTOR_BYTES // max(itemsizes, default=1)
-        self._has_piecewise_views = not item.phases and any(view.op.name in PIECEWISE_VIEWS for view in fused_nodes)
-        # View -> its checked indices: constants, or the registers of parameters.
-        self._view_positions: dict[Node, list[Position]] = {
-            view: [x if isinstance(x, int) else f"%x{i}_{j}" for j, x in enumerate(checked_positions[view])]
-            for i, view in enumerate(self.checked_views)
+        self._has_piecewise_views = not item.phases and any(node.op.name in PIECEWISE_VIEWS for node in indexed_nodes)
+        # Node -> its checked indices: constants, or the registers of parameters.
+        self._checked_indices: dict[Node, list[Position]] = {
+            node: [x if isinstance(x, int) else f"%x{i}_{j}" for j, x in enumerate(checked_positions[node])]
+            for i, node in enumerate(self.checked_nodes)
         }
         self._registers: dict[Value, str] = {value: f"%p{i}" for i, value in enumerate(self.arguments)}
         self.stores: dict[Value, str] = {value: f"%s{i}" for i, value in enumerate(item.stored)}  # addresses
@@ -128,8 +128,8 @@ class LoopNestWriter:
             parameters.append(f"{ir_type} {name}")
             if value in self._plan.lent:
                 parameters += [f"i64 {stride}" for stride in self._stride_operands(value) if isinstance(stride, str)]
-        for view in self.checked_views:
-            parameters += [f"i64 {position}" for position in self._view_positions[view] if isinstance(position, str)]
+        for node in self.checked_nodes:
+            parameters += [f"i64 {position}" for position in self._checked_indices[node] if isinstance(position, str)]
         return parameters + [f"ptr noalias {address}" for address in self.stores.values()]
 
     def _stride_operands(self, value: Value) -> list[Position]:
@@ -336,8 +336,8 @@ class LoopNestWriter:
         """Store updates at their positions; the memory of the result already holds the base."""
         (result,) = node.results
         type_: Any = result.type
-        element = self.b.cast(self._write_operand(updates(node), result, index), type_.dtype)
-        target = gather_map(node).write(self.b, index, self._view_positions.get(node, []))
+        element = self.b.cast(self._write_operand(updates(node), index), type_.dtype)
+        target = gather_map(node).write(self.b, index, self._checked_indices.get(node, []))
         offset = linear_offset(self.out, target, sizes(type_))
         scatter = node.op.traits.scatter
         assert scatter is not None
@@ -376,12 +376,12 @@ class LoopNestWriter:
         base = base_of(value, self._plan.views)
         has_dense_base = base in self._registers and base not in self._plan.lent and is_dense(base.type)
         if base is not value and has_dense_base:
-            # Elements in the same order have the same offsets as in the base.
+            # `base_of` passes only views of all elements in order, so the offsets are equal.
             return load(self.b, base.dtype, self._registers[base], linear_offset(self.out, index, sizes(value.type)))
         if value in self._plan.views or self._plan.classes[node] == "copy":
-            source = write_element_source(self.b, node, index, self._view_positions.get(node, []))
+            source = write_element_source(self.b, node, index, self._checked_indices.get(node, []))
             return self._write_source_element(source)
-        operands = [self._write_operand(operand, value, index) for operand in node.inputs]
+        operands = [self._write_operand(operand, index) for operand in node.inputs]
         result = apply_rule(self.b, node, operands)
         assert result is not None, node.op.name
         return result
@@ -393,8 +393,8 @@ class LoopNestWriter:
         element = self.element(value, index)
         return function(element) if function is not None else element
 
-    def _write_operand(self, operand: Value, result: Value, index: Index) -> Element:
-        """Return an operand at the index of the result to which it is broadcast."""
+    def _write_operand(self, operand: Value, index: Index) -> Element:
+        """Return an operand's element at an index into the shape to which the operand is broadcast."""
         if is_scalar(operand.type) or self._is_flat:
             return self.element(operand, index)
         return self.element(operand, broadcast_index(index, sizes(operand.type)))

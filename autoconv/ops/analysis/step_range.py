@@ -1,4 +1,4 @@
-"""Tallies: ranges of the next number of a loop's state or of an array, relative to its current number."""
+"""Ranges of a loop's state, or of an array's elements, after one step, relative to the value before it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from autoconv.graph.linear_form import Range
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class StepRange:
     """The next value of a state: the current value plus a number in `steps`, or a number in `resets`.
 
     Either range may be None, if that case does not occur.
@@ -17,13 +17,13 @@ class Tally:
     steps: Range | None
     resets: Range | None
 
-    def shift(self, amount: int) -> Tally:
-        """Return the tally of the next value plus an amount."""
-        return Tally(_shift_range(self.steps, amount), _shift_range(self.resets, amount))
+    def shift(self, amount: int) -> StepRange:
+        """Return the step range of the next value plus an amount."""
+        return StepRange(_shift_range(self.steps, amount), _shift_range(self.resets, amount))
 
-    def union(self, other: Tally) -> Tally:
-        """Return the tally of a value that has either of two tallies."""
-        return Tally(_union_of_ranges(self.steps, other.steps), _union_of_ranges(self.resets, other.resets))
+    def union(self, other: StepRange) -> StepRange:
+        """Return the step range of a value that has either of two step ranges."""
+        return StepRange(_union_of_ranges(self.steps, other.steps), _union_of_ranges(self.resets, other.resets))
 
     def range_after(self, trip_count: int, start: Range) -> Range:
         """Return the range of the state after at most `trip_count` iterations, for an initial value in `start`."""
