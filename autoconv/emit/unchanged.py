@@ -111,4 +111,4 @@ def _is_of_this_package(value: Any) -> bool:
     """Return whether the value is a module of this package, or a function of one."""
     if isinstance(value, types.ModuleType):
         return value.__name__.partition(".")[0] == "autoconv"
-    return isinstance(value, types.FunctionType) and value.__module__.partition(".")[0] == "autoconv"
+    return isinstance(value, types.FunctionType) and (value.__module__ or "").partition(".")[0] == "autoconv"

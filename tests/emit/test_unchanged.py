@@ -143,6 +143,16 @@ def test_a_name_that_is_rebound_is_examined_again():
     assert [float(traced(ac.constant(v))) for v in (0.5, -2.0)] == [0.5, 2.0]
 
 
+def test_a_function_of_no_module_may_be_called(tmp_path):
+    """Code that `exec` runs in a dict without `__name__` defines functions whose `__module__` is None."""
+    path = tmp_path / "program.py"
+    path.write_text("def helper(x):\n    return x * x\n\n\ndef caller(x):\n    return helper(x)\n")
+    namespace = {}
+    exec(compile(path.read_text(), str(path), "exec"), namespace)
+    assert namespace["helper"].__module__ is None
+    assert ac.function(namespace["caller"])(ac.constant(3.0)).numpy() == 9.0
+
+
 def test_neither_gast_nor_the_passes_are_imported(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(

@@ -69,7 +69,7 @@ def _is_open_batch(node: Node) -> bool:
 
 @native_lowering("matmul", fits=_is_native_batch)
 def write_products(region: LoweringContext, node: Node) -> None:
-    """Compute each product of a batch by tiles if they suit, else by BLAS.
+    """Compute each product of a batch by tiles if they suit and its sides are known, else by BLAS.
 
     Sums are added in the same order as in a product of two matrices. Products of integers have loops of their own. The
     matrices, and the tiles of each, are divided among threads.
@@ -82,7 +82,7 @@ def write_products(region: LoweringContext, node: Node) -> None:
     has_blas = has_products(product.dtype)
     region.set(result, region.new_array(result.type))
     pointers = [region.data(value) for value in (*node.inputs, result)]
-    if registers is not None and (product.suits_tiles() or not has_blas):
+    if registers is not None and ((product.work and product.suits_tiles()) or not has_blas):
         tiling = choose_tiling(product.rows, product.columns, product.dtype, registers)
         if product.is_y_transposed:
             transposed_y, type_ = _transpose_matrices(region, node, product, registers.size // product.dtype.size)
