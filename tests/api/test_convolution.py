@@ -192,3 +192,19 @@ def test_gradients_of_many_channels(padding, dilation, run):
     for function, derivative in ((value, slope), (slope, curvature)):
         expected = (float(function(*moved[0])) - float(function(*moved[1]))) / (2 * step)
         np.testing.assert_allclose(float(derivative(tf.constant(image), tf.constant(filters))), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+@pytest.mark.parametrize("kernel", [(2, 2), (3, 3), (1, 1), (5, 2), (4, 4), (1, 3)])
+@pytest.mark.parametrize("strides", [(2, 2), (3, 2), (1, 2), (4, 3)])
+@pytest.mark.parametrize("run", [lambda f: f, tf.function], ids=["at once", "function"])
+def test_transposed_convolutions_are_adjoint(padding, kernel, strides, run):
+    """The inner product of conv2d(x) and y is that of x and conv2d_transpose(y), for all x and y."""
+    for sides in ((9, 11), (12, 7)):
+        x, filters = DRAW.normal(size=(2, *sides, 3)), DRAW.normal(size=(*kernel, 3, 4))
+        forward = tf.nn.conv2d(x, filters, strides, padding).numpy()
+        y = DRAW.normal(size=forward.shape)
+        transpose = run(lambda y, filters, shape=x.shape: tf.nn.conv2d_transpose(y, filters, shape, strides, padding))
+        backward = transpose(tf.constant(y), tf.constant(filters)).numpy()
+        assert backward.shape == x.shape
+        np.testing.assert_allclose((forward * y).sum(), (x * backward).sum(), rtol=1e-9)

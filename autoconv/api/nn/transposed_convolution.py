@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from autoconv.api.nn.convolution import convolution
 from autoconv.api.nn.windows import FORMATS_BY_RANK, check_format, has_channels_first, per_side
 from autoconv.api.tensors.arguments import known_sizes
-from autoconv.api.tensors.shaping import pad, reshape, reverse, shape, transpose
+from autoconv.api.tensors.constants import zeros
+from autoconv.api.tensors.shaping import concat, pad, reshape, reverse, shape, stack, transpose
 from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -46,9 +47,13 @@ def conv_transpose(
         if not isinstance(side, int) or not isinstance(kernel_side, int):
             raise ValueError(f"a transposed convolution needs known sides, found {x.type} and {kernel.type}")
         paddings.append(_zeros_around(out_side, side, (kernel_side - 1) * dilation + 1, stride, padding))
-    spaced_image = pad(_insert_zeros(image, side_strides), [*paddings, (0, 0)])
     flipped_kernel = transpose(reverse(kernel, list(range(side_count))), [*range(side_count), rank - 1, side_count])
-    result = convolution(spaced_image, flipped_kernel, 1, "VALID", FORMATS_BY_RANK[rank][0], side_dilations)
+    if max(side_strides) > 1 and set(side_dilations) == {1}:
+        zeros_before = [before for before, _ in paddings[1:]]
+        result = _interleave_phases(image, flipped_kernel, side_strides, zeros_before, out_sides)
+    else:
+        spaced_image = pad(_insert_zeros(image, side_strides), [*paddings, (0, 0)])
+        result = convolution(spaced_image, flipped_kernel, 1, "VALID", FORMATS_BY_RANK[rank][0], side_dilations)
     return apply(
         "identity", transpose(result, [0, rank - 1, *range(1, rank - 1)]) if is_channels_first else result, name=name
     )
@@ -123,6 +128,53 @@ def _zeros_around(out_side: int, side: int, extent: int, stride: int, padding: s
     total_padding = max((side - 1) * stride + extent - out_side, 0) if padding == "SAME" else 0
     before = extent - 1 - total_padding // 2
     return before, out_side + extent - 1 - before - ((side - 1) * stride + 1)
+
+
+def _interleave_phases(
+    image: Tensor, kernel: Tensor, side_strides: Sequence[int], zeros_before: Sequence[int], out_sides: Sequence[int]
+) -> Tensor:
+    """Return the convolution of the image with stride - 1 zeros between its elements, without the zeros.
+
+    The elements of the result at positions of one remainder modulo the stride, a phase, are a convolution of the image
+    itself with every stride-th element of the kernel. `zeros_before` are the zeros before the sides.
+    """
+    phases = [range(stride) for stride in side_strides]
+    counts = [-(-out_side // stride) for out_side, stride in zip(out_sides, side_strides, strict=True)]
+
+    def phase(offsets: tuple[int, ...]) -> Tensor:
+        """Return the elements whose positions have these remainders."""
+        slices, paddings, kernel_slices = [slice(None)], [(0, 0)], []
+        sides = image.type.shape[1:-1]  # type: ignore[index]
+        kernel_sides = kernel.type.shape[:-2]  # type: ignore[index]
+        dimensions = zip(offsets, side_strides, zeros_before, counts, sides, kernel_sides, strict=True)
+        for offset, stride, before, count, side, kernel_side in dimensions:
+            first_element = (before - offset) % stride  # of the kernel, the first one that meets no inserted zero
+            start = (offset + first_element - before) // stride  # position in the image under that element
+            stop = start + count + len(range(first_element, kernel_side, stride)) - 1  # type: ignore[arg-type]
+            kernel_slices.append(slice(first_element, None, stride))
+            slices.append(slice(max(start, 0), max(min(stop, side), max(start, 0))))  # type: ignore[type-var]
+            paddings.append((max(-start, 0), max(stop - max(side, start), 0)))  # type: ignore[type-var]
+        part = pad(get_item(image, tuple(slices)), [*paddings, (0, 0)])
+        phase_kernel = get_item(kernel, tuple(kernel_slices))
+        if 0 in phase_kernel.type.shape:  # type: ignore[operator]
+            batch = get_item(shape(image), slice(0, 1))
+            return zeros(concat([batch, [*counts, kernel.type.shape[-1]]], 0), image.dtype)  # type: ignore[index]
+        return convolution(part, phase_kernel, 1, "VALID")
+
+    def interleave(offsets: tuple[int, ...]) -> Tensor:
+        """Return the elements whose positions along the first sides have these remainders."""
+        depth = len(offsets)
+        if depth == len(phases):
+            return phase(offsets)
+        parts = [interleave((*offsets, offset)) for offset in phases[depth]]
+        if len(parts) == 1:
+            return parts[0]
+        sizes = parts[0].type.shape
+        assert sizes is not None
+        axis = depth + 1
+        return reshape(stack(parts, axis + 1), [-1, *sizes[1:axis], counts[depth] * len(parts), *sizes[axis + 1 :]])
+
+    return get_item(interleave(()), (slice(None), *(slice(0, out_side) for out_side in out_sides)))
 
 
 def _insert_zeros(image: Tensor, side_strides: Sequence[int]) -> Tensor:
