@@ -135,8 +135,9 @@ def _interleave_phases(
 ) -> Tensor:
     """Return the convolution of the image with stride - 1 zeros between its elements, without the zeros.
 
-    The elements of the result at positions of one remainder modulo the stride, a phase, are a convolution of the image
-    itself with every stride-th element of the kernel. `zeros_before` are the zeros before the sides.
+    The positions of a result's side with one remainder modulo the stride are a phase. The elements of a phase are a
+    convolution of the image itself with every stride-th element of the kernel. `zeros_before` are the zeros before the
+    sides.
     """
     phases = [range(stride) for stride in side_strides]
     counts = [-(-out_side // stride) for out_side, stride in zip(out_sides, side_strides, strict=True)]
