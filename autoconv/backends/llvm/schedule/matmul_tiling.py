@@ -88,11 +88,13 @@ class Product:
     def suits_blocks(self) -> bool:
         """Return whether blocked tiles are faster than BLAS for a product whose y does not fit in the cache.
 
-        They are with vectors of 512 bits, which not every BLAS uses, and enough rows to pay for the packing of y.
+        They are with vectors of 512 bits, which not every BLAS uses, enough rows to pay for the packing of y, and
+        enough columns to pay for the reading of x, whose rows are not contiguous if it is transposed.
         """
         registers = current_target().vector_registers
         has_wide_registers = registers is not None and registers.size == 64
-        return has_wide_registers and self.work >= _BLOCKED_WORK and self.rows >= _MIN_BLOCKED_ROWS
+        has_columns = self.columns >= (MIN_TILED_COLUMNS if self.is_x_transposed else 2)
+        return has_wide_registers and has_columns and self.work >= _BLOCKED_WORK and self.rows >= _MIN_BLOCKED_ROWS
 
 
     def suits_transposed_patches(self) -> bool:
