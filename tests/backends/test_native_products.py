@@ -10,6 +10,7 @@ import pytest
 import autoconv
 from autoconv.backends.llvm.describe import describe
 from autoconv.backends.llvm.legalize.decompose import expand
+from autoconv.backends.llvm.schedule.matmul_tiling import Product
 from autoconv.backends.llvm.schedule.pipeline import schedule
 from autoconv.backends.llvm.schedule.row_blocks import block_rows
 from autoconv.backends.llvm.target.machine import Target, compiling_for, this_machine
@@ -74,6 +75,18 @@ def test_a_product_of_bools_is_true_however_many_they_are(inner):
     found = autoconv.compile(lambda x: (x @ x.T, np.tensordot(x, x, (1, 1)), np.inner(x, x)))(ones)
     for product in found:
         np.testing.assert_array_equal(product, ones @ ones.T)
+
+
+@pytest.mark.parametrize("flip", [False, True])
+def test_large_products_of_few_columns_are_left_to_blas(flip):
+    """Blocked tiles read x once for all columns: they pay for two, or for four if its rows are not contiguous."""
+    wide = Target(features=frozenset({"avx512f"}))
+    with compiling_for(wide):
+        for columns, is_blocked in ((1, False), (2, not flip), (3, not flip), (4, True)):
+            shapes = (40000, 420) if flip else (420, 40000), (40000, columns)
+            graph = graph_of(lambda b, x, y: b.matmul(x, y, transpose_a=flip), *map(np.zeros, shapes))
+            (node,) = graph.nodes
+            assert Product(node).suits_blocks() == is_blocked
 
 
 def test_batches_of_rows_are_rows():
