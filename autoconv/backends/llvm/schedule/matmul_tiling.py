@@ -88,8 +88,8 @@ class Product:
     def suits_blocks(self) -> bool:
         """Return whether blocked tiles are faster than BLAS for a product whose y does not fit in the cache.
 
-        They are with vectors of 512 bits, which not every BLAS uses, enough rows to pay for the packing of y, and
-        enough columns to pay for the reading of x, whose rows are not contiguous if it is transposed.
+        They are with vectors of 512 bits, which not every BLAS uses, and enough rows to pay for the packing of y.
+        Enough columns have to pay for the reading of x, more of them if its rows are not contiguous.
         """
         registers = current_target().vector_registers
         has_wide_registers = registers is not None and registers.size == 64
