@@ -1,4 +1,4 @@
-"""Python's rounding and the order of complex numbers by the backend `xla`, against Python and NumPy."""
+"""Rounding, the order of complex numbers, and custom gradients by the backend `xla`, against Python and NumPy."""
 
 import math
 import random
@@ -39,3 +39,24 @@ def test_complex_numbers_are_sorted_as_numpy_sorts_them(shape):
     ordered = autoconv.compile(lambda x: np.sort(x, axis=0))
     np.testing.assert_array_equal(ordered(numbers), np.sort(numbers, axis=0))
     assert "compiled by XLA" in ordered.explain()
+
+
+def test_functions_with_custom_gradients_keep_their_results():
+    """Only the gradient is another one: this held for native code, while other runtimes ran the gradient's function."""
+
+    @autoconv.custom_gradient
+    def doubled(x):
+        return 2.0 * x, lambda upstream: 5.0 * upstream
+
+    @autoconv.function
+    def with_slope(x):
+        with autoconv.GradientTape() as tape:
+            tape.watch(x)
+            y = doubled(x) + 1.0
+        return y, tape.gradient(y, x)
+
+    x = autoconv.constant([1.0, -3.0])
+    for result in (autoconv.function(lambda x: doubled(x) + 1.0)(x), with_slope(x)[0]):
+        np.testing.assert_array_equal(result, [3.0, -5.0])
+    np.testing.assert_array_equal(with_slope(x)[1], [5.0, 5.0])
+    assert "compiled by XLA" in with_slope.explain()

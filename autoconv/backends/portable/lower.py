@@ -213,6 +213,11 @@ class Lowering(Memory):
         region = node.regions[0]
         return self.lower_region(region, operands[: len(region.parameters)])
 
+    def results_of_custom_gradient(self, node: Node, operands: list[Item]) -> list[Item]:
+        """Return the results, which are among the operands; the region is only for differentiation."""
+        start = node.attributes["argument_count"]
+        return operands[start : start + node.attributes["result_count"]]
+
     def cond(self, node: Node, operands: list[Item]) -> list[Item]:
         index, captures = operands[0], operands[1:]
         return self._branch(node, index, [(region, captures, self.writer.error_word) for region in node.regions])
@@ -361,4 +366,6 @@ _COMPLEX_ELEMENT_OPS = frozenset([
 _REDUCTIONS = frozenset(["sum", "prod", "max", "min", "any", "all"])
 _ALLOCATIONS = frozenset(["array_of", "array_new"])  # they take terms, and return an array in memory
 # The methods of `Lowering` for control flow, by the ops.
-_CONTROL_METHODS = {"cond": "cond", "while": "loop", "call": "call", "custom_gradient": "call", "try": "attempt"}
+_CONTROL_METHODS = {
+    "cond": "cond", "while": "loop", "call": "call", "try": "attempt", "custom_gradient": "results_of_custom_gradient",
+}  # fmt: skip
