@@ -373,20 +373,6 @@ def test_vectors_of_open_sizes_are_numpys(shape, flips, dtype):
     assert (error <= BOUND[dtype] * (np.abs(wide[0]) @ np.abs(wide[1])) * max(inner, 1) ** 0.5).all()
 
 
-@pytest.mark.parametrize("flips", [(False, False), (True, False)])
-@pytest.mark.parametrize("batch", [3, None])
-def test_batches_of_products_have_rows_or_an_inner_dimension_of_open_size(batch, flips):
-    random = np.random.default_rng(6)
-    x = random.standard_normal((3, 7, 5))
-    y = random.standard_normal((3, 7 if flips[0] else 5, 6))
-    signature = [autoconv.TensorSpec([batch, None, 5], "float64")]
-    signature.append(autoconv.TensorSpec([batch, None if flips[0] else 5, 6], "float64"))
-    compute = autoconv.function(
-        lambda a, b: autoconv.matmul(a, b, transpose_a=flips[0], transpose_b=flips[1]), input_signature=signature
-    )
-    np.testing.assert_allclose(compute(x, y), (x.transpose(0, 2, 1) if flips[0] else x) @ y, rtol=1e-12, atol=1e-12)
-
-
 @pytest.mark.parametrize("function", [
     lambda x: x @ x.T, lambda x: x.T @ x, lambda x: np.dot(x, x.T), lambda x: np.cov(x), lambda x: x.T.dot(x),
     lambda x: (x * 2).T @ (x * 2),

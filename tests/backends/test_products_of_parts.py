@@ -1,4 +1,4 @@
-"""Products of parts of matrices that are read in place."""
+"""Products of parts of matrices that are read in place, and of batches of open sizes."""
 
 import numpy as np
 import pytest
@@ -51,3 +51,17 @@ def test_parts_have_the_distance_of_their_matrix(program, width):
         x, v = values[:, 1:].copy(), values[1:, 0].copy()
         expected = program(x.copy(), v)
         np.testing.assert_allclose(compiled(x, v), expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("flips", [(False, False), (True, False)])
+@pytest.mark.parametrize("batch", [3, None])
+def test_batches_of_products_have_rows_or_an_inner_dimension_of_open_size(batch, flips):
+    random = np.random.default_rng(6)
+    x = random.standard_normal((3, 7, 5))
+    y = random.standard_normal((3, 7 if flips[0] else 5, 6))
+    signature = [autoconv.TensorSpec([batch, None, 5], "float64")]
+    signature.append(autoconv.TensorSpec([batch, None if flips[0] else 5, 6], "float64"))
+    compute = autoconv.function(
+        lambda a, b: autoconv.matmul(a, b, transpose_a=flips[0], transpose_b=flips[1]), input_signature=signature
+    )
+    np.testing.assert_allclose(compute(x, y), (x.transpose(0, 2, 1) if flips[0] else x) @ y, rtol=1e-12, atol=1e-12)
