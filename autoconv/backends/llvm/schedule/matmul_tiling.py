@@ -84,7 +84,6 @@ class Product:
         costs_transposition = self.is_y_transposed and 0 < self.rows < 8  # 0 rows stand for an open number
         return fits_cache and self.columns >= MIN_TILED_COLUMNS and not costs_transposition
 
-
     def suits_blocks(self) -> bool:
         """Return whether blocked tiles are faster than BLAS for a product whose y does not fit in the cache.
 
@@ -93,9 +92,9 @@ class Product:
         """
         registers = current_target().vector_registers
         has_wide_registers = registers is not None and registers.size == 64
-        has_columns = self.columns >= (MIN_TILED_COLUMNS if self.is_x_transposed else 2)
-        return has_wide_registers and has_columns and self.work >= _BLOCKED_WORK and self.rows >= _MIN_BLOCKED_ROWS
-
+        if not has_wide_registers or self.work < _BLOCKED_WORK or self.rows < _MIN_BLOCKED_ROWS:
+            return False  # or a size is open
+        return self.columns >= (MIN_TILED_COLUMNS if self.is_x_transposed else 2)
 
     def suits_transposed_patches(self) -> bool:
         """Return whether tiles can read the transposed patches of a large product in place, line by line."""
