@@ -11,6 +11,8 @@ from os import environ
 from sys import _getframe, modules
 from typing import TYPE_CHECKING, Any
 
+from autoconv.forks import lazy_import  # now, as a fork during its import could not wait for it
+
 if TYPE_CHECKING:
     from autoconv import importing as importing
     from autoconv import keras as keras
@@ -27,7 +29,7 @@ def _load(name: str) -> Any:
     """
     if name.startswith("__") and name != "__all__":
         raise AttributeError(f"module 'autoconv' has no attribute {name!r}")
-    with import_module("autoconv.forks").lazy_import():
+    with lazy_import():
         if name in _LAZY_MODULES:
             return import_module(f"autoconv.{name}")
         if name in _TENSORFLOW_MODULES:
