@@ -124,6 +124,33 @@ def test_filters_whose_sides_are_known_at_run_time(channels, filters, strides, d
     np.testing.assert_allclose(found, slopes, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("channels", [1, 2, 4])  # of the filters: four groups, two, and one
+@pytest.mark.parametrize("open_sizes", [(0, 1, 2, 3), (3,), (0, 3)])
+def test_numbers_of_channels_that_are_known_at_run_time(channels, open_sizes):
+    def convolve(x, w):
+        with tf.GradientTape() as tape:
+            tape.watch([x, w])
+            result = tf.nn.conv2d(x, w, 1, "SAME")
+            loss = tf.reduce_sum(result * result)
+        return result, *tape.gradient(loss, [x, w])
+
+    def by_channel(x, w):
+        return tf.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "VALID")
+
+    sizes = [None if axis in open_sizes else size for axis, size in enumerate((2, 5, 6, 4))]
+    for function, filter_sizes in ((convolve, (3, 2, channels, 8)), (by_channel, (2, 2, 4, channels))):
+        filters = DRAW.normal(size=filter_sizes)
+        specs = [tf.TensorSpec(shape, tf.float64) for shape in (sizes, (*filter_sizes[:2], None, None))]
+        compiled = tf.function(function, input_signature=specs)
+        for batch in (2, 0):
+            image = DRAW.normal(size=(2, 5, 6, 4))[: batch if sizes[0] is None else 2]
+            found, expected = compiled(image, filters), function(tf.constant(image), tf.constant(filters))
+            for actual, wanted in zip(tf.nest.flatten(found), tf.nest.flatten(expected), strict=True):
+                np.testing.assert_allclose(actual, wanted, atol=1e-12)
+    with pytest.raises(ValueError, match="cannot be divided into groups"):
+        compiled(DRAW.normal(size=(2, 5, 6, 4)), DRAW.normal(size=(2, 2, 3, 1)))
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.control.flow import cond
 from autoconv.api.gradients.custom import custom_gradient
 from autoconv.api.nn.computed_filters import convolve_computed_sides
 from autoconv.api.nn.windows import Padding, Part, Windows, check_format, has_channels_first, per_side
 from autoconv.api.tensors.accepted_dtypes import check_dtype
+from autoconv.api.tensors.comparison import equal
 from autoconv.api.tensors.dimensions import sizes_of
 from autoconv.api.tensors.shaping import concat, reshape, reverse, transpose
 from autoconv.errors import InvalidArgumentError
@@ -139,7 +141,8 @@ def depthwise_conv2d(
     kernel = convert_to_tensor(filter)
     if len(kernel.shape) != 4:
         raise ValueError(f"filters for each channel have four dimensions, found {kernel.type}")
-    kernel = reshape(kernel, [*sizes_of(kernel)[:2], 1, math.prod(kernel.shape[2:])])
+    *sides, channels, multiplier = sizes_of(kernel)
+    kernel = reshape(kernel, [*sides, 1, channels * multiplier])
     return conv2d(input, kernel, strides, padding, data_format or "NHWC", dilations, name)
 
 
@@ -178,9 +181,29 @@ def _convolve(
     if image_shape is None or filter_shape is None or len(image_shape) != len(filter_shape):
         raise ValueError(f"an image and its filters have to be of one rank, found {image_shape} and {filter_shape}")
     group_count = _group_count(image_shape[-1], filter_shape)
-    kernel_sides = [side for side in filter_shape[:-2] if isinstance(side, int)]
-    if len(kernel_sides) < len(filter_shape) - 2:
+    are_sides_known = all(isinstance(side, int) for side in filter_shape[:-2])
+
+    def convolve_computed() -> Tensor:
         return convolve_computed_sides(image, filters, side_strides, side_dilations, padding, group_count)
+
+    def convolve_groups(group_count: int) -> Tensor:
+        return _convolve_groups(image, filters, side_strides, side_dilations, padding, group_count)
+
+    if not are_sides_known or (group_count not in (1, None) and not isinstance(filter_shape[-1], int)):
+        return convolve_computed()
+    if group_count is None:
+        has_one_group = equal(sizes_of(image)[-1], sizes_of(filters)[-2])
+        return cond(has_one_group, lambda: convolve_groups(1), convolve_computed)
+    return convolve_groups(group_count)
+
+
+def _convolve_groups(
+    image: Tensor, filters: Tensor, side_strides: Sequence[int], side_dilations: Sequence[int], padding: Padding,
+    group_count: int,
+) -> Tensor:  # fmt: skip
+    """Return the result of `_convolve` for filters with known sides and a known number of groups."""
+    filter_shape: tuple[Any, ...] = filters.type.shape or ()
+    kernel_sides = filter_shape[:-2]
     windows = Windows(image, kernel_sides, side_strides, side_dilations, padding, "filters")
     is_unit_stride = group_count == 1 and set(side_strides) == {1}
     if is_unit_stride and _has_gradient_by_convolution(windows, image, filters, side_dilations):
@@ -188,7 +211,6 @@ def _convolve(
     parts = windows.elements_by_position(0)
     channels, filter_count = filter_shape[-2:]
     if group_count > 1:
-        assert isinstance(channels, int) and isinstance(filter_count, int)
         if channels == 1:
             return _convolve_depthwise(parts, filters, filter_count // group_count)
         full_slice = slice(None)
@@ -265,15 +287,17 @@ def _convolve_with_gradient(
     return custom_gradient(convolve)(image, filters)
 
 
-def _group_count(channels: Dimension, filter_shape: Sequence[Dimension]) -> int:
-    """Return the number of groups into which `channels` of an image fall, given the shape of the filters."""
+def _group_count(channels: Dimension, filter_shape: Sequence[Dimension]) -> int | None:
+    """Return the number of groups into which `channels` of an image fall; None if a number of channels is unknown."""
     filter_channels, filter_count = filter_shape[-2:]
-    if not isinstance(channels, int) or not isinstance(filter_channels, int) or channels == filter_channels:
+    if not isinstance(channels, int) or not isinstance(filter_channels, int):
+        return None
+    if channels == filter_channels:
         return 1
     if filter_channels == 0 or channels % filter_channels:
         raise InvalidArgumentError(f"the image has {channels} channels, the filters have {filter_channels}")
     group_count = channels // filter_channels
-    if not isinstance(filter_count, int) or filter_count % group_count:
+    if isinstance(filter_count, int) and filter_count % group_count:
         raise ValueError(
             f"{filter_count} filters cannot be divided into {group_count} groups, of {filter_channels} channels each"
         )

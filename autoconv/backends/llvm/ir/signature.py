@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from autoconv.backends.llvm.ir.hidden_trip_counts import hide_trip_counts
 
-_NAME = re.compile(r'@"?([\w.]+)')
+_NAME = re.compile(r'@"?([\w.$-]+)')
 _LABELS = re.compile(r"label %([\w.]+)")
 
 
