@@ -12,7 +12,7 @@ from autoconv.api.sparse.tensor import SparseTensorSpec
 from autoconv.data.elements import component_leaf_counts, composite_arrays, map_specs, rebuild, spec_leaves
 from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Element, Node, check_positive
 from autoconv.data.sources import row_columns, row_spec
-from autoconv.errors import InvalidArgumentError, Place
+from autoconv.errors import DataLossError, InvalidArgumentError, Place
 from autoconv.graph.dtypes import int64
 from autoconv.runtime.annotations import DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.support.shape import TensorShape, TensorSpec, as_shape
@@ -237,7 +237,7 @@ def _pad(column: Sequence[Any], shape: TensorShape, value: Any, place: Place | N
         size if static_size is None else static_size for static_size, size in zip(static_sizes, max_sizes, strict=True)
     ]
     if any(size > limit for size, limit in zip(max_sizes, padded_sizes, strict=True)):
-        raise InvalidArgumentError(
+        raise DataLossError(
             f"Attempted to pad to a smaller size than the input element: the shape {max_sizes} does not fit into "
             f"{padded_sizes}.",
             place,

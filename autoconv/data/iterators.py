@@ -8,6 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from autoconv.api.ragged.tensor import RaggedTensor
+from autoconv.api.sparse.conversion import to_dense
+from autoconv.api.sparse.tensor import SparseTensor
 from autoconv.data.elements import component_leaf_counts, element_type, rebuild
 from autoconv.data.nodes import RunningIterator
 from autoconv.data.optional import Optional, zeros_of
@@ -209,9 +212,11 @@ def as_numpy(spec: Any, leaves: Any) -> Any:
 
 
 def _composite_as_numpy(spec: TypeSpec, leaves: Sequence[Any]) -> Any:
-    """Return the value of a composite spec: as an array if it is a tensor, otherwise unchanged."""
+    """Return the value of a composite spec as an array if it is a tensor of any kind, otherwise unchanged."""
     value = rebuild(spec, leaves)
-    return value.numpy() if isinstance(value, EagerTensor) else value
+    if isinstance(value, SparseTensor):
+        value = to_dense(value, validate_indices=False)
+    return value.numpy() if isinstance(value, (EagerTensor, RaggedTensor)) else value
 
 
 def _leaf_as_numpy(spec: Any, leaf: Any) -> Any:

@@ -240,7 +240,7 @@ class FromGenerator(Node):
                 )
             array = array.astype(spec.dtype.numpy)
         if not spec.shape.is_compatible_with(array.shape):
-            raise TypeError(
+            raise DtypeError(
                 f"`generator` yielded an element of shape {array.shape} where an element of shape {spec.shape} was "
                 "expected."
             )

@@ -366,3 +366,12 @@ def test_logsumexp_of_distant_rows():
     deep_values = ac.ragged.constant([[[0.0, 1.0], [2.0]], [[1000.0]]])
     inner = np.logaddexp.reduce([0.0, 1.0, 2.0])
     np.testing.assert_allclose(ac.reduce_logsumexp(deep_values, axis=[1, 2]), [inner, 1000.0], rtol=1e-6)
+
+
+def test_constants_of_empty_lists_and_their_ragged_rank():
+    assert repr(ac.ragged.constant([], ragged_rank=1)) == "<autoconv.RaggedTensor []>"
+    assert ac.ragged.constant([], ragged_rank=2).shape == (0, None, None)
+    assert ac.ragged.constant([]).shape == (0,)
+    for value, rank in ((3, 1), ([1], 1), ([[1]], 2)):
+        with pytest.raises(ValueError, match="ragged_rank"):
+            ac.ragged.constant(value, ragged_rank=rank)

@@ -267,3 +267,12 @@ def test_sizes_that_are_known_beside_one_that_is_not():
         return ac.sparse.to_dense(wide)
 
     assert widen(ac.ones([2, 3])).numpy().tolist() == [[1, 1, 1, 0, 0]] * 2
+
+
+def test_products_of_unfit_sizes():
+    sparse = to_sparse(DENSE)
+    for product in (ac.sparse.sparse_dense_matmul, ac.function(ac.sparse.sparse_dense_matmul)):
+        with pytest.raises(ac.errors.InvalidArgumentError, match="inner dimension does not match"):
+            product(sparse, np.ones((2, 2), np.float32))
+    with pytest.raises(ac.errors.InvalidArgumentError, match="inner dimension does not match"):
+        ac.sparse.sparse_dense_matmul(np.ones((2, 3), np.float32), sparse)

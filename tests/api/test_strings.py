@@ -223,3 +223,8 @@ def test_a_separator_may_be_a_tensor(sep, parts):
     for function in (split, ac.strings.split):
         assert function(texts, ac.constant(sep)).to_list() == expected
     assert raw_split(texts, ac.constant(sep)).numpy().tolist() == [part for row in expected for part in row]
+
+
+def test_pads_of_strings():
+    assert ac.pad(["a"], [[1, 1]], constant_values="é").numpy().tolist() == ["é".encode(), b"a", "é".encode()]
+    assert ac.pad(["a"], [[0, 1]]).numpy().tolist() == [b"a", b""]

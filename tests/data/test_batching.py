@@ -51,7 +51,7 @@ def test_padded_batches_of_structures(elements):
 
 def test_shapes_that_do_not_fit():
     ragged = Dataset.range(1, 5).map(lambda x: tf.fill([x], x))
-    with pytest.raises(tf.errors.InvalidArgumentError, match="smaller size than the input element"):
+    with pytest.raises(tf.errors.DataLossError, match="smaller size than the input element"):
         list(ragged.padded_batch(4, padded_shapes=[2]))
     with pytest.raises(ValueError, match="not compatible with the corresponding input component shape"):
         ragged.padded_batch(2, padded_shapes=[2, 2])

@@ -86,3 +86,11 @@ def test_elements_of_generators_are_checked_against_the_signature():
         list(wrong)
     with pytest.raises(TypeError, match="padded_batch takes elements made of tensors"):
         dataset.padded_batch(2)
+
+
+def test_numpy_iterators_give_arrays() -> None:
+    ragged = ac.data.Dataset.range(1, 3).map(lambda n: ac.fill([n], n)).ragged_batch(2)
+    (rows,) = ragged.as_numpy_iterator()
+    assert rows.dtype == object and [row.tolist() for row in rows] == [[1], [2, 2]]
+    sparse = ac.data.Dataset.from_tensor_slices(ac.sparse.from_dense([[1, 0], [0, 2]]))
+    assert [row.tolist() for row in sparse.as_numpy_iterator()] == [[1, 0], [0, 2]]

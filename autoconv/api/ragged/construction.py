@@ -49,18 +49,16 @@ def constant(
     if inner_sizes is not None and list_depth < len(inner_sizes):
         raise ValueError(f"Invalid pylist={pylist!r}: incompatible with inner_shape={inner_sizes}")
     if ragged_rank is None:
-        ragged_rank = max(1, list_depth - 1)
-        if inner_sizes is not None:
-            ragged_rank = max(0, list_depth - 1 - len(inner_sizes))
-    if list_depth < 2 or ragged_rank == 0:
+        ragged_rank = max(0, list_depth - 1 - len(inner_sizes or ()))
+    if ragged_rank == 0:
         return dense_constant(pylist, dtype, inner_sizes if not list_depth else None)
-    if ragged_rank >= list_depth:
+    if scalar_depth is not None and ragged_rank >= list_depth:
         raise ValueError(f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank}")
     values, nested_splits = pylist, []
     for _ in range(ragged_rank):
         nested_splits.append(np.cumsum([0, *(len(row) for row in values)]))
         values = [item for row in values for item in row]
-    result = _flat_values(values, dtype, inner_sizes, list_depth - ragged_rank)
+    result = _flat_values(values, dtype, inner_sizes, max(1, list_depth - ragged_rank))
     for splits in reversed(nested_splits):
         result = RaggedTensor(result, dense_constant(splits.astype(as_dtype(row_splits_dtype).numpy)))
     return result

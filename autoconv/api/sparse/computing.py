@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.control.checks import Assert
 from autoconv.api.sparse.coordinates import (
     column,
     coordinates,
@@ -177,6 +178,9 @@ def sparse_dense_matmul(
         rows, columns = columns, rows
         values = conj(values) if values.dtype.is_complex else values
     row_axis = 1 if adjoint_a else 0
+    inner_size = get_item(sparse.dense_shape, 1 - row_axis)
+    does_fit = apply("equal", inner_size, get_item(apply("shape", dense, dtype=int64), 0))
+    Assert(does_fit, ["Cannot multiply A and B because inner dimension does not match. Did you forget a transpose?"])
     height = sparse.shape[row_axis] if sparse.shape.rank is not None else None
     products = expand_dims(values, 1) * gather(dense, columns)
     return unsorted_segment_sum(

@@ -98,7 +98,9 @@ def _pad(
     """Return the padded tensor."""
     pairs = _padding_pairs(paddings, amounts, np.ndim(x))
     if mode == "CONSTANT":
-        filler = b"" if np.asarray(x).dtype == object and constant_values == 0 else constant_values
+        filler: Any = constant_values
+        if np.asarray(x).dtype == object:
+            filler = b"" if filler == 0 else filler.encode() if isinstance(filler, str) else filler
         padded_sizes = [before + size + after for size, (before, after) in zip(np.shape(x), pairs, strict=True)]
         result = np.full(padded_sizes, filler, np.asarray(x).dtype)
         result[_inner_slices(x, pairs)] = x

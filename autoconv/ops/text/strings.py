@@ -5,7 +5,6 @@ A character is a byte, or a code point if the attribute `unit` is "UTF8_CHAR".
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -21,6 +20,7 @@ from autoconv.ops.rules import broadcast_shapes, reduced_shape
 from autoconv.ops.text.fingerprint import fingerprint
 from autoconv.ops.text.murmur import murmur
 from autoconv.ops.text.printing import element_text, fill_template
+from autoconv.ops.text.regular_expressions import matches, replace
 from autoconv.ops.text.siphash import siphash
 
 NO_GRADIENT = no_gradient("strings have no gradient")
@@ -98,20 +98,6 @@ def _with_case(change: Callable[[Any], Any]) -> Callable[..., bytes]:
     return function
 
 
-def _replace(item: bytes, *, pattern: str, rewrite: str, replace_global: bool = True) -> bytes:
-    try:
-        return re.sub(pattern.encode(), rewrite.encode(), item, count=0 if replace_global else 1)
-    except re.error as error:
-        raise InvalidArgumentError(f"Invalid pattern: {pattern}, or rewrite: {rewrite}: {error}") from None
-
-
-def _matches(item: bytes, *, pattern: str) -> bool:
-    try:
-        return re.fullmatch(pattern.encode(), item) is not None
-    except re.error as error:
-        raise InvalidArgumentError(f"Invalid pattern: {pattern}: {error}") from None
-
-
 def _fast_bucket(item: bytes, *, num_buckets: int) -> int:
     return fingerprint(item) % num_buckets
 
@@ -129,8 +115,8 @@ define_string_map(
 )
 define_string_map("string_strip", "StringStrip", bytes.strip)
 define_string_map(
-    "string_regex_replace", "RegexReplace", _replace,
-    sample_attributes={"pattern": "[a-c]", "rewrite": "<\\g<0>>"},
+    "string_regex_replace", "RegexReplace", replace,
+    sample_attributes={"pattern": "[a-c]", "rewrite": "<\\0>", "replace_global": True},
 )  # fmt: skip
 define_string_map(
     "string_to_hash_bucket", "StringToHashBucket", lambda item, *, num_buckets: murmur(item) % num_buckets, int64,
@@ -145,7 +131,7 @@ define_string_map(
 )  # fmt: skip
 define_string_map(
     "string_regex_full_match", "RegexFullMatch",
-    _matches, bool_, sample_attributes={"pattern": "[a-z]+"},
+    matches, bool_, sample_attributes={"pattern": "[a-z]+"},
 )  # fmt: skip
 
 
