@@ -100,6 +100,21 @@ def test_a_constant_that_is_written_to_an_array_does_not_keep_calls_from_being_t
     assert "measured: (int) runs" in compiled.explain()
 
 
+def pairs_below(pairs, limit):
+    count = 0
+    while pairs[count][0] < limit:
+        count += 1
+    return count
+
+
+def test_loops_that_read_objects_only_in_their_tests_are_timed(monkeypatch):
+    monkeypatch.setattr(tiers, "SHORT_CALL_SECONDS", 0.0)
+    compiled = ac.compile(pairs_below)
+    for _ in range(30):
+        assert compiled([(i, str(i)) for i in range(500)], 400) == 400
+    assert "as plain Python" in compiled.explain()
+
+
 def test_calls_that_raise_are_timed():
     def reads(d, key):
         try:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.graph import Graph, Value, is_recursive
+from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.types import TensorType
 from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.tracing.key.bounded_dict import BoundedDict
@@ -305,26 +305,30 @@ def _argument_text(argument: Any) -> str:
 def may_sample(seconds: float, graph: Graph, kernels: Iterable[str]) -> bool:
     """Return whether a plain call may be timed, where a call of the graph took `seconds`.
 
-    Loops over single numbers may run a hundred times as long in Python. A graph whose native code has such loops is
-    certainly quicker, so a long call is not run in Python just to measure it. `kernels` are the names of the ops that
-    run by kernels.
+    Loops over single numbers may run a hundred times as long in Python. A graph with such loops, and none over objects,
+    is certainly quicker. So a long call is not run in Python just to measure it. `kernels` are the names of the ops
+    that run by kernels.
     """
-    return seconds < SHORT_CALL_SECONDS or not _has_scalar_loops(graph, frozenset(kernels))
+    return seconds < SHORT_CALL_SECONDS or not _has_only_quick_loops(graph, frozenset(kernels))
 
 
-def _has_scalar_loops(graph: Graph, kernels: frozenset[str]) -> bool:
-    """Return whether native code of the graph has an innermost loop or recursive function over single numbers only."""
-    bodies = [node.regions[1] for node in graph.walk() if node.op.traits.repeats]
-    bodies += [node.regions[0] for node in graph.walk() if is_recursive(node) and node.regions]
-    return any(_computes_single_numbers(body, kernels) for body in bodies)
+def _has_only_quick_loops(graph: Graph, kernels: frozenset[str]) -> bool:
+    """Return whether the graph has innermost loops or recursive functions over single numbers, and none over objects.
 
-
-def _computes_single_numbers(body: Graph, kernels: frozenset[str]) -> bool:
-    """Return whether all nodes compute single numbers, without loops and kernels."""
-    return all(
-        not node.op.traits.repeats and node.op.name not in kernels and all(map(_is_number, node.results))
-        for node in body.walk()
+    Loops over whole arrays may be among them.
+    """
+    loops = [node.regions for node in graph.walk() if node.op.traits.repeats]
+    loops += [node.regions[:1] for node in graph.walk() if is_recursive(node) and node.regions]
+    bodies = [[node for region in regions for node in region.walk()] for regions in loops]
+    innermost = [nodes for nodes in bodies if not any(node.op.traits.repeats for node in nodes)]
+    return any(_computes_single_numbers(nodes, kernels) for nodes in innermost) and not any(
+        node.op.name.startswith("object_") for nodes in innermost for node in nodes
     )
+
+
+def _computes_single_numbers(nodes: list[Node], kernels: frozenset[str]) -> bool:
+    """Return whether all nodes compute single numbers, without kernels."""
+    return all(node.op.name not in kernels and all(map(_is_number, node.results)) for node in nodes)
 
 
 def _is_number(value: Value) -> bool:
