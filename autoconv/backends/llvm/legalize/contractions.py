@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm.legalize.shaped_builder import dimensions, reshape
+from autoconv.backends.llvm.legalize.small_products import small_product
 from autoconv.graph.dimensions import product
 from autoconv.graph.graph import Node
 from autoconv.graph.types import Dimension
@@ -147,7 +148,8 @@ def _contract_pair(b: GraphBuilder, first: Operand, second: Operand, needed_labe
     y = _transpose_to(b, y, y_labels, batch + (columns + inner if transpose_b else inner + columns))
     x = reshape(b, x, (*batch_shape, *((group_sizes[1], group_sizes[0]) if transpose_a else group_sizes[:2])))
     y = reshape(b, y, (*batch_shape, *((group_sizes[2], group_sizes[1]) if transpose_b else group_sizes[1:])))
-    matrix_product = b.matmul(x, y, transpose_a=transpose_a, transpose_b=transpose_b)
+    flags = {"transpose_a": transpose_a, "transpose_b": transpose_b}
+    matrix_product = small_product(b, x, y, **flags) or b.matmul(x, y, **flags)
     return reshape(b, matrix_product, tuple(sizes[label] for label in labels)), labels
 
 

@@ -21,6 +21,7 @@ from autoconv.backends.llvm.legalize.shaped_builder import (
     reshape,
     slice_axis,
 )
+from autoconv.backends.llvm.legalize.small_products import small_product
 from autoconv.graph.dimensions import exact_quotient, plus, times
 from autoconv.graph.dtypes import float32, float64, int64
 from autoconv.graph.effects import Effects
@@ -222,31 +223,37 @@ _MAX_DECIMALS = 22  # the largest n for which a float64 holds 10**n exactly
 
 
 def _matmul(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """Fold transposes of the operands into the attributes of the product.
+    """Fold transposes of the operands into the attributes of the product, or write a small product out.
 
     An operand that is computed from a transpose and numbers, such as `0.5 * A.T`, is recomputed from `A`.
     """
     sources = list(inputs)
     are_transposed = [node.attributes.get(name, False) for name in ("transpose_a", "transpose_b")]
     for i, value in enumerate(inputs):
-        source = _transpose_source(b, value) if len(sizes(value.type)) == 2 else None
+        source = _transpose_source(b, value) if len(sizes(value.type)) >= 2 else None
         if source is not None:
             sources[i], are_transposed[i] = source, not are_transposed[i]
-    if sources == list(inputs):
-        return None
-    return b.matmul(*sources, transpose_a=are_transposed[0], transpose_b=are_transposed[1])
+    flags = dict(zip(("transpose_a", "transpose_b"), are_transposed, strict=True))
+    product = small_product(b, *sources, **flags)
+    if product is not None:
+        return product
+    return None if sources == list(inputs) else b.matmul(*sources, **flags)
 
 
 def _transpose_source(b: GraphBuilder, value: Value) -> Value | None:
-    """Return the transpose of the value if a node has it: `A` for `A.T`, a new `0.5 * A` for `0.5 * A.T`; else None."""
+    """Return the transpose of the value if a node has it: `A` for `A.T`, a new `0.5 * A` for `0.5 * A.T`; else None.
+
+    Matrices in batches are transposed one by one: the transpose exchanges the last two dimensions.
+    """
     node = value.node
     if node is None:
         return None
     if node.op.name == "matrix_transpose":
         return node.inputs[0]
     if node.op.name == "transpose":
-        perm = node.attributes.get("perm")
-        is_transpose = len(node.inputs) == 1 and (perm is None or [axis % 2 for axis in perm] == [1, 0])
+        rank = len(sizes(value.type))
+        perm = [axis % rank for axis in node.attributes.get("perm") or reversed(range(rank))]
+        is_transpose = len(node.inputs) == 1 and perm == [*range(rank - 2), rank - 1, rank - 2]
         return node.inputs[0] if is_transpose else None
     arrays = [operand for operand in node.inputs if not is_scalar(operand.type)]
     if not node.op.traits.elementwise or node.effects is not Effects.PURE or len(arrays) != 1 or node.regions:

@@ -55,6 +55,7 @@ class Product:
     def __init__(self, node: Node, patches: Patches | None = None, is_batched: bool = False) -> None:
         self.node = node
         self.patches = patches
+        self.is_batched = is_batched
         x, y = node.inputs
         (result,) = node.results
         self.dtype = x.dtype
@@ -81,7 +82,8 @@ class Product:
             return False
         y_bytes = self.inner * self.columns * self.dtype.size if isinstance(self.inner, int) else 0
         fits_cache = y_bytes <= current_target().cache
-        costs_transposition = self.is_y_transposed and 0 < self.rows < 8  # 0 rows stand for an open number
+        least_rows = _MIN_ROWS_OF_BATCHES if self.is_batched else _MIN_ROWS
+        costs_transposition = self.is_y_transposed and 0 < self.rows < least_rows  # 0 rows stand for an open number
         return fits_cache and self.columns >= MIN_TILED_COLUMNS and not costs_transposition
 
     def suits_blocks(self) -> bool:
@@ -110,6 +112,7 @@ _LEAST_LINE = 8  # fewest patches of a line: for each line, tiles load and store
 _BLOCKED_WORK = 1 << 24  # least multiplications of a blocked product
 _MIN_BLOCKED_ROWS = 256  # fewest rows of a blocked product
 MIN_TILED_COLUMNS = 4  # fewest columns of a result that tiles compute
+_MIN_ROWS, _MIN_ROWS_OF_BATCHES = 8, 4  # fewest rows that pay for a transposition of y; BLAS is slow in batches
 PART_WORK = 500_000  # least multiplications in one part of a product
 # Steps of a chunk, a partial sum that is then added to the total. So rounding errors grow with the number of chunks,
 # not with that of steps.

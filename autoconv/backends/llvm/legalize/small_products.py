@@ -1,0 +1,81 @@
+"""Write out products of small matrices as loops over elements: for rules of `expand`.
+
+    before   %z = matmul(%x, %y): float64[1000,3,3]
+    after    %x[..., 0:1] * %y[..., 0:1, :] + %x[..., 1:2] * %y[..., 1:2, :] + %x[..., 2:3] * %y[..., 2:3, :]
+
+A call of BLAS takes longer than the product of two such matrices, and tiles need several columns. The loops share
+vector registers among adjacent products, and are fused with the loops over their operands and results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.backends.llvm.legalize.shaped_builder import dimensions, reshape, slice_axis
+from autoconv.graph.graph import Value
+from autoconv.graph.types import Dimension
+from autoconv.ops.builder import GraphBuilder
+
+_MAX_COLUMNS, _MAX_INNER = 4, 16  # longest sides of products of matrices in batches
+_MAX_VECTOR_INNER, _MAX_TRANSPOSED_INNER = 8, 32  # longest inner dimensions of products with vectors in batches
+_MAX_SINGLE_COLUMNS, _MAX_SINGLE_INNER, _MAX_SINGLE_VECTOR_INNER = 3, 8, 6  # those with a single matrix or vector
+
+
+def small_product(
+    b: GraphBuilder, x: Value, y: Value, transpose_a: bool = False, transpose_b: bool = False
+) -> Value | None:
+    """Return the product of the matrices as a sum over elements; None if they are large, or no matrices of floats.
+
+    The number of rows, and the sizes of batches, may be open.
+    """
+    x_shape, y_shape = dimensions(x), dimensions(y)
+    if x.dtype.name not in ("float32", "float64") or min(len(x_shape), len(y_shape)) < 2:
+        return None
+    inner, columns = y_shape[-2:][::-1] if transpose_b else y_shape[-2:]
+    if not isinstance(inner, int) or not isinstance(columns, int) or inner != x_shape[-2 if transpose_a else -1]:
+        return None
+    is_single = len(y_shape) == 2 and (len(x_shape) == 2 or not transpose_a)
+    if not _suits_loops(inner, columns, is_single, transpose_a) or not _have_equal_batches(x_shape[:-2], y_shape[:-2]):
+        return None
+    if columns == 1 and not (transpose_a and inner <= _MAX_VECTOR_INNER):
+        return _product_with_vectors(b, x, y, transpose_a)
+    total: Any = None
+    for k in range(inner):
+        x_column = slice_axis(b, x, len(x_shape) - (2 if transpose_a else 1), k, k + 1, 1)
+        y_row = slice_axis(b, y, len(y_shape) - (1 if transpose_b else 2), k, k + 1, 1)
+        rows = dimensions(x)[-1 if transpose_a else -2]
+        x_column, y_row = reshape(b, x_column, (*x_shape[:-2], rows, 1)), reshape(b, y_row, (*y_shape[:-2], 1, columns))
+        product = b.multiply(x_column, y_row)
+        total = product if total is None else b.add(total, product)
+    return total  # type: ignore[no-any-return]
+
+
+def _suits_loops(inner: int, columns: int, is_single: bool, is_x_transposed: bool) -> bool:
+    """Return whether loops are faster than tiles and BLAS; bounds are from measurements with AVX-512."""
+    if not inner or not columns:
+        return False
+    if columns == 1 and is_single:
+        return inner <= _MAX_SINGLE_VECTOR_INNER
+    if columns == 1:
+        return inner <= (_MAX_TRANSPOSED_INNER if is_x_transposed else _MAX_VECTOR_INNER)
+    if is_single:
+        return columns <= _MAX_SINGLE_COLUMNS and inner <= _MAX_SINGLE_INNER
+    return columns <= _MAX_COLUMNS and inner <= _MAX_INNER
+
+
+def _have_equal_batches(x_batch: Sequence[Dimension], y_batch: Sequence[Dimension]) -> bool:
+    """Return whether aligned sizes are equal or 1."""
+    pairs = zip(reversed(x_batch), reversed(y_batch), strict=False)
+    return all(size == other or 1 in (size, other) for size, other in pairs)
+
+
+def _product_with_vectors(b: GraphBuilder, x: Value, y: Value, is_x_transposed: bool) -> Value:
+    """Return the products with matrices of one column, as sums along a dimension of x."""
+    *y_batch, first, second = dimensions(y)
+    inner = second if first == 1 else first
+    if is_x_transposed:
+        sums = b.reduce_sum(b.multiply(x, reshape(b, y, (*y_batch, inner, 1))), axis=(-2,), keepdims=True)
+        *batch, _, rows = dimensions(sums)
+        return reshape(b, sums, (*batch, rows, 1))
+    return b.reduce_sum(b.multiply(x, reshape(b, y, (*y_batch, 1, inner))), axis=(-1,), keepdims=True)  # type: ignore[no-any-return]
