@@ -3,12 +3,15 @@
     python tests/fuzz/number_classes.py --programs 1000 [--seed 0]
 
 A program is a loop that assigns elements, arguments and constants to three names, by branches, conditional
-expressions, `max`, `min`, `and`, `or`, changes of sign and arithmetic. Plain Python and `@autoconv.compile` are
-compared over four calls: results with their classes, errors, warnings and the changed array.
+expressions, `max`, `min`, `and`, `or`, changes of sign and arithmetic; some print quotients. Plain Python and
+`@autoconv.compile` are compared over four calls: results with their classes, errors, the changed array, and the printed
+text with the warnings in between. In every third program, warnings are raised.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import random
 import sys
 import warnings
@@ -25,6 +28,7 @@ FIRST_VALUES = (
     "0.0", "a[0]", "1.5", "0", "k[0]", "x", "n", "-0.0", "np.float64(0.25)", "float('nan')", "True", "a[0] > 0.1",
 )  # fmt: skip
 OPERANDS = (*NAMES, "a[i]", "k[i]", "x", "n", "0.0", "0", "0.5", "1")
+DIVISORS = ("a[i]", "k[i]", "x", "n", "a[0]")
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 RESULTS = (
     "u, v, w", "u", "[u, v]", "(u > v), w", "type(u), v, u", "u + v, w", "f'{u!r} {v}'", "{'u': u, 'w': w}",
@@ -50,6 +54,8 @@ class _Writer:
         return "\n".join([*lines, f"    return {self.draw.choice(RESULTS)}", ""])
 
     def statement(self) -> list[str]:
+        if self.draw.random() < 0.1:
+            return [f"        print(i, {self.operand()} / {self.draw.choice(DIVISORS)})"]
         if self.draw.random() < 0.5:
             return [f"        {self.assignment()}"]
         lines = [f"        if {self.condition()}:", f"            {self.assignment()}"]
@@ -106,23 +112,25 @@ def _describe(value: Any) -> Any:
     return type(value).__name__, repr(value)
 
 
-def outcome(function: Any, seed: int) -> Any:
+def outcome(function: Any, seed: int, action: Any = "always") -> Any:
     arguments = _arguments(seed)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()) as out:
+        warnings.simplefilter(action)
+        warnings.showwarning = lambda message, *_: print("warning:", message)
         try:
             result: Any = "returned", _describe(function(*arguments))
         except Exception as error:
             result = "raised", type(error).__name__, str(error)
-    return result, repr(arguments[0]), sorted({str(warning.message) for warning in caught})
+    return result, repr(arguments[0]), out.getvalue()
 
 
 def check(source: str, number: int) -> tuple[str, str]:
     """Compare a program; return how it ran or "WRONG", and details."""
     plain = load_program(source, f"<program of number classes {number}>", np=np)
     compiled = ac.compile(plain)
+    action = "error" if number % 3 == 0 else "always"
     for call in range(CALLS):
-        expected, actual = outcome(plain, CALLS * number + call), outcome(compiled, CALLS * number + call)
+        expected, actual = (outcome(function, CALLS * number + call, action) for function in (plain, compiled))
         if expected != actual:
             return "WRONG", f"call {call}:\nexpected {expected}\nfound    {actual}\n{compiled.explain()}"
     if "internal error" in compiled.explain():

@@ -139,3 +139,11 @@ def test_sorting_long_rows() -> None:
     z = draws.integers(0, 40, 3000) + 1j * draws.integers(0, 40, 3000)
     found, expected = by_numpy_and_natively(lambda z: np.sort(z), z)
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("x", [np.array([1, 2, 100]), np.array([1.5, 0.0]), np.array([True, False]), np.ones(0)])
+def test_reductions_of_real_arrays_to_complex_numbers(x: np.ndarray) -> None:
+    def reductions(x: np.ndarray) -> Any:
+        return np.prod(x, dtype="c16"), x.sum(dtype="c16"), x.cumsum(dtype="c16"), np.prod(x, keepdims=True, dtype="c8")
+
+    assert repr(autoconv.compile(reductions)(x)) == repr(reductions(x))

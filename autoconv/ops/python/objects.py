@@ -32,6 +32,7 @@ from autoconv.ops.elementwise.python_numbers import KINDS, bool_type, int_type, 
 from autoconv.ops.index_spec import NUMPY_INDEX_MESSAGE, SLICE_INDEX_MESSAGE
 from autoconv.ops.python.attribute_access import refuse_user_code_access
 from autoconv.ops.python.exception_groups import exception_to_raise, split_group
+from autoconv.ops.python.held_output import write_output
 from autoconv.ops.python.undo_log import (
     ARRAY_MUTATORS,
     HEAP_MUTATORS,
@@ -39,7 +40,6 @@ from autoconv.ops.python.undo_log import (
     log_attribute,
     log_made_iterator,
     log_method,
-    write_output,
 )
 from autoconv.ops.record import define, no_gradient
 

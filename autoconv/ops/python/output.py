@@ -6,7 +6,7 @@ from typing import Any
 
 from autoconv.graph.effects import Effects
 from autoconv.ops.control.flow import format_data
-from autoconv.ops.python.undo_log import write_output
+from autoconv.ops.python.held_output import write_output
 from autoconv.ops.record import define, no_gradient
 
 

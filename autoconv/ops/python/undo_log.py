@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import collections
 import functools
-import sys
 import threading
 import types
 from collections.abc import Callable
@@ -136,13 +135,6 @@ def with_undo(
                     outer_log.lose()
 
     return run_with_log
-
-
-def write_output(text: str) -> None:
-    """Write to the current sys.stdout."""
-    sys.stdout.write(text)
-    if ACTIVE.log is not None:
-        ACTIVE.log.printed_count += len(text)
 
 
 def may_change_operand(function: str) -> bool:

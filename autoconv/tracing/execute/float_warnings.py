@@ -7,7 +7,9 @@ processor sets no flag; native code sets one itself.
 
 A call that writes to existing objects has to be undone first, and the copies and logs for that take longer than a small
 graph. Hence only the first calls of such a trace, and some calls after one with flags, have copies and logs. If a flag
-is set in a call without them, its warnings are lost.
+is set in a call without them, its warnings are lost. While filters raise the warnings as exceptions, all calls have
+copies and logs. So have calls of graphs in which NumPy itself computes with arrays that are objects: it reports errors
+to a function meanwhile, instead of warning, as the rerun warns.
 
 A graph does not compute unused results, and sets no flags for them. Where these may have errors, the first calls of a
 trace run as plain Python.
@@ -24,7 +26,7 @@ import numpy as np
 from autoconv.backends import get_backend
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.graph.types import ArrayType, TensorType
+from autoconv.graph.types import ArrayType, ObjectType, TensorType
 from autoconv.ops.analysis.reads import read_inputs
 from autoconv.ops.python.generator_states import state_saver
 from autoconv.ops.python.reversibility import can_undo
@@ -36,8 +38,9 @@ from autoconv.tracing.execute.rollback import has_no_lasting_effects
 from autoconv.tracing.execute.typed_numbers import computes_typed_numbers
 from autoconv.tracing.outputs.growing_arrays import read_values
 
-# Calls whose warnings Python shows: each call, none, or only the first for each line of the program.
-_EACH, _NEVER, _RARELY = "each", "never", "rarely"
+# Calls whose warnings Python shows: each call, none, or only the first for each line of the program. It may also raise
+# them as exceptions.
+_EACH, _NEVER, _RARELY, _RAISED = "each", "never", "rarely", "raised"
 _RERUN_LIMIT = 4  # flagged calls that run once more if a warning is shown once for each line
 _UNDOABLE_CALLS = 6  # number of calls that can be undone, at first and after one with flags
 _COPY_LIMIT = 1 << 26  # bytes of arrays that are copied before a call that can be undone
@@ -57,7 +60,8 @@ class FloatErrors:
 
     __slots__ = (
         "_array_positions", "_can_repeat", "_can_undo", "_filters", "_flagged_calls", "_frequency", "_next_rerun",
-        "_save_states", "_seen_flags", "has_unused_errors", "is_certain", "may_occur", "plain_calls", "undoable_calls",
+        "_runs_numpy", "_save_states", "_seen_flags", "has_unused_errors", "is_certain", "may_occur", "plain_calls",
+        "undoable_calls",
     )  # fmt: skip
 
     def __init__(
@@ -67,7 +71,9 @@ class FloatErrors:
         self.has_unused_errors = contract.runs_plain and _may_have_unused_error(recorded)
         self.may_occur |= self.has_unused_errors or warns_of_constants
         warns = self.may_occur and contract.runs_plain and not uses_tensors
-        self._can_repeat = warns and has_no_lasting_effects(graph)  # a complete run may run once more
+        self._runs_numpy = warns and can_undo(graph) and any(map(_runs_numpy, graph.walk()))
+        # A complete run may run once more.
+        self._can_repeat = warns and not self._runs_numpy and has_no_lasting_effects(graph)
         self._can_undo = warns and not self._can_repeat and can_undo(graph)
         self._array_positions = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
         self._save_states = state_saver(graph) if self._can_undo else None
@@ -107,24 +113,37 @@ class FloatErrors:
         """
         if not self.undoable_calls:
             return run(values)
-        self.undoable_calls -= 1
+        frequency = _warning_frequency(list(warnings.filters))
+        self.undoable_calls -= frequency != _RAISED and not self._runs_numpy
         if self.plain_calls:
-            self.plain_calls -= 1
-            if _warning_frequency(list(warnings.filters)) != _NEVER:
+            self.plain_calls -= frequency != _RAISED
+            if frequency != _NEVER:
                 raise Revoked
         if not self._can_undo:
             return run(values)
         arrays = [values[i] for i in self._array_positions if isinstance(values[i], np.ndarray)]
         if sum(array.nbytes for array in arrays) > _COPY_LIMIT:
             return run(values)
+        reported, flags, is_shown = 0, 0, False
+
+        def report_error(*_: Any) -> None:
+            nonlocal reported
+            reported = _ANY_FLAG
 
         def has_warnings() -> bool:
-            flags = self.take_flags()
-            return bool(flags) and self._may_show_warning(flags)
+            nonlocal flags, is_shown
+            new_flags = (self.take_flags() | reported) & ~flags
+            if new_flags and not is_shown:
+                flags |= new_flags
+                is_shown = self._may_show_warning(flags)
+            return is_shown
 
         try:
             states = [] if self._save_states is None else self._save_states(values)
-            return run_revocably(run, values, arrays, has_warnings, states)
+            if not self._runs_numpy:
+                return run_revocably(run, values, arrays, has_warnings, states, frequency == _RAISED)
+            with _errors_reported_to(report_error):
+                return run_revocably(run, values, arrays, has_warnings, states, frequency == _RAISED)
         except Revoked:
             self.undoable_calls = _UNDOABLE_CALLS
             raise
@@ -141,7 +160,7 @@ class FloatErrors:
             self._frequency = _warning_frequency(self._filters)
             self._flagged_calls, self._seen_flags, self._next_rerun = 0, 0, 2 * _RERUN_LIMIT
         if self._frequency != _RARELY:
-            return self._frequency == _EACH
+            return self._frequency != _NEVER
         self._flagged_calls += 1
         has_new_flags = bool(flags & ~self._seen_flags)
         if self._flagged_calls > _RERUN_LIMIT and not has_new_flags:
@@ -150,6 +169,17 @@ class FloatErrors:
             self._next_rerun *= 2
         self._seen_flags |= flags
         return True
+
+
+def _runs_numpy(node: Node) -> bool:
+    """Return whether the node reads an array that is an object of the graph, whose elements NumPy computes with."""
+    return ObjectType("ndarray") in [value.type for value in node.inputs]
+
+
+def _errors_reported_to(report: Callable[..., None]) -> Any:
+    """Return a context in which NumPy passes errors to `report` that it would warn of."""
+    reported: Any = {error: "call" for error, action in np.geterr().items() if action == "warn"}
+    return np.errstate(call=report, **reported)
 
 
 def _may_have_unused_error(graph: Graph) -> bool:
@@ -249,7 +279,7 @@ def _warning_frequency(filters: list[Any]) -> str:
     for action, text, category, module, line in filters:
         if issubclass(RuntimeWarning, category):
             if action in ("always", "all", "error"):
-                return _EACH
+                return _RAISED if action == "error" else _EACH
             if text is None and module is None and not line:
                 return _NEVER if action == "ignore" else _RARELY
     return _RARELY

@@ -153,15 +153,16 @@ def _power_by_logarithm(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
 
 def reduce_prod_rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
     """Multiply along axes, as NumPy does: up to 8 elements in order; more by multiplying one half by the other."""
+    is_cast = node.inputs[0].dtype is not node.results[0].dtype
+    if is_cast or not is_complex(node.results[0].type) or not node.attributes.keys() <= {"axis", "keepdims", "dtype"}:
+        return None
     ((xr, xi),) = operands
     shape, axis_attribute = sizes(xr.type), node.attributes.get("axis")
-    if not is_complex(node.results[0].type) or not node.attributes.keys() <= {"axis", "keepdims", "dtype"}:
-        return None
     reduced_axes = range(len(shape)) if axis_attribute is None else axis_attribute
     if isinstance(reduced_axes, int):
         reduced_axes = (reduced_axes,)
     axes = sorted({axis % len(shape) for axis in reduced_axes})
-    if not axes or 0 in shape or node.inputs[0].dtype is not node.results[0].dtype:
+    if not axes or 0 in shape:
         return None
     total: Parts = (xr, xi)
     for axis in reversed(axes):
