@@ -12,7 +12,7 @@ import numpy as np
 from autoconv.backends.call_form import CallForm
 from autoconv.backends.heap_stack import LIMIT_ERRORS, compile_recursive
 from autoconv.backends.protocol import Dispatch
-from autoconv.config.paths import PACKAGE
+from autoconv.config.paths import is_own_file
 from autoconv.errors import GraphOnlyError, InvalidArgumentError, OpError, Place
 from autoconv.graph.graph import Graph, Node, Span, has_recursion
 from autoconv.graph.region_flow import state_size
@@ -117,11 +117,6 @@ def compile_with_recursion(
     """
     lower = functools.partial(node_function, compile_region=compile_region)
     return compile_recursive(graph, lower, locate, is_own_file, inside_recursion)
-
-
-def is_own_file(filename: str) -> bool:
-    """Return whether a file belongs to this package."""
-    return filename.startswith(PACKAGE)
 
 
 def node_function(node: Node, compile_region: Compile) -> Function:

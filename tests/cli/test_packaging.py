@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -82,3 +83,16 @@ def test_the_workloads_are_installed(installed: Path, tmp_path: Path, folder: st
     )
     names = sorted(path.stem for path in (ROOT / "fixtures" / folder).glob("*.py"))
     assert f"there are: {', '.join(names)}" in completed.stderr
+
+
+def test_an_installed_workload_is_converted(installed: Path, tmp_path: Path) -> None:
+    """It lies in the folder of the package, but is a program: a loop until a tensor has a value stays a loop."""
+    arguments = ["bench", "--only", "newton", "--small", "--rounds", "1", "--seconds", "0"]
+    completed = subprocess.run(
+        [sys.executable, "-P", "-m", "autoconv", *arguments, "--peer", "numpy", "--peer", "autoconv", "--json"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(installed)},
+    )
+    assert "autoconv" in json.loads(completed.stdout)["workloads"]["newton"]["peers"], completed.stdout

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.config import SETTINGS
+from autoconv.config.paths import is_own_file
 from autoconv.emit.converted import convert_function, convert_generator, converted_text, is_converted, note_unconverted
 from autoconv.emit.unchanged import is_unchanged
 from autoconv.errors import ConversionError, StagingError
@@ -50,7 +51,7 @@ from autoconv.runtime.recording.contracts import EAGER, Contract
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.logs import log_verbose
-from autoconv.runtime.support.spans import current_place, is_own_file
+from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 FRAMEWORKS = frozenset({"jax", "keras", "optree", "tensorflow", "torch"})  # their objects are taken as they are

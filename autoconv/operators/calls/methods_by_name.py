@@ -11,12 +11,13 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.config.paths import is_own_file
 from autoconv.errors import StagingError
 from autoconv.graph.python_operators import COMPARISONS, OPERATOR_BY_NAME
 from autoconv.runtime.objects.containers import TRACED_TO_PLAIN
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.recording.regions import Region
-from autoconv.runtime.support.spans import current_place, is_own_file
+from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 # Special methods that may be called by name.

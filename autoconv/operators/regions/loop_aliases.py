@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from types import CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from autoconv.config.paths import is_own_file
 from autoconv.errors import StagingError
 from autoconv.graph.types import ObjectType
 from autoconv.operators.regions.layout import NEVER, Arms, Layout, Leaf, Static, Variant, is_container
@@ -24,7 +25,7 @@ from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, TracedList, ite
 from autoconv.runtime.objects.symbolic_objects import as_object
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.attributes import attributes_of
-from autoconv.runtime.support.spans import current_place, is_own_file, is_region, is_start_of_trace
+from autoconv.runtime.support.spans import current_place, is_region, is_start_of_trace
 from autoconv.runtime.support.structure import is_structure, mutable_parts, structure_parts
 
 _DEPTH = 6  # references from a variable to the container

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
+from autoconv.config.paths import is_own_file
 from autoconv.errors import (
     AssertionFailedError,
     AutoconvError,
@@ -32,7 +33,7 @@ from autoconv.runtime.objects.symbol_search import holds_created_objects, holds_
 from autoconv.runtime.objects.symbolic_objects import apply_object, box, record_object
 from autoconv.runtime.recording.regions import Region, current_region, recording
 from autoconv.runtime.recording.tracebacks import is_package_error, walk_links
-from autoconv.runtime.support.spans import is_own_file, place_of, span_of_error
+from autoconv.runtime.support.spans import place_of, span_of_error
 from autoconv.runtime.support.structure import is_structure, mutable_parts
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 

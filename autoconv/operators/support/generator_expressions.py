@@ -11,10 +11,11 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
+from autoconv.config.paths import is_own_file
 from autoconv.errors import StagingError
 from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.recording.regions import current_region
-from autoconv.runtime.support.spans import current_place, is_own_file
+from autoconv.runtime.support.spans import current_place
 
 _ITERATOR_DEPTH = 4  # the largest number of nested iterators that are examined
 

@@ -8,8 +8,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from autoconv.config.paths import is_own_file
 from autoconv.ops.program_errors import mark_program_error
-from autoconv.runtime.support.spans import is_own_file
 
 _Error = TypeVar("_Error", bound=BaseException)
 

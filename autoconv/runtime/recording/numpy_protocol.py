@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.config.paths import is_own_file
 from autoconv.errors import StagingError
 from autoconv.graph.python_operators import BINARY, COMPARISONS, Operator
 from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.recording.tape_recorders import active_recorders, follows
 from autoconv.runtime.support.remedies import BY_COMPILE
-from autoconv.runtime.support.spans import current_place, is_own_file
+from autoconv.runtime.support.spans import current_place
 
 # NumPy's function (or ufunc, or scalar type) -> its implementation by ops, with the same arguments.
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}

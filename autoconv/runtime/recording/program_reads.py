@@ -9,10 +9,10 @@ import threading
 from inspect import getattr_static
 from typing import Any
 
+from autoconv.config.paths import is_own_file
 from autoconv.graph.types import TensorType
 from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.recording.regions import current_contract, current_region
-from autoconv.runtime.support.spans import is_own_file
 
 
 def reads_as_array(frame: Any) -> bool:

@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FrameType, FunctionType, TracebackType
 from typing import Any, TypeVar
 
+from autoconv.config.paths import is_own_file
 from autoconv.errors import AutoconvError, Place
 from autoconv.graph.graph import Span
 from autoconv.ops.python.exceptions import set_traceback_provider
 from autoconv.runtime.recording.api_dispatch import handler_of
 from autoconv.runtime.recording.parameter_conditions import argument_check
 from autoconv.runtime.recording.regions import current_region
-from autoconv.runtime.support.spans import are_user_frames, is_own_file, is_region, place_of, span_of
+from autoconv.runtime.support.spans import are_user_frames, is_region, place_of, span_of
 
 Class = TypeVar("Class", bound=type)
 

@@ -16,7 +16,7 @@ from types import CodeType, FrameType, TracebackType
 
 import numpy as np
 
-from autoconv.config.paths import PACKAGE
+from autoconv.config.paths import PACKAGE, is_own_file
 from autoconv.errors import REGION_SUFFIX, Place
 from autoconv.graph.graph import Span
 from autoconv.runtime.support.skipped_frames import is_skipped_by_warnings
@@ -148,11 +148,6 @@ def place_of(span: Span) -> Place:
     text = linecache.getline(span.file, span.line).rstrip()
     end = span.end_column if span.end_line in (0, span.line) else len(text) + 1
     return Place(span.file, span.line, span.column, end, text)
-
-
-def is_own_file(filename: str) -> bool:
-    """Return whether a file belongs to this package."""
-    return filename.startswith(PACKAGE)
 
 
 def are_user_frames(codes: Sequence[CodeType]) -> list[bool]:

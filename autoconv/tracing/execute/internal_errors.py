@@ -11,7 +11,7 @@ import os
 from typing import Any, NoReturn
 
 from autoconv.config import SETTINGS
-from autoconv.config.paths import PACKAGE
+from autoconv.config.paths import PACKAGE, is_own_file
 from autoconv.errors import (
     AutoconvError,
     InaccessibleTensorError,
@@ -23,7 +23,7 @@ from autoconv.errors import (
 )
 from autoconv.operators.regions.raised_errors import is_tracing_error
 from autoconv.ops.program_errors import is_error_of_program
-from autoconv.runtime.support.spans import are_user_frames, is_own_file
+from autoconv.runtime.support.spans import are_user_frames
 
 _REFUSAL_CLASSES = (
     AutoconvError, InaccessibleTensorError, IntegerLimitError, ItemAssignmentError, OperatorNotAllowedInGraphError,

@@ -17,14 +17,15 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.config.paths import PACKAGE, is_own_file
+
 _STATE = getattr(sys.modules.get("numpy._core.umath"), "_extobj_contextvar", None)  # missing in older versions
 ERROR_STATE: contextvars.ContextVar[Any] | None = _STATE if isinstance(_STATE, contextvars.ContextVar) else None
 DEFAULT_ERROR_STATE = contextvars.Context().run(ERROR_STATE.get) if ERROR_STATE is not None else None
 
 _POINTER_OFFSET = 16  # offset in bytes of a capsule's pointer
 
-_PACKAGE = str(Path(__file__).parents[2])
-_OPERATORS = str(Path(_PACKAGE) / "operators")  # the frames of operators compute for the program
+_OPERATORS = str(Path(PACKAGE) / "operators")  # the frames of operators compute for the program
 _NUMPY = str(Path(np.__file__).parent)
 
 
@@ -39,7 +40,7 @@ def report_constant_errors(report: Callable[[], None]) -> Iterator[None]:
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename.startswith((_OPERATORS, _NUMPY)):
             frame = frame.f_back
-        if frame is None or not frame.f_code.co_filename.startswith(_PACKAGE):
+        if frame is None or not is_own_file(frame.f_code.co_filename):
             report()
 
     # Errors that are ignored now are reported as well, because they may not be ignored in later calls. Underflow is the
