@@ -1,7 +1,9 @@
 """Turn ordinary Python into compiled, differentiable dataflow graphs."""
 
 # ruff: noqa: E402
-from autoconv._start import end_quietly_while_loading, leave_current_folder
+from __future__ import annotations
+
+from autoconv._start import LazyImport, end_quietly_while_loading, leave_current_folder
 
 leave_current_folder()  # before anything third-party is imported
 end_quietly_while_loading()
@@ -9,11 +11,11 @@ end_quietly_while_loading()
 from importlib import import_module
 from os import environ
 from sys import _getframe, modules
-from typing import TYPE_CHECKING, Any
 
-from autoconv.forks import lazy_import  # now, as a fork during its import could not wait for it
-
+TYPE_CHECKING = False  # the name that type checkers take for true; its module `typing` takes milliseconds to import
 if TYPE_CHECKING:
+    from typing import Any
+
     from autoconv import importing as importing
     from autoconv import keras as keras
     from autoconv import tensorflow as tensorflow
@@ -29,7 +31,7 @@ def _load(name: str) -> Any:
     """
     if name.startswith("__") and name != "__all__":
         raise AttributeError(f"module 'autoconv' has no attribute {name!r}")
-    with lazy_import():
+    with LazyImport():
         if name in _LAZY_MODULES:
             return import_module(f"autoconv.{name}")
         if name in _TENSORFLOW_MODULES:

@@ -1,12 +1,20 @@
-"""First code to run: the command line must never import modules from the folder in which it is used.
+"""First code to run: it keeps the current folder out of the command line's imports, and guards lazy imports in forks.
 
-At module level only `sys` and `os` may be imported here: both are loaded before the first line of any program.
+At module level only modules that need no loading may be imported here: `sys` and `os`, which are loaded before the
+first line of any program, and modules that are part of the interpreter.
 """
 
 from __future__ import annotations
 
+import _frozen_importlib
+import _thread
+import gc
 import os
 import sys
+
+TYPE_CHECKING = False  # the name that type checkers take for true
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 LOADED_BEFORE_AUTOCONV = frozenset(sys.modules)
 """Names of the modules loaded before autoconv imported anything."""
@@ -83,3 +91,126 @@ def _find_module_option(arguments: list[str]) -> str:
                     next(remaining_arguments, "")
                 break
     return ""
+
+
+# ---- lazy imports and forks
+
+IMPORT_TIMEOUT = 60.0  # seconds that a fork waits for another thread that imports a module
+_LOCK_TIMEOUT = 5.0  # seconds that an import waits for one of another thread
+
+IMPORT_LOCK = _thread.RLock()
+"""The lock of lazy imports."""
+
+
+class LazyImport:
+    """Guard for imports that any thread may perform at any time: a fork waits for them.
+
+    A child would inherit Python's own lock of the module. Another thread that holds that lock may wait for this one;
+    therefore the import continues without it after a timeout. Garbage collection is disabled meanwhile: objects of
+    modules stay alive, and examining them takes a tenth of the time. They are not examined right afterwards either.
+    """
+
+    def __enter__(self) -> None:
+        self._is_acquired = IMPORT_LOCK.acquire(timeout=_LOCK_TIMEOUT)
+        self._was_enabled = gc.isenabled()
+        gc.disable()
+
+    def __exit__(self, *error: object) -> None:
+        if self._was_enabled:
+            _move_to_oldest_generation()
+            gc.enable()
+        if self._is_acquired:
+            IMPORT_LOCK.release()
+
+
+def _move_to_oldest_generation() -> None:
+    """Move all objects to the oldest generation of the garbage collector, which searches it least often.
+
+    The tens of thousands of objects that modules make would be examined twice on their way there, for 40 ms each: at
+    the end of the import, and during the program's first call. Frozen objects of the program stay frozen.
+    """
+    if not gc.get_freeze_count():
+        gc.freeze()
+        gc.unfreeze()
+
+
+def forget_unfinished_imports() -> None:
+    """Let a forked child import the modules that other threads were importing.
+
+    Their locks would stay acquired for ever.
+    """
+    this_thread, module_locks = _thread.get_ident(), _module_locks()
+    for name, lock_reference in list(module_locks.items()):
+        if getattr(lock_reference(), "owner", None) not in (None, this_thread):
+            del module_locks[name]
+            if getattr(getattr(sys.modules.get(name), "__spec__", None), "_initializing", False):
+                del sys.modules[name]
+
+
+def have_other_threads_imports() -> bool:
+    """Return whether other threads are importing modules, and this thread is not."""
+    owners = {getattr(lock_reference(), "owner", None) for lock_reference in list(_module_locks().values())}
+    return bool(owners - {None}) and _thread.get_ident() not in owners
+
+
+def _module_locks() -> dict:
+    """Return Python's own locks of modules that are being imported, as weak references, by name."""
+    return getattr(_frozen_importlib, "_module_locks", {})
+
+
+class _FirstForkHandlers:
+    """Fork handlers for the time until the module `forks` is loaded: a fork waits for lazy imports only.
+
+    The module `forks` imports others with fork handlers that have to precede its own, which takes several milliseconds.
+    """
+
+    def __init__(self) -> None:
+        self.are_replaced = False
+        self._is_held = False  # whether the forking thread has acquired the lock for the fork
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(
+                before=self._before_fork, after_in_parent=self._release, after_in_child=self._repair_child
+            )
+
+    def _before_fork(self) -> None:
+        """Acquire the lock, or let the module `forks` do so if it was loaded meanwhile.
+
+        Python has determined the handlers to call before this fork, but will also call those after it that modules
+        register during the wait. Therefore what these have to do before it is called here.
+        """
+        if self.are_replaced:
+            return
+        callbacks: list[Callable[[], object]] = []
+        register = os.register_at_fork
+
+        def register_and_note(**handlers: Callable[[], object]) -> None:
+            register(**handlers)
+            if "before" in handlers:
+                callbacks.append(handlers["before"])
+
+        os.register_at_fork = register_and_note  # type: ignore[assignment]
+        try:
+            if IMPORT_LOCK.acquire(timeout=IMPORT_TIMEOUT):
+                self._is_held = True
+            if self.are_replaced:
+                self._release()
+            while callbacks:  # the one registered last comes first
+                callbacks.pop()()
+        finally:
+            os.register_at_fork = register
+
+    def _release(self) -> None:
+        if self._is_held:
+            self._is_held = False
+            IMPORT_LOCK.release()
+
+    def _repair_child(self) -> None:
+        if self._is_held:
+            self._release()
+        elif not self.are_replaced:
+            IMPORT_LOCK._at_fork_reinit()  # type: ignore[attr-defined]
+        if not self.are_replaced:
+            forget_unfinished_imports()
+
+
+FIRST_FORK_HANDLERS = _FirstForkHandlers()

@@ -11,21 +11,28 @@ imported anew.
 from __future__ import annotations
 
 import concurrent.futures.thread  # noqa: F401  (registers fork handlers that take its locks; they must precede ours)
-import gc
 import itertools
 import logging  # noqa: F401  (the same)
 import os
-import sys
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from importlib import _bootstrap  # type: ignore[attr-defined]
 from typing import Any
 
+from autoconv._start import (
+    FIRST_FORK_HANDLERS,
+    IMPORT_LOCK,
+    IMPORT_TIMEOUT,
+    forget_unfinished_imports,
+    have_other_threads_imports,
+)
+from autoconv._start import (
+    LazyImport as LazyImport,
+)
+
 _FORK_TIMEOUT = 5.0  # seconds that a fork waits for other threads
-_IMPORT_TIMEOUT = 60.0  # the same while one of them imports a module, whose import lock a child would inherit
 _FIRST_WAIT, _LONGEST_WAIT = 0.02, 0.5  # seconds that a fork waits for one lock at a time
 
 _LOCKS: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -52,42 +59,14 @@ IMPORT, DATASET, TRACE, CONVERSION, PARSE, COMPILATION = range(6)
 def new_lock(order: int | None = None) -> Any:
     """Return a reentrant lock. `order` is its position in the lock order: a fork waits until it is free."""
     lock = threading.RLock()  # reentrant, since a plain lock does not expose its owner
-    _LOCKS.add(lock)
-    if order is not None:
-        _LOCK_ORDER[lock] = order, next(_CREATION_NUMBERS)
+    _register(lock, order)
     return lock
 
 
-@contextmanager
-def lazy_import() -> Iterator[None]:
-    """Guard for imports that any thread may perform at any time: a fork waits for them.
-
-    A child would inherit Python's own lock of the module. Another thread that holds that lock may wait for this one;
-    therefore the import continues without it after a timeout. Garbage collection is disabled meanwhile: objects of
-    modules stay alive, and examining them takes a tenth of the time. They are not examined right afterwards either.
-    """
-    is_acquired = _IMPORTS.acquire(timeout=_FORK_TIMEOUT)
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            _move_to_oldest_generation()
-            gc.enable()
-        if is_acquired:
-            _IMPORTS.release()
-
-
-def _move_to_oldest_generation() -> None:
-    """Move all objects to the oldest generation of the garbage collector, which searches it least often.
-
-    The tens of thousands of objects that modules make would be examined twice on their way there, for 40 ms each: at
-    the end of the import, and during the program's first call. Frozen objects of the program stay frozen.
-    """
-    if not gc.get_freeze_count():
-        gc.freeze()
-        gc.unfreeze()
+def _register(lock: Any, order: int | None) -> None:
+    _LOCKS.add(lock)
+    if order is not None:
+        _LOCK_ORDER[lock] = order, next(_CREATION_NUMBERS)
 
 
 @contextmanager
@@ -104,9 +83,6 @@ def release(lock: Any) -> Iterator[None]:
 def generation() -> int:
     """Return the number of forks between this process and the one that loaded this package."""
     return _GENERATION[0]
-
-
-_IMPORTS = new_lock(IMPORT)
 
 
 def after_fork(callback: Callable[[], object]) -> None:
@@ -140,31 +116,12 @@ def _before_fork() -> None:
         else:
             break
         waited_seconds = time.monotonic() - start
-        if waited_seconds > _FORK_TIMEOUT and (waited_seconds > _IMPORT_TIMEOUT or not _has_importing_threads()):
+        if waited_seconds > _FORK_TIMEOUT and (waited_seconds > IMPORT_TIMEOUT or not have_other_threads_imports()):
             break
         for lock in locks:  # the owner of the next one may wait for these
             lock.release()
         timeout = min(2 * timeout, _LONGEST_WAIT)
     _HELD_LOCKS.locks = tuple(locks)
-
-
-def _has_importing_threads() -> bool:
-    """Return whether other threads are importing modules, and this thread is not."""
-    owners = {
-        getattr(lock_reference(), "owner", None)
-        for lock_reference in list(getattr(_bootstrap, "_module_locks", {}).values())
-    }
-    return bool(owners - {None}) and threading.get_ident() not in owners
-
-
-def _forget_unfinished_imports() -> None:
-    """Let a child import the modules that other threads were importing: their locks would stay acquired for ever."""
-    this_thread, module_locks = threading.get_ident(), getattr(_bootstrap, "_module_locks", {})
-    for name, lock_reference in list(module_locks.items()):
-        if getattr(lock_reference(), "owner", None) not in (None, this_thread):
-            del module_locks[name]
-            if getattr(getattr(sys.modules.get(name), "__spec__", None), "_initializing", False):
-                del sys.modules[name]
 
 
 def _release_held_locks() -> None:
@@ -181,7 +138,7 @@ def _repair_child() -> None:
     for lock in list(_LOCKS):
         if not lock._is_owned():
             lock._at_fork_reinit()
-    _call_suppressing_errors(_forget_unfinished_imports)
+    _call_suppressing_errors(forget_unfinished_imports)
     this_thread = threading.get_ident()
     for block, (thread, undo) in reversed(list(_UNDO_BY_BLOCK.items())):
         if thread != this_thread:
@@ -196,5 +153,7 @@ def _call_suppressing_errors(function: Callable[[], object]) -> None:
         function()
 
 
+_register(IMPORT_LOCK, IMPORT)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_release_held_locks, after_in_child=_repair_child)
+    FIRST_FORK_HANDLERS.are_replaced = True

@@ -16,7 +16,8 @@ BASE = {"errors", "config", "forks", "process_state", "hooks"}
 MAY_IMPORT = {
     "errors": set(),
     "config": {"errors", "forks", "hooks"},
-    "forks": set(),
+    "_start": set(),
+    "forks": {"_start"},
     "hooks": set(),
     "process_state": {"forks"},
     # the source tower, from Python to Python

@@ -7,6 +7,7 @@ import importlib
 import os
 import re
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -17,7 +18,8 @@ import numpy as np
 import pytest
 
 import autoconv as ac
-from autoconv import forks
+from autoconv import _start, forks
+from autoconv._start import IMPORT_LOCK, LazyImport
 from autoconv.data.dataset import Dataset
 from autoconv.process_state import deep_recursion, rare_collections, without_collections
 from autoconv.tracing.specialise import trace
@@ -115,7 +117,7 @@ def test_a_fork_waits_until_no_thread_imports():
     ended = []
 
     def load() -> None:
-        with forks.lazy_import():
+        with LazyImport():
             paused.wait()
             ended.append(True)
 
@@ -123,6 +125,24 @@ def test_a_fork_waits_until_no_thread_imports():
     with paused:
         threading.Timer(0.3, paused.resume.set).start()
         check_in_child(lambda: (check_new_function(), ended[0]))
+
+
+def test_a_fork_while_another_thread_first_uses_a_name():
+    """The handlers that modules register during the fork's wait print nothing, and the child can use the package."""
+    program = """if True:
+        import os, threading
+        import autoconv
+        thread = threading.Thread(target=lambda: autoconv.float32)
+        thread.start()
+        child = os.fork()
+        if not child:
+            os._exit(not (autoconv.compile(lambda x: x + 1)(2) == 3))
+        thread.join()
+        assert os.waitpid(child, 0)[1] == 0 and autoconv.compile(lambda x: x + 1)(2) == 3
+    """
+    for _ in range(2):
+        result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+        assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
 
 def test_a_child_imports_what_another_thread_is_importing(monkeypatch, tmp_path):
@@ -149,7 +169,7 @@ def test_a_fork_waits_longer_for_a_module_that_loads_slowly(monkeypatch, tmp_pat
     monkeypatch.setattr(forks, "_FORK_TIMEOUT", 0.1)
 
     def load():
-        with forks.lazy_import():
+        with LazyImport():
             begun.set()
             importlib.import_module("loads_slowly")
 
@@ -166,17 +186,17 @@ def test_a_fork_waits_longer_for_a_module_that_loads_slowly(monkeypatch, tmp_pat
 
 
 def test_an_import_goes_on_when_another_one_does_not_end(monkeypatch):
-    monkeypatch.setattr(forks, "_FORK_TIMEOUT", 0.1)
+    monkeypatch.setattr(_start, "_LOCK_TIMEOUT", 0.1)
 
     def load() -> None:
-        with forks.lazy_import():
+        with LazyImport():
             paused.wait()
 
     paused = PausedThread(load)
-    with paused, forks.lazy_import():
+    with paused, LazyImport():
         pass
-    assert forks._IMPORTS.acquire(blocking=False)
-    forks._IMPORTS.release()
+    assert IMPORT_LOCK.acquire(blocking=False)
+    IMPORT_LOCK.release()
 
 
 @pytest.mark.parametrize("frozen", [False, True])
@@ -186,7 +206,7 @@ def test_objects_of_an_import_are_not_searched_for_garbage_by_the_first_call(fro
         if frozen:
             gc.freeze()
         frozen_count = gc.get_freeze_count()
-        with forks.lazy_import():
+        with LazyImport():
             made = [[number] for number in range(3)]
         is_young = any(young is made for generation in (0, 1) for young in gc.get_objects(generation))
         assert (is_young, gc.get_freeze_count()) == (frozen, frozen_count)

@@ -3,12 +3,12 @@
 from importlib import import_module
 from typing import Any
 
-from autoconv.forks import lazy_import
+from autoconv.forks import LazyImport
 
 
 def __getattr__(name: str) -> Any:
     if name == "ForwardAccumulator":
-        with lazy_import():
+        with LazyImport():
             import_module("autoconv._public")  # sets ForwardAccumulator in this module
         if name in globals():
             return globals()[name]
