@@ -167,6 +167,12 @@ def run_stablehlo(text, arrays, types):
     return _executable(text, tuple(argument_types), tuple(types))(arrays)
 
 
+def run_module(module, arrays):
+    """Run a module by XLA; return its results, as long as its lengths state, and the error word."""
+    results, word = run_stablehlo(module.text, arrays, module.types)
+    return module.cut(results), word
+
+
 def run_onnx(model, arrays):
     """Run an ONNX model; return its results, and the error word. Complex numbers are pairs of parts in a model."""
     options = importlib.import_module("onnxruntime").SessionOptions()

@@ -57,7 +57,7 @@ def by_xla(function, arrays, folder):
     concrete = autoconv.compile(function).get_concrete_function(*arrays)
     graph, values = portable_samples.graph_and_arrays(concrete, arrays)
     module = to_stablehlo(replace_numpy_calls(graph))
-    results, word = portable_samples.run_stablehlo(module.text, values, module.types)
+    results, word = portable_samples.run_module(module, values)
     assert not word
     return results[0]
 

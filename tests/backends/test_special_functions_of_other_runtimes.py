@@ -8,7 +8,7 @@ import pytest
 import autoconv as ac
 from autoconv.ops import OPS
 from autoconv.runtime.tensors.dispatch import apply
-from tests.backends.portable_samples import run_stablehlo
+from tests.backends.portable_samples import run_module
 
 SPECIAL = [math.nan, math.inf, -math.inf, 0.0, -0.0]
 X = np.array([*np.linspace(-26.0, 26.0, 1001), *SPECIAL])
@@ -17,7 +17,7 @@ X = np.array([*np.linspace(-26.0, 26.0, 1001), *SPECIAL])
 def by_xla(function, *arrays):
     pytest.importorskip("jaxlib")
     module = ac.stablehlo.export(ac.function(function), *map(ac.constant, arrays))
-    results, word = run_stablehlo(module.text, arrays, module.types)
+    results, word = run_module(module, arrays)
     assert not word
     return results
 

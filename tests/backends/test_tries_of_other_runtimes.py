@@ -5,7 +5,7 @@ import pytest
 
 import autoconv as ac
 from autoconv.backends.portable import GraphUnfit
-from tests.backends.portable_samples import run_stablehlo
+from tests.backends.portable_samples import run_module
 from tests.clibrary.test_tries import counted, filled, largest, of_maths, quotients, short, too_large, uncaught
 
 
@@ -18,7 +18,7 @@ def by_xla(function, *specs):
     module = ac.stablehlo.export(function, *specs, contract="compile")
 
     def run(*arguments):
-        results, word = run_stablehlo(module.text, [np.asarray(x) for x in arguments], module.types)
+        results, word = run_module(module, [np.asarray(x) for x in arguments])
         if word:
             raise ModelError(module.places[word - 1])
         return results[0]

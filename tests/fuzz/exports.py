@@ -38,7 +38,7 @@ def run_by_stablehlo(graph, arrays):
         module = to_stablehlo(graph)
     except GraphUnfit:
         module = to_stablehlo(graph, numbers=portable.integers_of(arrays))
-    values, word = portable.run_stablehlo(module.text, arrays, module.types)
+    values, word = portable.run_module(module, arrays)
     return values, module.results, module.written, word
 
 

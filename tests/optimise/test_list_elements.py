@@ -45,7 +45,7 @@ def test_the_shape_of_a_stack(function, shape):
 def test_a_reserved_list_without_a_shape_of_elements_has_a_form():
     pytest.importorskip("jaxlib")
     module = ac.stablehlo.export(ac.function(filled), ac.TensorSpec(X.shape))
-    (found,), word = portable.run_stablehlo(module.text, [X], module.types)
+    (found,), word = portable.run_module(module, [X])
     assert not word
     np.testing.assert_array_equal(found, filled(ac.constant(X)))
 

@@ -12,14 +12,14 @@ from autoconv.errors import UnsupportedError
 from autoconv.ops.random import generator_bits as bits
 from autoconv.ops.random import generator_draws as draws
 from autoconv.tracing.api.exported_generators import state_of, ziggurat
-from tests.backends.portable_samples import run_stablehlo
+from tests.backends.portable_samples import run_module
 from tests.clibrary.calling import Caller
 
 
 def by_xla(function, specs, *arguments):
     pytest.importorskip("jaxlib")
     module = ac.stablehlo.export(function, *specs, contract="compile")
-    results, word = run_stablehlo(module.text, [np.asarray(x) for x in arguments], module.types)
+    results, word = run_module(module, [np.asarray(x) for x in arguments])
     assert not word
     return results
 

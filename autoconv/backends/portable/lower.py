@@ -19,7 +19,6 @@ from autoconv.backends.portable.joins import JoinedArrays
 from autoconv.backends.portable.loops import LoopState, item_terms, take_item
 from autoconv.backends.portable.memory import MEMORY_RULES, Memory, types_of
 from autoconv.backends.portable.rules import RULES
-from autoconv.backends.portable.rules.windows import Window, elementwise, reduce_window
 from autoconv.backends.portable.terms import ListTerm, Progression, Term
 from autoconv.backends.portable.tries import RULES_OF_EXCEPTIONS, UNUSED_OPS, CaughtError, is_catchable
 from autoconv.backends.portable.unfit import GraphUnfit
@@ -135,8 +134,6 @@ class Lowering(Memory):
         memory_rule = MEMORY_RULES.get(name)
         if memory_rule is not None and (name in _ALLOCATIONS or not operands or not isinstance(operands[0], Term)):
             return memory_rule(self, node, *operands)
-        if any(isinstance(x, Window) for x in operands) and name not in _CONTROL_METHODS:
-            return self._lower_on_windows(node, operands)
         if any(not isinstance(x, (Term, ListTerm)) for x in operands) and name not in _CONTROL_METHODS:
             return None
         if name in _CONTROL_METHODS:
@@ -144,21 +141,6 @@ class Lowering(Memory):
         rule = RULES.get(name)
         result = None if rule is None else rule(self.writer, node, *operands)
         return self._lower_element(node, operands) if result is None and name in ELEMENTS else result
-
-    def _lower_on_windows(self, node: Node, operands: list[Item]) -> Any:
-        """Write an op on slices whose bounds are values; return None if it has no form."""
-        name = node.op.name
-        if any(not isinstance(x, (Term, Window)) for x in operands):
-            return None
-        if name in ELEMENTS:
-            return elementwise(self.writer, operands, lambda arrays: self._lower_element(node, arrays))
-        _, _, kind = name.partition("_")
-        if kind in _REDUCTIONS and len(operands) == 1:
-            def reduce(array: Term) -> Any:
-                return RULES[name](self.writer, node, array)
-
-            return reduce_window(self.writer, node, operands[0], kind, reduce)
-        return None
 
     def _lower_on_progression(self, node: Node, operands: list[Item]) -> Term | None:
         """Write an op that takes an element of a range or its length; return None for other ops."""
@@ -363,7 +345,6 @@ _COMPLEX_ELEMENT_OPS = frozenset([
     "add", "subtract", "multiply", "divide", "negative", "square", "identity", "stop_gradient", "equal", "not_equal",
     "select", "cast", "complex", "zeros_like", "ones_like", "squared_difference",
 ])  # fmt: skip
-_REDUCTIONS = frozenset(["sum", "prod", "max", "min", "any", "all"])
 _ALLOCATIONS = frozenset(["array_of", "array_new"])  # they take terms, and return an array in memory
 # The methods of `Lowering` for control flow, by the ops.
 _CONTROL_METHODS = {

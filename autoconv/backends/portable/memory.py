@@ -11,7 +11,6 @@ from autoconv.backends.portable.cells import Cell, Choice, HandlerCell, Item, Vi
 from autoconv.backends.portable.control import Control
 from autoconv.backends.portable.rules import RULES
 from autoconv.backends.portable.rules.subscripts import assign, check_positions, positions_of, subscript, write_at
-from autoconv.backends.portable.rules.windows import Window, cast, elementwise, fit_array
 from autoconv.backends.portable.terms import Progression, Term, static_shape
 from autoconv.backends.portable.unfit import SIZE_DEPENDS_ON_VALUE, GraphUnfit
 from autoconv.graph.dtypes import bool_
@@ -61,7 +60,7 @@ class Memory:
         return [x.as_array(self.writer) or x if isinstance(x, Progression) else x for x in items]
 
     def load(self, view: View) -> Any:
-        """Return the current elements of an array, as a term or a window."""
+        """Return the current elements of an array."""
         if isinstance(view.cell, Choice):
             *others, result = (self.load(option) for option in options_of(view))
             for i, other in reversed(list(enumerate(others))):
@@ -71,16 +70,13 @@ class Memory:
             raise GraphUnfit("array", "an array is used by an old name after a loop or branch gave it another")
         return self._apply_views(view, view.cell.term)
 
-    def _select_array(self, condition: Term, x: Term | Window, y: Term | Window) -> Any:
+    def _select_array(self, condition: Term, x: Term, y: Term) -> Any:
         """Select one of two arrays of the same shape; `x` may be a number."""
-        if isinstance(x, Term) and isinstance(y, Term):
-            return self.writer.select(condition, self.writer.expand(x, y.shape, self.writer.sizes(y)), y)
-        return elementwise(self.writer, [x, y], lambda pair: self.writer.select(condition, *pair))
+        return self.writer.select(condition, self.writer.expand(x, y.shape, self.writer.sizes(y)), y)
 
     def _apply_views(self, view: View, term: Any) -> Any:
         """Apply the ops of a view to the contents of its cell, or to an array of positions in them."""
         for node, operands in view.chain:
-            term = _require_term(term)
             if node.op.name == "array_strided":
                 term = self._take_strided(node, term)
                 continue
@@ -110,12 +106,12 @@ class Memory:
         positions = order[np.searchsorted(addresses, view_addresses, sorter=order)]
         return self.writer.reshape(self.writer.take(self.writer.flatten(term), 0, positions), shape)
 
-    def store(self, view: View, value: Term | Window) -> None:
+    def store(self, view: View, value: Term) -> None:
         """Write to all elements of an array."""
         if isinstance(view.cell, Choice):
             for i, option in enumerate(options_of(view)):
                 current_contents = self.load(option)
-                new_value = cast(self.writer, value, current_contents.dtype)
+                new_value = self.writer.cast(value, current_contents.dtype)
                 self.store(option, self._select_array(view.cell.tag.same(i), new_value, current_contents))
             return
         cell, writer = view.cell, self.writer
@@ -129,9 +125,8 @@ class Memory:
             self.store(View(parts[view.chain[0][0].attributes["which"]], view.chain[1:]), value)
             self.write(cell, writer.pair(parts["real"].term, parts["imag"].term))
             return
-        value = cast(writer, value, cell.term.dtype)
+        value = writer.cast(value, cell.term.dtype)
         if not view.chain:
-            value = fit_array(writer, value, cell.term.shape)
             self.write(cell, writer.expand(value, cell.term.shape, writer.sizes(cell.term)))
             return
         (node, operands), *later_ops = view.chain
@@ -148,7 +143,7 @@ class Memory:
         is_part = node.op.name == "array_part"
         result = View(base.cell, ((node, operands), *base.chain) if is_part else (*base.chain, (node, operands)))
         if node.effects & Effects.RAISE:  # an index out of range is an error, also where nothing is read
-            check_positions(self.writer, _require_term(self.load(base)), node.attributes["spec"], operands)
+            check_positions(self.writer, self.load(base), node.attributes["spec"], operands)
         return result
 
     def array_load(self, node: Node, view: View) -> Term:
@@ -158,11 +153,11 @@ class Memory:
         self.store(view, value)
         return []
 
-    def array_set(self, node: Node, view: View, value: Term | Window, *operands: Term) -> list[Item] | None:
+    def array_set(self, node: Node, view: View, value: Term, *operands: Term) -> list[Item] | None:
         if isinstance(view.cell, Choice):
             return self._set_in_choice(view, view.cell.tag, value, node, operands)
-        current = _require_term(self.load(view))
-        new_value = cast(self.writer, value, current.dtype)
+        current = self.load(view)
+        new_value = self.writer.cast(value, current.dtype)
         new_contents = assign(self.writer, current, new_value, node.attributes["spec"], operands)
         if new_contents is None:
             return None
@@ -170,19 +165,19 @@ class Memory:
         return []
 
     def _set_in_choice(
-        self, view: View, tag: Term, value: Term | Window, node: Node, operands: tuple[Term, ...]
+        self, view: View, tag: Term, value: Term, node: Node, operands: tuple[Term, ...]
     ) -> list[Item] | None:
         """Write to the chosen array; the others get the elements that they have already. None if there is no form."""
         for i, option in enumerate(options_of(view)):
-            part = subscript(self.writer, _require_term(self.load(option)), node.attributes["spec"], operands)
-            if not isinstance(part, Term):  # the elements of a mask, for example: whole arrays are written
-                base = _require_term(self.load(view))
+            part = subscript(self.writer, self.load(option), node.attributes["spec"], operands)
+            if part is None:  # the elements of a mask, for example: whole arrays are written
+                base = self.load(view)
                 new_contents = assign(self.writer, base, value, node.attributes["spec"], operands)
                 if new_contents is None:
                     return None
                 self.store(view, new_contents)
                 return []
-            chosen_value = self.writer.select(tag.same(i), self.writer.cast(_require_term(value), part.dtype), part)
+            chosen_value = self.writer.select(tag.same(i), self.writer.cast(value, part.dtype), part)
             if self.array_set(node, option, chosen_value, *operands) is None:
                 return None
         return []
@@ -228,11 +223,6 @@ class Memory:
 
     def array_size(self, node: Node, view: View) -> Term:
         term = self.load(view)
-        if isinstance(term, Window):
-            axis = node.attributes["axis"] % term.term.rank - term.term.rank
-            if axis in term.lengths:
-                return self.writer.cast(term.lengths[axis], node.results[0].dtype)
-            term = term.term
         return self.writer.size_term(term, node.attributes["axis"] % term.rank, node.results[0].dtype)
 
 
@@ -242,13 +232,6 @@ def _addresses(shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
     for size, stride in zip(shape, strides, strict=True):
         result = np.add.outer(result, np.arange(size) * stride)
     return result.reshape(-1)
-
-
-def _require_term(term: Term | Window) -> Term:
-    """Return an array whose size is known; raises GraphUnfit for a window."""
-    if isinstance(term, Window):
-        raise GraphUnfit("slice", "a part of a slice whose bounds are values")
-    return term
 
 
 def types_of(node: Node) -> str:

@@ -49,9 +49,11 @@ class Term:
 
     `constant_value` is the value of an integer or bool that is a constant, else None. `is_size_expression` is set by
     runtimes without sizes that depend on values: the number follows from constants and the sizes of arguments.
+    `interval`, if known, has the smallest and the largest value of an integer, and `elements` the scalars that a vector
+    was made of.
     """
 
-    __slots__ = ("constant_value", "dtype", "is_size_expression", "name", "shape", "writer")
+    __slots__ = ("constant_value", "dtype", "elements", "interval", "is_size_expression", "name", "shape", "writer")
 
     def __init__(self, writer: Operators, name: str, dtype: DType, shape: tuple[Any, ...]) -> None:
         self.writer = writer
@@ -60,6 +62,8 @@ class Term:
         self.shape = shape
         self.constant_value: int | None = None
         self.is_size_expression = False
+        self.interval: tuple[int | None, int | None] | None = None
+        self.elements: tuple[Term, ...] | None = None
 
     @property
     def rank(self) -> int:

@@ -46,8 +46,13 @@ class Rules(Elementwise):
             result = result * size
         return result
 
-    def requested_sizes(self, requested_shape: Sequence[Any], vector: Term | None) -> tuple[tuple[Any, ...], list[Any]]:
-        """Return a requested shape, with None for open sizes, and its sizes; open sizes are elements of `vector`."""
+    def requested_sizes(
+        self, requested_shape: Sequence[Any], vector: Term | None, limit: int | None = None
+    ) -> tuple[tuple[Any, ...], list[Any]]:
+        """Return a requested shape, with None for open sizes, and its sizes; open sizes are elements of `vector`.
+
+        Without a `limit` of the sizes, the runtime may refuse them.
+        """
         shape: list[int | None] = []
         sizes: list[Any] = []
         for i, size in enumerate(requested_shape):
@@ -58,11 +63,15 @@ class Rules(Elementwise):
             if vector is None:
                 raise GraphUnfit("shape", "a size is open")
             element = self.reshape(self.static_slice(vector, 0, i, i + 1), ())
-            if not self.can_be_sizes(element):
+            if limit is None and not self.can_be_sizes(element):
                 raise GraphUnfit("shape", SIZE_DEPENDS_ON_VALUE)
             shape.append(None)
-            sizes.append(self.as_size(element))
+            sizes.append(self.as_size(element) if limit is None else element)
         return tuple(shape), sizes
+
+    def limit_size(self, size: Term, limit: int) -> Term:
+        """Return a size that is at most `limit`; runtimes without sizes that are values set the error word above it."""
+        return size
 
     def dimension(self, dimension: int | Symbol) -> Any:
         """Return a dimension of the graph's types: a number, or a term that is computed from sizes of arguments."""

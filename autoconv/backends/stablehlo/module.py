@@ -6,12 +6,15 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from autoconv.backends.portable.cells import Cell, Choice, View, options_of
 from autoconv.backends.portable.lower import Lowered, Lowering
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.types import array_type
+from autoconv.backends.stablehlo.bounded_positions import PositionWriter
+from autoconv.backends.stablehlo.bounded_terms import lengths_of, storage_of
 from autoconv.backends.stablehlo.types import tensor_type
-from autoconv.backends.stablehlo.writer import Writer
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import TensorType
 
@@ -42,7 +45,8 @@ class Module:
     """A StableHLO module with one public function, `main`.
 
     text            the module
-    results         number of the graph's results; new contents of written parameters follow, then the error word
+    results         number of the graph's results; new contents of written parameters follow, then lengths and the
+                    error word
     has_error_word  whether there is an error word; with `in_place`, modules in which nothing can fail have none
     written         positions of the parameters (variables, arrays) whose new contents are results
     places          texts of the op and its place in the program; error word n stands for `places[n - 1]`
@@ -50,6 +54,8 @@ class Module:
     types           of the results, and of the new contents of written parameters
     parts           with `in_place`: the origins of the graph's results, if some of them share memory
     donated         positions of the parameters whose memory the new contents may take
+    lengths         of results whose sizes are values: (position of the result, axis, position of the length); such a
+                    result has the largest size, and `cut` takes its first elements
 
     >>> module = autoconv.stablehlo.export(lambda x: x * 2.0, autoconv.TensorSpec([4], autoconv.float32))
     >>> module.results, module.written, module.places
@@ -65,6 +71,15 @@ class Module:
     parts: tuple[Part | ChosenPart, ...] = ()
     donated: tuple[int, ...] = ()
     has_error_word: bool = True
+    lengths: tuple[tuple[int, int, int], ...] = ()
+
+    def cut(self, arrays: Sequence[Any]) -> list[Any]:
+        """Return the results, without lengths and the error word, with as many elements as the lengths state."""
+        results = list(arrays[: len(self.types) - len(self.lengths)])
+        for position, axis, length in self.lengths:
+            cut = (*[slice(None)] * axis, slice(int(arrays[length])))
+            results[position] = np.array(np.asarray(results[position])[cut])
+        return results
 
 
 def to_stablehlo(
@@ -80,7 +95,7 @@ def to_stablehlo(
 
     Raises GraphUnfit, which names the op and its place, for a graph that StableHLO cannot represent.
     """
-    writer = Writer(capacity)
+    writer = PositionWriter(capacity)
     parameters = []
     for i, value in enumerate(graph.parameters):
         type_ = array_type(value.type)
@@ -91,6 +106,12 @@ def to_stablehlo(
     lowered = Lowering(writer).lower_graph(graph, parameters, in_place)
     values, operands, parts = _describe_parts(lowered) if lowered.views else (lowered.results, [], ())
     outputs = [*values, *(term for _, term in lowered.written), *operands]
+    lengths: list[tuple[int, int, int]] = []
+    for i, term in enumerate(list(outputs)):
+        for axis, length in lengths_of(term).items():
+            lengths.append((i, axis, len(outputs)))
+            outputs.append(length)
+    outputs = [storage_of(term) for term in outputs]
     types = tuple(TensorType(term.dtype, term.shape) for term in outputs)
     has_error_word = writer.error_word is not None or not in_place
     if has_error_word:
@@ -110,6 +131,7 @@ def to_stablehlo(
         parts=parts,
         donated=tuple(aliases),
         has_error_word=has_error_word,
+        lengths=tuple(lengths),
     )
 
 

@@ -94,7 +94,7 @@ class XlaGraph:
         variant = self._variants[()]
         assert variant is not None
         module, executable = variant
-        if self._variables or module.written or module.parts:
+        if self._variables or module.written or module.parts or module.lengths:
             return self._run_by_xla
         fork_generation, run_on_host = self._fork_generation, executable.run_on_host
 
@@ -120,14 +120,16 @@ class XlaGraph:
                 argument_values[i] = argument_values[i].value
         # A rerun later, when a result is fetched, would read variables and arrays that may have changed by then.
         rerun = None if self._variables or module.written or module.parts else self._run_natively
-        results, error_word = run(argument_values, keep_on_device, rerun)
+        results, error_word = run(argument_values, keep_on_device and not module.lengths, rerun)
         if error_word:
             return None
+        if module.lengths:
+            results = module.cut(results)
         if module.written:
             _write_contents(arguments, module, results)
         if module.parts:
             return [_shared_result(part, arguments, results) for part in module.parts]
-        return results[: module.results] if module.written else results
+        return results[: module.results] if module.written or module.lengths else results
 
     def _find_variant(self, values: tuple[int, ...]) -> _Variant | None:
         """Return the code for these values of the integers that sizes depend on; None if there is none."""

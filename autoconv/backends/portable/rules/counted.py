@@ -103,8 +103,6 @@ def one_hot(writer: Rules, node: Node, indices: Term, on: Term, off: Term, *dept
 def top_k(writer: Rules, node: Node, x: Term, *open_k: Term) -> list[Term] | None:
     k: Any = node.attributes.get("k")
     axis = x.rank - 1
-    if open_k and not writer.can_be_sizes(*open_k):
-        return None
     values, positions = writer.sort(x, axis, descending=True)
     positions = writer.cast(positions, int32)
     if not open_k:

@@ -6,13 +6,14 @@ A rule returns None for a node that has no form in other runtimes.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from autoconv.backends.portable.rules.registry import lowers, normalise_axes, normalise_axis
-from autoconv.backends.portable.terms import Term
+from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.backends.portable.writing import Rules
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Node
@@ -25,7 +26,9 @@ def reshape(writer: Rules, node: Node, x: Term, dimensions: Term | None = None) 
         return None
     if all(isinstance(size, int) for size in shape):
         return writer.reshape(x, shape)
-    _, requested = writer.requested_sizes(node.attributes["shape"], dimensions)
+    sizes_of_x = static_shape(x.shape)
+    limit = None if sizes_of_x is None else math.prod(sizes_of_x)
+    _, requested = writer.requested_sizes(node.attributes["shape"], dimensions, limit)
     numbers = [
         writer.constant(size, int64) if isinstance(size, int) else writer.cast(size, int64) for size in requested
     ]
@@ -36,6 +39,7 @@ def reshape(writer: Rules, node: Node, x: Term, dimensions: Term | None = None) 
         known_product = known_product * writer.select(number < 0, 1, number)
     inferred_size = writer.divide(total, writer.binary("maximum", known_product, 1))
     sizes = [writer.select(number < 0, inferred_size, number) for number in numbers]
+    sizes = [size if limit is None else writer.limit_size(size, limit) for size in sizes]
     if writer.is_in_try:  # the runtime would stop for a wrong number of elements: others are taken in their place
         count = writer.constant(1, int64)
         for size in sizes:
@@ -120,7 +124,7 @@ def split(writer: Rules, node: Node, x: Term, *sizes: Term) -> list[Term] | None
     for result in node.results:
         size = None if result.shape is None else result.shape[axis]
         if not isinstance(size, int):
-            return _open_split(writer, node, x, axis, sizes[0]) if sizes and writer.can_be_sizes(*sizes) else None
+            return _open_split(writer, node, x, axis, sizes[0]) if sizes else None
         parts.append(writer.static_slice(x, axis, start, start + size))
         start += size
     return parts
@@ -133,15 +137,19 @@ def _open_split(writer: Rules, node: Node, x: Term, axis: int, sizes: Term) -> l
     total = inferred_size = writer.size_term(x, axis, int64)
     for number in numbers:
         inferred_size = inferred_size - writer.select(number.same(-1), 0, number)
-    parts, start = [], writer.constant(0, int64)
+    parts: list[Term] = []
+    start = writer.constant(0, int64)
     for number in numbers:
         count = writer.select(number.same(-1), inferred_size, number)
         writer.fail_if(count < 0)
         stop = start + count
-        parts.append(writer.open_slice(x, axis, start, stop, step=None))
+        part = writer.open_slice(x, axis, start, stop, step=None)
+        if part is None:
+            return None
+        parts.append(part)
         start = stop
     writer.fail_if(start.differs(total))
-    return [part for part in parts if part is not None]
+    return parts
 
 
 @lowers("split_like")

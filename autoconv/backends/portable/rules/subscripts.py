@@ -9,24 +9,23 @@ from typing import Any
 from autoconv.backends.portable.rules.gathers import check_index, gather_elements, move_axes
 from autoconv.backends.portable.rules.movement import drop_axes, insert_axis
 from autoconv.backends.portable.rules.registry import lowers
-from autoconv.backends.portable.rules.windows import Window, cast, fit_array, take_window, write_window
 from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.backends.portable.writing import Rules
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
-from autoconv.ops.index_spec import At, Gather, Mask, NewAxis, Rest, Slice, Spec, align
+from autoconv.ops.index_spec import INPUT, At, Gather, Mask, NewAxis, Rest, Slice, Spec, align
 
 _PAST_LAST = 2**31 - 1  # the bound of a slice up to the end of any axis
 _FULL_SLICE = Slice(None, None, None)
 
 
 @lowers("get_item", "array_view")
-def get_item(writer: Rules, node: Node, x: Term, *operands: Term) -> Term | Window | None:
+def get_item(writer: Rules, node: Node, x: Term, *operands: Term) -> Term | None:
     return subscript(writer, x, node.attributes["spec"], operands)
 
 
-def subscript(writer: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term | Window | None:
-    """Return x[spec]; None for slices of open size whose step is not 1, and for most masks.
+def subscript(writer: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term | None:
+    """Return x[spec]; None for most masks.
 
     A mask is supported as the first entry, with slices after it, if the runtime has arrays of open size.
     """
@@ -43,7 +42,6 @@ def subscript(writer: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> T
     has_gathers = any(isinstance(aligned.entry, Gather) for aligned in entries)
     positions: list[Any] = []  # for each dimension of the result so far: None, or the positions along it
     axis, dropped_axes = 0, []
-    open_slices: dict[int, tuple[Any, Any]] = {}  # by axis: bounds of the slices of step 1 whose size is open
     for entry, entry_operands, _, width in entries:
         match entry:
             case NewAxis():
@@ -56,12 +54,8 @@ def subscript(writer: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> T
             case Slice():
                 sliced_x = _slice_axis(writer, x, axis, entry, entry_operands)
                 if sliced_x is None:
-                    start, stop, step = _slice_bounds(entry, entry_operands)
-                    if step not in (None, 1) or has_gathers:
-                        return None
-                    open_slices[axis] = start, stop
-                else:
-                    x = sliced_x
+                    return None
+                x = sliced_x
                 positions.append(None)
                 axis += 1
             case _:  # At or Gather
@@ -73,8 +67,6 @@ def subscript(writer: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> T
                     dropped_axes.append(axis)
                     positions.append(None)
                 axis += 1
-    if open_slices:
-        return take_window(writer, x, open_slices, dropped_axes)
     if not has_gathers:
         return drop_axes(writer, x, dropped_axes) if dropped_axes else x
     return _gather_at(writer, x, positions)
@@ -183,7 +175,7 @@ def _box_starts(spec: Spec, x: Term, operands: Sequence[Term]) -> list[Any] | No
 
 @lowers("set_item")
 def set_item(writer: Rules, node: Node, x: Term, value: Term, *operands: Term) -> Term | None:
-    return assign(writer, x, cast(writer, value, x.dtype), node.attributes["spec"], operands)
+    return assign(writer, x, writer.cast(value, x.dtype), node.attributes["spec"], operands)
 
 
 @lowers("add_at_item")
@@ -191,16 +183,15 @@ def add_at_item(writer: Rules, node: Node, x: Term, value: Term, *operands: Term
     return _scatter_at(writer, x, value, node.attributes["spec"], operands, "or" if x.dtype.is_bool else "add")
 
 
-def assign(writer: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequence[Term]) -> Term | None:
+def assign(writer: Rules, x: Term, value: Term, spec: Spec, operands: Sequence[Term]) -> Term | None:
     """Return `x` with a value written to x[spec]; None if there is no form."""
     box_starts = _box_starts(spec, x, operands)
     if box_starts is None:
         result = _scatter_at(writer, x, value, spec, operands, combine=None)
-        return _write_masked(writer, x, value, spec, operands) if result is None and isinstance(value, Term) else result
+        return _write_masked(writer, x, value, spec, operands) if result is None else result
     target = subscript(writer, x, spec, operands)  # checks the positions
-    if not isinstance(target, Term):
+    if target is None:
         return None
-    value = fit_array(writer, value, target.shape)
     if not x.shape:
         return _fit_to_shape(writer, value, target)
     sizes = writer.sizes(x)
@@ -292,15 +283,20 @@ def _box_sizes(writer: Rules, spec: Spec, x: Term, target: Term) -> tuple[list[A
 
 
 def _scatter_at(
-    writer: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequence[Term], combine: str | None
+    writer: Rules, x: Term, value: Term, spec: Spec, operands: Sequence[Term], combine: str | None
 ) -> Term | None:
     """Return `x` with a value written to, or combined with, the elements that a subscript selects, or None."""
-    positions = subscript(writer, positions_of(writer, x), spec, operands)
-    if isinstance(positions, Window) and isinstance(value, Term) and combine is None:
+    if combine is None and _has_open_slice(spec):  # a number is written by a mask, without a scatter
         result = _write_masked(writer, x, value, spec, operands)
         if result is not None:
             return result
+    positions = subscript(writer, positions_of(writer, x), spec, operands)
     return None if positions is None else write_at(writer, x, value, positions, combine)
+
+
+def _has_open_slice(spec: Spec) -> bool:
+    """Return whether a slice has bounds that are values."""
+    return any(isinstance(entry, Slice) and INPUT in (entry.start, entry.stop) for entry in spec)
 
 
 def positions_of(writer: Rules, x: Term) -> Term:
@@ -317,12 +313,9 @@ def _fit_to_shape(writer: Rules, value: Term, target: Term) -> Term:
     return writer.expand(value, target.shape, writer.sizes(target))
 
 
-def write_at(writer: Rules, x: Term, value: Term | Window, positions: Term | Window, combine: str | None) -> Term:
+def write_at(writer: Rules, x: Term, value: Term, positions: Term, combine: str | None) -> Term:
     """Return `x` with a value written at row-major positions."""
-    if isinstance(positions, Window):
-        return write_window(writer, x, value, positions, combine)
-    value = fit_array(writer, value, positions.shape)
     value = _fit_to_shape(writer, value, positions)
-    index = writer.flatten(positions)
-    flat_result = writer.scatter_nd(writer.flatten(x), insert_axis(writer, index, 1), writer.flatten(value), combine)
+    index = insert_axis(writer, positions, positions.rank)
+    flat_result = writer.scatter_nd(writer.flatten(x), index, value, combine)
     return writer.reshape(flat_result, x.shape, writer.sizes(x))
