@@ -87,7 +87,7 @@ class Lowering(Memory):
         (result,) = self.without_ranges([self.load(item) if isinstance(item, View) else item])
         if isinstance(result, Term):
             return result
-        raise GraphUnfit("return", "a list, a variable or a slice whose bounds are values cannot be a result")
+        raise GraphUnfit("return", "a list, a variable or a range cannot be a result")
 
     def lower_region(self, graph: Graph, items: Sequence[Item]) -> list[Item]:
         """Write the nodes of a graph or region, and return its outputs."""

@@ -14,10 +14,10 @@ class GraphUnfit(UnimplementedError):
     `failed_op` is the op's name, `reason` what is missing, and `span` the place in the program, or None if unknown.
 
     >>> from autoconv.stablehlo import GraphUnfit
-    >>> raise GraphUnfit("unique", "StableHLO has no form for int32[?]")
+    >>> raise GraphUnfit("eigh", "StableHLO has no form for float32[2,2]")
     Traceback (most recent call last):
     ...
-    autoconv.backends.portable.unfit.GraphUnfit: unique: StableHLO has no form for int32[?]
+    autoconv.backends.portable.unfit.GraphUnfit: eigh: StableHLO has no form for float32[2,2]
     Write instead: leave this part out of the exported function, or run it natively
     """
 

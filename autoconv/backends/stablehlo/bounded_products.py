@@ -1,17 +1,51 @@
-"""Products and factors of arrays whose sizes are values: elements behind the lengths are replaced."""
+"""Folds, sorts, products and factors of arrays whose sizes are values: elements behind the lengths are replaced."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from autoconv.backends.portable.terms import Term
+from autoconv.backends.portable.terms import ListTerm, Term
 from autoconv.backends.portable.unfit import SIZE_DEPENDS_ON_VALUE, GraphUnfit
 from autoconv.backends.stablehlo.bounded import BoundedWriter
-from autoconv.backends.stablehlo.bounded_terms import BoundedTerm, bounded, length_of, lengths_of, storage_of
+from autoconv.backends.stablehlo.bounded_terms import (
+    BoundedTerm,
+    bounded,
+    length_of,
+    lengths_of,
+    neutral_number,
+    storage_of,
+)
+from autoconv.graph.dtypes import int64
 
 
 class BoundedProducts(BoundedWriter):
-    """Write products, Cholesky factors and triangular systems."""
+    """Write folds, sorts, products, Cholesky factors and triangular systems."""
+
+    def reduce(self, x: Term, axes: Sequence[int], op: str, start: Any) -> Term:
+        if not isinstance(x, BoundedTerm):
+            return super().reduce(x, axes, op, start)
+        result = super().reduce(self._fill(x, axes, neutral_number(op, x.dtype)), axes, op, start)
+        lengths = {axis - sum(i < axis for i in axes): y for axis, y in x.lengths.items() if axis not in axes}
+        return bounded(result, lengths)
+
+    def open_scan(self, x: Term, axis: int, op: str, start: Any, exclusive: bool) -> Term:
+        if not isinstance(x, BoundedTerm):
+            return super().open_scan(x, axis, op, start, exclusive)
+        return bounded(self.scan(x.storage, axis, op, start, exclusive, backwards=False), x.lengths)
+
+    def open_stack(self, list_term: ListTerm) -> Term | None:
+        length = self.cast(list_term.length, int64)
+        length.interval = (0, list_term.buffer.shape[0])
+        return bounded(list_term.buffer, {0: length})
+
+    def sort(self, x: Term, axis: int, descending: bool) -> tuple[Term, Term]:
+        last: Any = neutral_number("maximum" if descending else "minimum", x.dtype)
+        if x.dtype.is_floating and not descending:
+            last = math.nan
+        values, positions = super().sort(self._fill(x, (axis,), last), axis, descending)
+        return bounded(values, lengths_of(x)), bounded(positions, lengths_of(x))
 
     def dot(
         self, x: Term, y: Term, x_batch: Sequence[int], y_batch: Sequence[int], x_axes: Sequence[int],
