@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import Position
 from autoconv.backends.llvm.ir.types import register
 from autoconv.graph.dtypes import DType
 
@@ -14,43 +15,53 @@ class VectorWriter:
         self.out = out
         self.ir_type = register(dtype)
         self.vector = f"<{lanes} x {self.ir_type}>"
-        self._size = dtype.size
-        self._lanes = lanes
+        self.size = dtype.size
+        self.lanes = lanes
         self._suffix = f"v{lanes}f{8 * dtype.size}"
 
     def address(self, pointer: str, offset: int | str) -> str:
         return self.out.new(f"getelementptr inbounds {self.ir_type}, ptr {pointer}, i64 {offset}")
 
-    def load(self, pointer: str, width: int) -> str:
-        """Load the first `width` numbers, with zeros after them."""
-        if width == self._lanes:
-            return self.out.new(f"load {self.vector}, ptr {pointer}, align {self._size}")
+    def load(self, pointer: str, width: Position) -> str:
+        """Load the first `width` numbers, with zeros after them; a register for `width` is a vector of bits."""
+        if width == self.lanes:
+            return self.out.new(f"load {self.vector}, ptr {pointer}, align {self.size}")
         name = f"llvm.masked.load.{self._suffix}.p0"
         function = self.out.module.declare(
-            name, self.vector, f"ptr, i32 immarg, <{self._lanes} x i1>, {self.vector}"
+            name, self.vector, f"ptr, i32 immarg, <{self.lanes} x i1>, {self.vector}"
         )  # fmt: skip
-        arguments = f"ptr {pointer}, i32 {self._size}, {self._mask(width)}, {self.vector} zeroinitializer"
+        arguments = f"ptr {pointer}, i32 {self.size}, {self._mask(width)}, {self.vector} zeroinitializer"
         return self.out.new(f"call {self.vector} {function}({arguments})")
 
-    def store(self, value: str, pointer: str, width: int) -> None:
-        """Store the first `width` numbers."""
-        if width == self._lanes:
-            self.out.line(f"store {self.vector} {value}, ptr {pointer}, align {self._size}")
+    def store(self, value: str, pointer: str, width: Position) -> None:
+        """Store the first `width` numbers; a register for `width` is a vector of bits."""
+        if width == self.lanes:
+            self.out.line(f"store {self.vector} {value}, ptr {pointer}, align {self.size}")
             return
         name = f"llvm.masked.store.{self._suffix}.p0"
-        function = self.out.module.declare(name, "void", f"{self.vector}, ptr, i32 immarg, <{self._lanes} x i1>")
+        function = self.out.module.declare(name, "void", f"{self.vector}, ptr, i32 immarg, <{self.lanes} x i1>")
         self.out.line(
-            f"call void {function}({self.vector} {value}, ptr {pointer}, i32 {self._size}, {self._mask(width)})"
+            f"call void {function}({self.vector} {value}, ptr {pointer}, i32 {self.size}, {self._mask(width)})"
         )
 
-    def _mask(self, width: int) -> str:
-        lanes = ", ".join(f"i1 {'true' if i < width else 'false'}" for i in range(self._lanes))
-        return f"<{self._lanes} x i1> <{lanes}>"
+    def bits_below(self, count: object, first: int = 0) -> str:
+        """Return a vector of bits: lane i has whether `first` + i is below `count`, a register of an i64."""
+        numbers, zeros = f"<{self.lanes} x i64>", f"<{self.lanes} x i32> zeroinitializer"
+        single = self.out.new(f"insertelement {numbers} poison, i64 {count}, i64 0")
+        limit = self.out.new(f"shufflevector {numbers} {single}, {numbers} poison, {zeros}")
+        positions = ", ".join(f"i64 {first + i}" for i in range(self.lanes))
+        return self.out.new(f"icmp slt {numbers} <{positions}>, {limit}")
+
+    def _mask(self, width: Position) -> str:
+        if isinstance(width, str):
+            return f"<{self.lanes} x i1> {width}"
+        lanes = ", ".join(f"i1 {'true' if i < width else 'false'}" for i in range(self.lanes))
+        return f"<{self.lanes} x i1> <{lanes}>"
 
     def broadcast(self, number: str) -> str:
         """Broadcast one number to all lanes."""
         single = self.out.new(f"insertelement {self.vector} poison, {self.ir_type} {number}, i64 0")
-        zeros = f"<{self._lanes} x i32> zeroinitializer"
+        zeros = f"<{self.lanes} x i32> zeroinitializer"
         return self.out.new(f"shufflevector {self.vector} {single}, {self.vector} poison, {zeros}")
 
     def fma(self, x: str, y: str, z: str) -> str:

@@ -117,6 +117,7 @@ PART_WORK = 500_000  # least multiplications in one part of a product
 # Steps of a chunk, a partial sum that is then added to the total. So rounding errors grow with the number of chunks,
 # not with that of steps.
 CHUNK_STEPS = 256
+GROUP_BYTES = 1 << 19  # bytes of the blocks of panels that stay in the second-level cache
 
 
 @dataclass(frozen=True)

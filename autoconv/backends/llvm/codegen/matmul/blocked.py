@@ -21,12 +21,11 @@ from autoconv.backends.llvm.ir.operand import FALSE
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.ir.vectors import VectorWriter
-from autoconv.backends.llvm.schedule.matmul_tiling import CHUNK_STEPS, Product, Sum, Tiling, choose_tiling
+from autoconv.backends.llvm.schedule.matmul_tiling import CHUNK_STEPS, GROUP_BYTES, Product, Sum, Tiling, choose_tiling
 from autoconv.backends.llvm.schedule.partition import Split
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.types import TensorType
 
-_GROUP_BYTES = 1 << 19  # bytes of the blocks of panels that stay in the second-level cache
 _PARTS_PER_THREAD = 4
 
 
@@ -140,7 +139,7 @@ class _BlockedProductWriter:
         x = self._address(out, "%x", out.mul(start, x_step))
         packed = self._address(out, "%packed", out.mul(start, width))
         full_panels, columns_left = divmod(product.columns, width)
-        group = max(1, _GROUP_BYTES // (CHUNK_STEPS * width * product.dtype.size))
+        group = max(1, GROUP_BYTES // (CHUNK_STEPS * width * product.dtype.size))
 
         def write_row(row: str, height: int, first_panel: Position, last_panel: Position, columns: int) -> None:
             tile = kernels.write_tile(height, columns, accumulates)

@@ -15,6 +15,7 @@ from autoconv.backends.llvm.analysis.symbolic_sizes import write_dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul.blas import Matrix, has_products, product_call, single_threaded_blas
 from autoconv.backends.llvm.codegen.matmul.blocked import write_blocked, write_transposed_patches
+from autoconv.backends.llvm.codegen.matmul.open_blocked import write_open_blocked
 from autoconv.backends.llvm.codegen.matmul.tile_kernel import TileKernelWriter
 from autoconv.backends.llvm.codegen.matmul.transposed_operand import transpose_operand
 from autoconv.backends.llvm.codegen.parallel.partitioned import call_parts
@@ -33,12 +34,15 @@ from autoconv.backends.llvm.schedule.matmul_tiling import PART_WORK, Product, Su
 from autoconv.backends.llvm.schedule.partition import Split
 from autoconv.backends.llvm.target import abi
 from autoconv.backends.llvm.target.machine import current_target
+from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension
 
 _PART_MULTIPLICATIONS = 2_000_000  # least multiplications of a part that BLAS computes
 _SYMMETRIC_PARTS = 6  # parts of the rows of a symmetric product, each of which is computed up to the diagonal
 _MIRRORED_SIDE = 16  # rows and columns of a block that is mirrored at the diagonal
+_BLOCKED_REGISTER_SIZE = 64  # bytes of vector registers with which blocked tiles are faster than BLAS
+_LEAST_BLOCKED_WORK, _LEAST_BLOCKED_SIDE = 1 << 16, 16  # of products of open sizes: multiplications, and each side
 _LEAST_PART_SIDE = 64  # fewest rows or columns of such a part
 
 
@@ -161,7 +165,7 @@ def _split_tiles(out: FunctionText, product: Product, unit_height: Position) -> 
 def _write_blas(region: LoweringContext, product: Product) -> None:
     """Write a product as calls of BLAS: one, or one for each part of the rows or columns."""
     if not product.work:
-        _write_symbolic_blas(region, product)
+        _write_symbolic_product(region, product)
         return
     out, module = region.out, region.body.module
     pointers = [_address(region, value) for value in (*product.node.inputs, *product.node.results)]
@@ -188,15 +192,16 @@ def _write_blas(region: LoweringContext, product: Product) -> None:
         else:
             out.line(blas_call(product, module, out, pointers))
     if is_symmetric:
-        _mirror(region, product, pointers[2])
+        _mirror(region, product.dtype, product.rows, pointers[2])
 
 
 def _is_symmetric(product: Product) -> bool:
-    """Return whether a product of known sizes is that of a matrix and its transpose."""
+    """Return whether a product is that of a matrix and its transpose."""
     (x, has_transposed_x), (y, has_transposed_y) = map(_without_transpose, product.node.inputs)
     is_x_turned = product.is_x_transposed != has_transposed_x
     is_y_turned = product.is_y_transposed != has_transposed_y
-    return x is y and is_x_turned != is_y_turned and product.rows == product.columns
+    shape = sizes(product.node.results[0].type)
+    return x is y and is_x_turned != is_y_turned and len(shape) == 2 and shape[0] == shape[1]
 
 
 def _without_transpose(value: Value) -> tuple[Value, bool]:
@@ -208,20 +213,20 @@ def _without_transpose(value: Value) -> tuple[Value, bool]:
     return (node.inputs[0], True) if is_transpose else (value, False)
 
 
-def _mirror(region: LoweringContext, product: Product, pointer: str) -> None:
+def _mirror(region: LoweringContext, dtype: DType, side: Position, pointer: str) -> None:
     """Store the elements below the diagonal of a square result above it, too, by blocks that fit the cache."""
-    routine = Routine(region, ["ptr noalias %z"])
-    out, b, side = routine.out, routine.b, product.rows
-    block_count = -(-side // _MIRRORED_SIDE)
-    with out.loop("0", str(block_count)) as block, out.loop("0", out.add(block, 1)) as other_block:
+    routine = Routine(region, ["ptr noalias %z", "i64 %side"])
+    out, b = routine.out, routine.b
+    block_count = out.op("sdiv", out.add("%side", _MIRRORED_SIDE - 1), _MIRRORED_SIDE)
+    with out.loop("0", block_count) as block, out.loop("0", out.add(block, 1)) as other_block:
         first, first_column = out.mul(block, _MIRRORED_SIDE), out.mul(other_block, _MIRRORED_SIDE)
-        last = minimum(out, out.add(first, _MIRRORED_SIDE), side)
+        last = minimum(out, out.add(first, _MIRRORED_SIDE), "%side")
         with out.loop(first, str(last)) as i:
             last_column = minimum(out, out.add(first_column, _MIRRORED_SIDE), i)
             with out.loop(first_column, str(last_column)) as j:
-                element = load(b, product.dtype, "%z", out.add(out.mul(i, side), j))
-                store(b, element, "%z", out.add(out.mul(j, side), i))
-    call(region, routine.finish(), f"ptr {pointer}")
+                element = load(b, dtype, "%z", out.add(out.mul(i, "%side"), j))
+                store(b, element, "%z", out.add(out.mul(j, "%side"), i))
+    call(region, routine.finish(), f"ptr {pointer}", f"i64 {side}")
 
 
 def _address(region: LoweringContext, value: Value) -> str:
@@ -236,6 +241,38 @@ def _row_distance(region: LoweringContext, value: Value) -> int:
     step = strides_of(value)[0]
     assert step is not None
     return step // value.dtype.size
+
+
+def _write_symbolic_product(region: LoweringContext, product: Product) -> None:
+    """Compute a product of open sizes by blocked tiles if they are wide and the product is large, else by BLAS."""
+    registers = current_target().vector_registers
+    if registers is None or registers.size < _BLOCKED_REGISTER_SIZE:
+        _write_symbolic_blas(region, product)
+        return
+    out, dtype = region.out, product.dtype
+    shape = _row_count(out, product), product.inner, product.columns
+    is_large = out.icmp("sge", str(element_count(out, shape)), _LEAST_BLOCKED_WORK)
+    for side in shape:
+        is_large = out.op("and", is_large, out.icmp("sge", str(side), _LEAST_BLOCKED_SIDE))
+
+    def write_blocked_tiles() -> None:
+        x, y = (
+            Matrix(_address(region, value), _row_width(region, value), is_transposed)
+            for value, is_transposed in zip(
+                product.node.inputs, (product.is_x_transposed, product.is_y_transposed), strict=True
+            )
+        )
+        is_symmetric, z = _is_symmetric(product), region.data(product.node.results[0])
+        write_open_blocked(region, dtype, x, y, z, shape, is_symmetric)
+        if is_symmetric:
+            _mirror(region, dtype, shape[0], z)
+
+    out.either(is_large, write_blocked_tiles, lambda: _write_symbolic_blas(region, product))
+
+
+def _row_width(region: LoweringContext, value: Value) -> Position:
+    """Return the distance in elements of adjacent rows of a matrix, some of whose sizes may be open."""
+    return _row_distance(region, value) if region.is_lent(value) else sizes(value.type)[-1]
 
 
 def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:

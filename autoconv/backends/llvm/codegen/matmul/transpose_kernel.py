@@ -26,7 +26,6 @@ class _TransposeWriter:
         module.has_loops = True
         self._out = FunctionText(module, Signature("void", ("ptr noalias readonly %from", "ptr noalias %to")))
         self._v = VectorWriter(self._out, dtype, lanes)
-        self._itemsize = dtype.size
 
     def write(self) -> str:
         for row_run in self._square_runs(self._rows):
@@ -60,7 +59,7 @@ class _TransposeWriter:
                 v.load(v.address(source, r * self._columns), width) if r < height else "zeroinitializer"
                 for r in range(lanes)
             ]
-            for r, vector in enumerate(self._transpose_vectors(vectors)[:width]):
+            for r, vector in enumerate(transpose_vectors(v, vectors)[:width]):
                 v.store(vector, v.address(target_address, r * self._rows), height)
 
     def _offset(self, i: str, row: int, j: str, column: int, stride: int) -> str:
@@ -69,42 +68,44 @@ class _TransposeWriter:
         column_offset = out.mul(j, self._lanes)
         return out.add(out.add(row_offset, column_offset), row * stride + column)
 
-    def _transpose_vectors(self, rows: list[str]) -> list[str]:
-        """Transpose a square of vectors.
 
-        First, numbers of two vectors are interleaved within each block of 16 bytes, then pairs of numbers, and so on.
-        Then 16-byte blocks are exchanged. Each of these shuffles is one instruction.
-        """
-        lanes, block_lanes, vectors = self._lanes, min(self._lanes, 16 // self._itemsize), list(rows)
-        unit = 1
-        while unit < block_lanes:
-            masks = [
-                [block + half + start + side + i for block in range(0, lanes, block_lanes)
-                 for start in range(0, block_lanes // 2, unit) for side in (0, lanes) for i in range(unit)]
-                for half in (0, block_lanes // 2)
-            ]  # fmt: skip
-            for r in range(lanes):
-                if not r & unit:
-                    pair = vectors[r], vectors[r + unit]
-                    vectors[r], vectors[r + unit] = (self._v.shuffle(*pair, mask) for mask in masks)
-            unit *= 2
-        # The rows of a group of `block_lanes` are in bit-reversed order.
-        bits = block_lanes.bit_length() - 1
-        order = [sum(((k >> bit) & 1) << (bits - 1 - bit) for bit in range(bits)) for k in range(block_lanes)]
-        columns = [self._regroup_blocks(vectors[order[k] :: block_lanes], block_lanes) for k in range(block_lanes)]
-        return [column[block] for block in range(lanes // block_lanes) for column in columns]
+def transpose_vectors(v: VectorWriter, rows: list[str]) -> list[str]:
+    """Transpose a square of vectors.
 
-    def _regroup_blocks(self, vectors: list[str], block_lanes: int) -> list[str]:
-        """Regroup the blocks of several vectors, as many as a vector has blocks.
+    First, numbers of two vectors are interleaved within each block of 16 bytes, then pairs of numbers, and so on.
+    Then 16-byte blocks are exchanged. Each of these shuffles is one instruction.
+    """
+    lanes, block_lanes, vectors = v.lanes, min(v.lanes, 16 // v.size), list(rows)
+    unit = 1
+    while unit < block_lanes:
+        masks = [
+            [block + half + start + side + i for block in range(0, lanes, block_lanes)
+             for start in range(0, block_lanes // 2, unit) for side in (0, lanes) for i in range(unit)]
+            for half in (0, block_lanes // 2)
+        ]  # fmt: skip
+        for r in range(lanes):
+            if not r & unit:
+                pair = vectors[r], vectors[r + unit]
+                vectors[r], vectors[r + unit] = (v.shuffle(*pair, mask) for mask in masks)
+        unit *= 2
+    # The rows of a group of `block_lanes` are in bit-reversed order.
+    bits = block_lanes.bit_length() - 1
+    order = [sum(((k >> bit) & 1) << (bits - 1 - bit) for bit in range(bits)) for k in range(block_lanes)]
+    columns = [_regroup_blocks(v, vectors[order[k] :: block_lanes], block_lanes) for k in range(block_lanes)]
+    return [column[block] for block in range(lanes // block_lanes) for column in columns]
 
-        The first result has the first block of each vector, the second result the second blocks, and so on.
-        """
-        if len(vectors) == 1:
-            return vectors
-        block_starts = range(0, 2 * self._lanes, block_lanes)
-        halves = []
-        for blocks in (block_starts[::2], block_starts[1::2]):
-            mask = [block + i for block in blocks for i in range(block_lanes)]
-            pairs = zip(vectors[::2], vectors[1::2], strict=True)
-            halves.append(self._regroup_blocks([self._v.shuffle(*pair, mask) for pair in pairs], block_lanes))
-        return [vector for pair in zip(*halves, strict=True) for vector in pair]
+
+def _regroup_blocks(v: VectorWriter, vectors: list[str], block_lanes: int) -> list[str]:
+    """Regroup the blocks of several vectors, as many as a vector has blocks.
+
+    The first result has the first block of each vector, the second result the second blocks, and so on.
+    """
+    if len(vectors) == 1:
+        return vectors
+    block_starts = range(0, 2 * v.lanes, block_lanes)
+    halves = []
+    for blocks in (block_starts[::2], block_starts[1::2]):
+        mask = [block + i for block in blocks for i in range(block_lanes)]
+        pairs = zip(vectors[::2], vectors[1::2], strict=True)
+        halves.append(_regroup_blocks(v, [v.shuffle(*pair, mask) for pair in pairs], block_lanes))
+    return [vector for pair in zip(*halves, strict=True) for vector in pair]
