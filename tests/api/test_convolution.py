@@ -184,18 +184,40 @@ def test_many_patches_of_few_channels_are_one_product() -> None:
 
 
 PADDINGS = ["SAME", "VALID", [(0, 0), (1, 0), (0, 2), (0, 0)], [(0, 0), (3, 0), (0, 0), (0, 0)]]
+CONVOLUTIONS = [  # shapes of the image and of the filters, the arguments after them
+    *(
+        ((2, 6, 7, 16), (3, 2, 16, 4), (strides, padding, "NHWC", dilations))
+        for padding in PADDINGS
+        for strides, dilations in [(1, 1), (1, 2), (2, 1), ((1, 3), 1), ((2, 4), 2)]
+    ),
+    ((2, 6, 5, 32), (3, 2, 16, 4), (2, "SAME")),  # two groups
+    ((2, 6, 5, 3), (3, 2, 1, 6), (1, "SAME")),  # a group for each channel
+    ((2, 6, 5, 3), (2, 3, 1, 3), ((2, 1), "VALID", "NHWC", (1, 2))),
+    ((2, 7, 16), (3, 16, 4), (2, "SAME")),
+    ((1, 4, 5, 3, 16), (2, 3, 1, 16, 2), ((1, 2, 2, 2, 1), "SAME")),
+]
+TRANSPOSED_CONVOLUTIONS = [  # the same
+    ((2, 3, 4, 16), (3, 2, 5, 16), ((6, 8), 2, "SAME")),
+    ((2, 3, 4, 16), (3, 2, 5, 16), ((8, 11), (2, 3), "VALID")),
+    ((2, 3, 4, 16), (3, 2, 5, 16), ((7, 5), 1, "VALID", "NHWC", (2, 1))),
+]
 
 
-@pytest.mark.parametrize("dilation", [1, 2])
-@pytest.mark.parametrize("padding", PADDINGS)
+@pytest.mark.parametrize("is_transposed", [False, True])
 @pytest.mark.parametrize("run", [lambda f: f, tf.function], ids=["at once", "function"])
-def test_gradients_of_many_channels(padding, dilation, run):
-    """First and second derivatives along random directions, beside differences of values and of first derivatives."""
-    image, filters = DRAW.normal(size=(2, 6, 7, 16)), DRAW.normal(size=(3, 2, 16, 4))
+def test_gradients(run, is_transposed):
+    for case in TRANSPOSED_CONVOLUTIONS if is_transposed else CONVOLUTIONS:
+        check_derivatives(run, is_transposed, *case)
+
+
+def check_derivatives(run, is_transposed, image_shape, filter_shape, arguments):
+    """Check derivatives along random directions beside differences of values and of first derivatives."""
+    image, filters = DRAW.normal(size=image_shape), DRAW.normal(size=filter_shape)
     directions = [DRAW.normal(size=array.shape) for array in (image, filters)]
+    convolve = tf.nn.conv2d_transpose if is_transposed else getattr(tf.nn, f"conv{len(image_shape) - 2}d")
 
     def value(image, filters):
-        return tf.reduce_sum(tf.nn.conv2d(image, filters, 1, padding, dilations=dilation) ** 2) / 100.0
+        return tf.reduce_sum(convolve(image, filters, *arguments) ** 2) / 100.0
 
     @run
     def slope(image, filters):
@@ -218,7 +240,7 @@ def test_gradients_of_many_channels(padding, dilation, run):
     moved = [[tf.constant(array + distance * direction) for array, direction in pairs] for distance in (step, -step)]
     for function, derivative in ((value, slope), (slope, curvature)):
         expected = (float(function(*moved[0])) - float(function(*moved[1]))) / (2 * step)
-        np.testing.assert_allclose(float(derivative(tf.constant(image), tf.constant(filters))), expected, rtol=1e-6)
+        np.testing.assert_allclose(float(derivative(tf.constant(image), tf.constant(filters))), expected, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])

@@ -13,20 +13,18 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.control.flow import cond
-from autoconv.api.gradients.custom import custom_gradient
 from autoconv.api.nn.computed_filters import convolve_computed_sides
+from autoconv.api.nn.correlation import Correlation, convolve_depthwise, needs_gradient
 from autoconv.api.nn.windows import Padding, Part, Windows, check_format, has_channels_first, per_side
 from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.comparison import equal
 from autoconv.api.tensors.dimensions import sizes_of
-from autoconv.api.tensors.shaping import concat, reshape, reverse, transpose
+from autoconv.api.tensors.shaping import concat, reshape, transpose
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtype_sets import FLOATING
 from autoconv.graph.dtypes import int32
 from autoconv.graph.types import Dimension
 from autoconv.runtime.annotations import ShapeLike, TensorLike
-from autoconv.runtime.recording.regions import current_region
-from autoconv.runtime.recording.tape_recorders import active_recorders
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -203,88 +201,38 @@ def _convolve_groups(
 ) -> Tensor:  # fmt: skip
     """Return the result of `_convolve` for filters with known sides and a known number of groups."""
     filter_shape: tuple[Any, ...] = filters.type.shape or ()
-    kernel_sides = filter_shape[:-2]
+    *kernel_sides, channels, filter_count = filter_shape
+    if group_count > 1 and channels > 1:
+        sizes = channels, filter_count // group_count
+        slices = [[(..., slice(i * size, (i + 1) * size)) for size in sizes] for i in range(group_count)]
+        groups = [(get_item(image, of_image), get_item(filters, of_filters)) for of_image, of_filters in slices]
+        geometry: Any = side_strides, side_dilations, padding, 1
+        return concat([_convolve_groups(*group, *geometry) for group in groups], -1)
     windows = Windows(image, kernel_sides, side_strides, side_dilations, padding, "filters")
-    is_unit_stride = group_count == 1 and set(side_strides) == {1}
-    if is_unit_stride and _has_gradient_by_convolution(windows, image, filters, side_dilations):
-        return _convolve_with_gradient(image, filters, side_dilations, windows.padding)
+    multiplier = filter_count // group_count if group_count > 1 else 0
+    if _has_gradient_by_convolution(windows, image, filters, multiplier):
+        image_sides: tuple[Any, ...] = image.type.shape[1:-1]  # type: ignore[index]
+        correlation = Correlation(
+            kernel_sides=kernel_sides, strides=side_strides, dilations=side_dilations, padding=windows.padding,
+            image_sides=image_sides, multiplier=multiplier,
+        )  # fmt: skip
+        return correlation.convolve_with_gradient(image, filters)
     parts = windows.elements_by_position(0)
-    channels, filter_count = filter_shape[-2:]
-    if group_count > 1:
-        if channels == 1:
-            return _convolve_depthwise(parts, filters, filter_count // group_count)
-        full_slice = slice(None)
-        filters_per_group, leading_slices = filter_count // group_count, (full_slice,) * (len(filter_shape) - 1)
-        products = []
-        for group in range(group_count):
-            group_channels = slice(group * channels, (group + 1) * channels)
-            group_filters = slice(group * filters_per_group, (group + 1) * filters_per_group)
-            group_parts = [(position, get_item(part, (*leading_slices, group_channels))) for position, part in parts]
-            products.append(_multiply(group_parts, get_item(filters, (*leading_slices, group_filters)), windows))
-        return concat(products, -1)
-    return _multiply(parts, filters, windows)
+    return convolve_depthwise(parts, filters, multiplier) if multiplier else multiply(parts, filters)
 
 
-def _has_gradient_by_convolution(
-    windows: Windows, image: Tensor, filters: Tensor, side_dilations: Sequence[int]
-) -> bool:
-    """Return whether a convolution with strides of 1 should be `_convolve_with_gradient`.
+def _has_gradient_by_convolution(windows: Windows, image: Tensor, filters: Tensor, multiplier: int) -> bool:
+    """Return whether a convolution should have the gradients of `Correlation`.
 
     All sizes but the batch's have to be known. With few channels, a convolution of the cotangent would waste most lanes
-    of vectors. Outside of traces and tapes there is no gradient to define.
+    of vectors, except where each channel has filters of its own.
     """
     filter_shape: tuple[Any, ...] = filters.type.shape or ()
     *kernel_sides, channels, _ = filter_shape
     sizes = [*windows.window_counts, *image.type.shape[1:], *filter_shape]  # type: ignore[index]
-    if not all(isinstance(size, int) for size in sizes) or channels < _MIN_CHANNELS or math.prod(kernel_sides) == 1:
+    if not all(isinstance(size, int) for size in sizes) or math.prod(kernel_sides) == 1:
         return False
-    extents = [(side - 1) * dilation for side, dilation in zip(kernel_sides, side_dilations, strict=True)]
-    is_padding_narrow = all(max(pair) <= extent for pair, extent in zip(windows.padding, extents, strict=True))
-    has_gradient = current_region() is not None or bool(active_recorders())
-    return is_padding_narrow and has_gradient and image.dtype.is_floating
-
-
-def _convolve_with_gradient(
-    image: Tensor, filters: Tensor, side_dilations: Sequence[int], side_padding: Sequence[tuple[int, int]]
-) -> Tensor:
-    """Return the convolution by one product, with gradients that are a convolution and a product.
-
-    The gradients of the ops themselves would keep all patches of the image for the backward pass. They would also sum
-    the patches of the cotangent by a pass over the image for each element of the kernel.
-    """
-    filter_shape: tuple[Any, ...] = filters.type.shape or ()
-    *kernel_sides, channels, filter_count = filter_shape
-    strides, padding = [1] * len(kernel_sides), [(0, 0), *side_padding, (0, 0)]
-
-    def parts_of(image: Tensor, padding: Sequence[Any] = padding) -> list[Tensor]:
-        windows = Windows(image, kernel_sides, strides, side_dilations, padding, "filters")
-        return [part for _, part in windows.elements_by_position(0)]
-
-    def convolve(image: Tensor, filters: Tensor) -> Any:
-        product = apply("matmul", concat(parts_of(image), -1), reshape(filters, [-1, filter_count]))
-
-        def vjp(cotangent: Tensor) -> tuple[Tensor, Tensor]:
-            last_axis = len(kernel_sides)
-            flipped_filters = reverse(filters, list(range(last_axis)))
-            transposed_filters = transpose(flipped_filters, [*range(last_axis), last_axis + 1, last_axis])
-            extents = [(side - 1) * dilation for side, dilation in zip(kernel_sides, side_dilations, strict=True)]
-            opposite_padding = [
-                (extent - before, extent - after)
-                for extent, (before, after) in zip(extents, side_padding, strict=True)
-            ]
-            # Not by `_convolve`: the gradient of a gradient is that of the ops.
-            cotangent_patches = concat(parts_of(cotangent, [(0, 0), *opposite_padding, (0, 0)]), -1)
-            image_cotangent = apply("matmul", cotangent_patches, reshape(transposed_filters, [-1, channels]))
-            # In another order than above, so that these patches are not computed in the forward pass already.
-            reversed_parts = parts_of(image)[::-1]
-            rows = reshape(concat(reversed_parts, -1), [-1, len(reversed_parts) * channels])
-            sums = apply("matmul", rows, reshape(cotangent, [-1, filter_count]), transpose_a=True)
-            ordered_sums = reverse(reshape(sums, [len(reversed_parts), channels, filter_count]), [0])
-            return image_cotangent, reshape(ordered_sums, [*kernel_sides, channels, filter_count])
-
-        return product, vjp
-
-    return custom_gradient(convolve)(image, filters)
+    return (channels >= _MIN_CHANNELS or multiplier > 0) and needs_gradient(image)
 
 
 def _group_count(channels: Dimension, filter_shape: Sequence[Dimension]) -> int | None:
@@ -304,7 +252,7 @@ def _group_count(channels: Dimension, filter_shape: Sequence[Dimension]) -> int 
     return group_count
 
 
-def _multiply(parts: Sequence[Part], filters: Tensor, windows: Windows) -> Tensor:
+def multiply(parts: Sequence[Part], filters: Tensor) -> Tensor:
     """Return the sum of the products of `parts` with the filters at their positions, by one product if that is small.
 
     `parts` are the elements of the windows by their position in the kernel, see `Windows.elements_by_position`.
@@ -313,7 +261,7 @@ def _multiply(parts: Sequence[Part], filters: Tensor, windows: Windows) -> Tenso
     assert filter_shape is not None
     channels, filter_count = filter_shape[-2:]
     _, first_part = parts[0]
-    batch, sides = first_part.type.shape[0], windows.window_counts  # type: ignore[index]
+    batch, *sides, _ = first_part.type.shape  # type: ignore[misc]
     if isinstance(channels, int) and len(parts) > 1:
         patch_size = channels * len(parts)
         known_sizes = [size for size in (batch, *sides) if isinstance(size, int)]
@@ -331,22 +279,3 @@ def _multiply(parts: Sequence[Part], filters: Tensor, windows: Windows) -> Tenso
         product = apply("matmul", part, get_item(filters, position))
         total = product if total is None else apply("add", total, product)
     return total
-
-
-def _convolve_depthwise(parts: Sequence[Part], filters: Tensor, multiplier: int) -> Tensor:
-    """Return the convolution in which each channel has `multiplier` filters of its own (depthwise).
-
-    The elementwise products are computed for one filter of each channel at a time.
-    """
-    totals = []
-    for index in range(multiplier):
-        total: Any = None
-        for position, part in parts:
-            product = apply("multiply", part, get_item(filters, (*position, 0, slice(index, None, multiplier))))
-            total = product if total is None else apply("add", total, product)
-        totals.append(total)
-    if multiplier == 1:
-        return totals[0]
-    channels = filters.type.shape[-1] // multiplier  # type: ignore[index,operator]
-    order = np.arange(multiplier * channels).reshape(multiplier, channels).T.ravel()
-    return apply("gather", concat(totals, -1), convert_to_tensor(order), axis=-1)
