@@ -240,7 +240,8 @@ def check_derivatives(run, is_transposed, image_shape, filter_shape, arguments):
     moved = [[tf.constant(array + distance * direction) for array, direction in pairs] for distance in (step, -step)]
     for function, derivative in ((value, slope), (slope, curvature)):
         expected = (float(function(*moved[0])) - float(function(*moved[1]))) / (2 * step)
-        np.testing.assert_allclose(float(derivative(tf.constant(image), tf.constant(filters))), expected, rtol=1e-6, atol=1e-6)
+        found = float(derivative(tf.constant(image), tf.constant(filters)))
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
