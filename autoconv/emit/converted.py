@@ -24,8 +24,10 @@ from autoconv.emit.converter import converter_key
 from autoconv.emit.relocate import is_class_body
 from autoconv.errors import ConversionError
 from autoconv.forks import CONVERSION, new_lock
+from autoconv.hooks import Hook
 
 OPERATORS = "ag__"
+OUTLINE_LOOPS = Hook("autoconv.emit.outline")  # `emit.outline.outline_loops`, whose module imports gast
 
 
 class _ConvertedCode(NamedTuple):
@@ -57,7 +59,7 @@ def convert_function(function: types.FunctionType, operators: Any) -> types.Func
     """
     if is_converted(function):
         return function
-    return _bind_code(function, _converted_code(function, to_consumer=False), operators)
+    return bind_code(function, _converted_code(function, to_consumer=False), {OPERATORS: operators})
 
 
 def note_unconverted(function: types.FunctionType) -> None:
@@ -80,7 +82,7 @@ def convert_generator(function: types.FunctionType, operators: Any) -> types.Fun
     None where that is impossible, or where its source is not found.
     """
     try:
-        return _bind_code(function, _converted_code(function, to_consumer=True), operators)
+        return bind_code(function, _converted_code(function, to_consumer=True), {OPERATORS: operators})
     except ConversionError:
         return None
 
@@ -193,11 +195,13 @@ def _digest(filename: str, lines: list[str]) -> str:
     return digest
 
 
-def _bind_code(function: types.FunctionType, converted_code: types.CodeType, operators: Any) -> types.FunctionType:
-    """Make a function of the converted code, with the attributes of the original one."""
+def bind_code(
+    function: types.FunctionType, converted_code: types.CodeType, names: dict[str, Any]
+) -> types.FunctionType:
+    """Make a function of the converted code, with the attributes of the original one; `names` are further cells."""
     code = function.__code__
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-    cells[OPERATORS] = types.CellType(operators)
+    cells |= {name: types.CellType(value) for name, value in names.items()}
     closure = tuple(cells.get(name) or types.CellType() for name in converted_code.co_freevars)
     result = types.FunctionType(converted_code, function.__globals__, function.__name__, function.__defaults__, closure)
     result.__kwdefaults__ = function.__kwdefaults__

@@ -5,6 +5,7 @@ import __future__
 
 import ast
 import bisect
+import copy
 import functools
 import inspect
 import linecache
@@ -26,7 +27,9 @@ from autoconv.syntax import build
 from autoconv.syntax.names import Namer
 from autoconv.syntax.parse import parse_ast, to_ast, to_gast
 
-_CONVERTED_NAME = "converted_function"  # name of the converted function inside its factory
+CONVERTED_NAME = "converted_function"  # name of the converted function inside its factory
+# The attribute of a function that is part of another one: what `locate_source` returns for it.
+SOURCE_ATTRIBUTE = "__autoconv_source__"
 _RELOAD_REMEDY = "the function as it was, or start the program (or reload the module) again"
 
 
@@ -39,32 +42,34 @@ def convert_code(function: types.FunctionType, to_consumer: bool = False) -> tup
     definition, class_name, filename, generated_names, lambda_extents, mutated_names = rewrite_definition(
         function, to_consumer
     )
-    definition.name = _CONVERTED_NAME  # inside the function, its own name keeps its meaning
-    factory_content: Any = definition
-    function_expression: ast.expr = ast.Name(definition.name, ast.Load())
-    if class_name:
-        # Leading underscores do not affect the mangling of private names, and keep the class from shadowing the user's.
-        class_name = f"_______{class_name}"
-        factory_content = ast.ClassDef(class_name, [], [], [definition], [])
-        if "type_params" in ast.ClassDef._fields:
-            factory_content.type_params = []
-        namespace = ast.Attribute(ast.Name(class_name, ast.Load()), "__dict__", ast.Load())
-        function_expression = ast.Subscript(namespace, ast.Constant(definition.name), ast.Load())
-    outer_names = dict.fromkeys((build.OPERATORS, *function.__code__.co_freevars))
-    arguments = ast.arguments([], [ast.arg(n) for n in outer_names if n != "__class__"], None, [], [], None, [])
-    factory: Any = ast.FunctionDef("factory", arguments, [factory_content, ast.Return(function_expression)], [])
-    if "type_params" in ast.FunctionDef._fields:
-        factory.type_params = []
-    module = ast.Module([factory], [])
-    ast.copy_location(factory, definition)
-    ast.copy_location(factory_content, definition)
-    ast.fix_missing_locations(module)
-    _collapse_operator_positions(module)
-    module_code = compile(module, filename, "exec", flags=_future_flags(function), dont_inherit=True)
-    code = _find_code(module_code, definition.name)
+    definition.name = CONVERTED_NAME  # inside the function, its own name keeps its meaning
+    code = compile_definitions(function, [definition], class_name, filename)[CONVERTED_NAME]
     compiled_qualname = code.co_qualname
     code = code.replace(co_name=function.__name__, co_qualname=function.__qualname__)
     return rename_regions(code, generated_names, lambda_extents, compiled_qualname), mutated_names
+
+
+def compile_definitions(
+    function: types.FunctionType, definitions: list[Any], class_name: str, filename: str, names: tuple[str, ...] = ()
+) -> dict[str, types.CodeType]:
+    """Return by name the code of definitions that stand in place of a function, with its free names and `names`."""
+    content: list[Any] = definitions
+    if class_name:
+        # Leading underscores do not affect the mangling of private names, and keep the class from shadowing the user's.
+        enclosing_class: Any = ast.ClassDef(f"_______{class_name}", [], [], definitions, [])
+        if "type_params" in ast.ClassDef._fields:
+            enclosing_class.type_params = []
+        content = [ast.copy_location(enclosing_class, definitions[0])]
+    outer_names = dict.fromkeys((build.OPERATORS, *function.__code__.co_freevars, *names))
+    arguments = ast.arguments([], [ast.arg(n) for n in outer_names if n != "__class__"], None, [], [], None, [])
+    factory: Any = ast.FunctionDef("factory", arguments, content, [])
+    if "type_params" in ast.FunctionDef._fields:
+        factory.type_params = []
+    module = ast.Module([ast.copy_location(factory, definitions[0])], [])
+    ast.fix_missing_locations(module)
+    _collapse_operator_positions(module)
+    module_code = compile(module, filename, "exec", flags=_future_flags(function), dont_inherit=True)
+    return {definition.name: _find_code(module_code, definition.name) for definition in definitions}
 
 
 def _collapse_operator_positions(tree: ast.AST) -> None:
@@ -77,15 +82,14 @@ def _collapse_operator_positions(tree: ast.AST) -> None:
             node.end_lineno, node.end_col_offset = node.lineno, node.col_offset
 
 
-def _find_code(code: types.CodeType, name: str) -> types.CodeType:
-    """Return the code of the function inside the factory (and the class in it)."""
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            is_class = constant.co_name != name and code.co_name == "factory"
-            if constant.co_name == "factory" or is_class:
-                return _find_code(constant, name)
-            if constant.co_name == name:
-                return constant
+def _find_code(module_code: types.CodeType, name: str) -> types.CodeType:
+    """Return the code of a function inside the factory, or in the class in it."""
+    pending = [module_code]
+    while pending:
+        code = pending.pop(0)
+        if code.co_name == name:
+            return code
+        pending += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
     raise AssertionError(f"no code for {name}")
 
 
@@ -115,7 +119,7 @@ def rewrite_definition(function: types.FunctionType, to_consumer: bool = False) 
     definition: Any
     if isinstance(node, ast.Lambda):
         body = ast.copy_location(ast.Return(node.body), node.body)
-        definition = ast.FunctionDef(_CONVERTED_NAME, node.args, [body], [])
+        definition = ast.FunctionDef(CONVERTED_NAME, node.args, [body], [])
         if "type_params" in ast.FunctionDef._fields:
             definition.type_params = []
         ast.copy_location(definition, node)
@@ -162,6 +166,9 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
 
     Several lambdas on one line are distinguished by the columns of their code.
     """
+    if SOURCE_ATTRIBUTE in vars(function):
+        part, *place = vars(function)[SOURCE_ATTRIBUTE]
+        return copy.deepcopy(part), *place
     code = function.__code__
     filename = code.co_filename
     linecache.checkcache(filename)

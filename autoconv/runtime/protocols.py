@@ -64,6 +64,7 @@ class _Iterables:
 class _Functions:
     """Marks of functions."""
 
+    __autoconv_source__: tuple[Any, ...]  # of the function of a loop: its definition and the place of its text
     __autoconv_function__: bool  # has its own behaviour under trace, such as a decorated function
     __autoconv_do_not_convert__: bool  # is never converted
     __autoconv_replays_graph__: bool  # only runs a saved graph: its traces are counted apart

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, ParamSpec, overload
@@ -15,7 +14,6 @@ from autoconv.errors import AutoconvError, InaccessibleTensorError
 from autoconv.operators.calls.decorated import convert_decorated
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.recording.tracebacks import find_place, place_at_definition, present, present_errors
-from autoconv.runtime.support.logs import log
 from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.numpy_behaviour import call_plain
@@ -25,6 +23,7 @@ from autoconv.tracing.api.bound_methods import MethodBinding, TransientMethod
 from autoconv.tracing.api.call_paths import CallDispatch, P, R
 from autoconv.tracing.api.function_options import DEFAULTS, FunctionOptions
 from autoconv.tracing.api.introspection import FunctionIntrospection
+from autoconv.tracing.api.outlining import LoopOutlining
 from autoconv.tracing.api.pickling import Pickling
 from autoconv.tracing.api.trace_maker import TraceMaker
 from autoconv.tracing.execute.binding import bind_to_trace
@@ -77,7 +76,7 @@ class _SignatureDescriptor:
 
 
 @skipped_by_warnings
-class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospection, Pickling):
+class Function(MethodBinding, CallDispatch[P, R], LoopOutlining, TraceMaker, FunctionIntrospection, Pickling):
     """A Python function that runs as graphs, one per signature. See `decorators`."""
 
     __autoconv_function__ = True
@@ -112,6 +111,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         counter = self._call_counter = find_call_counter(python_function)
         self._bailout = Bailout()
         self._initialise_binding(name)
+        self._initialise_outlining()
         self._trace_cache = TraceCache()
         self._plain_reasons: BoundedDict[Key, tuple[str, Any]] = BoundedDict(MAX_KEYS)
         self._explanation = Explanation(self._signature.name)
@@ -148,7 +148,7 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
         self._signature.check_arity()
         self._call_counter.calls += 1
         if self._bailout.runs_unexamined(args, kwargs):
-            return call_plain(self.python_function, args, kwargs)
+            return self._run_with_outlined_loops(args, kwargs)
         hook_reason = find_hook_reason(self.python_function, args, kwargs) if self._contract.runs_plain else ""
         if hook_reason:
             return self._run_plain_unexamined(hook_reason, args, kwargs)
@@ -209,22 +209,13 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
             self._bailout.record_plain_call(args)
             if call is not None and call.fault is not None:
                 return self._run_after_fault(call.fault, args, kwargs)
-            return call_plain(self.python_function, args, kwargs)
+            return self._run_with_outlined_loops(args, kwargs)
         start = time.perf_counter()
         try:
             return call_plain(self.python_function, args, kwargs)
         finally:
             if self._bailout.record_doubtful_call(call, time.perf_counter() - start):
                 self._explain_once(_NEW_OBJECTS_REASON)
-
-    def _explain_once(self, reason: str) -> None:
-        """Add to the explanation the reason why calls run plain from now on, with the line of the function."""
-        code = getattr(self.python_function, "__code__", None)
-        place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}: " if code is not None else ""
-        # Reasons with the same beginning differ only in numbers.
-        if not any(entry.startswith(place + reason[:20]) for entry in self._explanation.plain):
-            log("retraces", f"{self._signature.name} runs as plain Python: {place}{reason}")
-            self._explanation.plain.append(place + reason)
 
     def _decide_to_trace(self, call: Call) -> bool:
         """Set `call.deferred`; return whether a call without a trace gets one now. Otherwise it runs plain."""
@@ -391,6 +382,9 @@ class Function(MethodBinding, CallDispatch[P, R], TraceMaker, FunctionIntrospect
 
     def __repr__(self) -> str:
         return f"<autoconv.Function {self._signature.name}{self._signature.format_text()}>"
+
+
+LoopOutlining.loop_class = Function
 
 
 def _refuse_variables(variable: Any) -> None:

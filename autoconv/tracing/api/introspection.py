@@ -141,8 +141,13 @@ class FunctionIntrospection:
         texts = [f"method of {with_article(cls)}, {text}" for cls, text in self._explain_methods()]
         hidden_count = len(texts) - _MAX_METHODS
         hidden_text = [f"methods of more instances, {hidden_count} in number"] if hidden_count > 0 else []
-        lines = "\n".join([*texts[-_MAX_METHODS:], *hidden_text])
+        loop_texts = [loop.explain() for loop in self._outlined_loops()]
+        lines = "\n".join([*loop_texts, *texts[-_MAX_METHODS:], *hidden_text])
         return "\n".join([self._explanation.text(), *([textwrap.indent(lines, "  ")] if lines else [])])
+
+    def _outlined_loops(self) -> Sequence[Any]:
+        """Return the functions of the loops that run as graphs while the function itself runs plain."""
+        raise NotImplementedError
 
     def _explain_methods(self) -> list[tuple[type, str]]:
         """Return the class and the explanation of each method of an instance that is alive."""

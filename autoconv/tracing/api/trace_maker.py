@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.execute.internal_errors import note_fault
 from autoconv.tracing.execute.plain_rerun import public_error_text
 from autoconv.tracing.guards.external_writes import RestartTrace
-from autoconv.tracing.guards.trace_restrictions import RunPlain, Specialise
+from autoconv.tracing.guards.trace_restrictions import RunPlain, Specialise, WorkLimitExceeded
 from autoconv.tracing.key.argument_structure import CannotFlatten
 from autoconv.tracing.key.bounded_dict import BoundedDict
 from autoconv.tracing.key.cache_key import Key
@@ -62,6 +63,7 @@ class TraceMaker:
     _tiers: Tiers
     _explanation: Explanation
     _plain_reasons: BoundedDict[Key, tuple[str, Any]]
+    _outlines_loops: bool
     _attempt_count: int
     _trace_count: int
 
@@ -189,6 +191,7 @@ class TraceMaker:
         if self._feedback.try_arrays_as_objects(call, reason, place):
             return NextStep.FIND_TRACE
         self._record_plain(call, reason, place)
+        self._outlines_loops |= not isinstance(error, WorkLimitExceeded)
         return NextStep.RUN_PLAIN
 
     def _record_cost(self, call: Call, start: float) -> None:
@@ -220,6 +223,15 @@ class TraceMaker:
         self._plain_reasons[call.key] = reason, place
         log("retraces", f"{self._signature.name} runs as plain Python: {f'{place}: ' if place else ''}{reason}")
         self._explanation.plain.append(f"{place}: {reason}" if place else reason)
+
+    def _explain_once(self, reason: str) -> None:
+        """Add to the explanation the reason why calls run plain from now on, with the line of the function."""
+        code = getattr(self.python_function, "__code__", None)
+        place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}: " if code is not None else ""
+        # Reasons with the same beginning differ only in numbers.
+        if not any(entry.startswith(place + reason[:20]) for entry in self._explanation.plain):
+            log("retraces", f"{self._signature.name} runs as plain Python: {place}{reason}")
+            self._explanation.plain.append(place + reason)
 
     def _record_memory_error(self, call: Call) -> None:
         """Record that a trace ran out of memory; calls with the key run plain if that happened before to any trace."""

@@ -84,6 +84,10 @@ class RunPlain(AbandonTrace):
         super().__init__(reason)
 
 
+class WorkLimitExceeded(RunPlain):
+    """Raised where tracing takes more work than WORK_LIMITS allows."""
+
+
 class TracingBudget:
     """The cost of tracing for one call: calls and iterations of loops that ran in Python, recorded nodes, and attempts.
 
@@ -104,9 +108,9 @@ class TracingBudget:
     def __call__(self, unit: str) -> None:
         count = self.counts[unit] = self.counts[unit] + 1
         if count > self._limits[unit]:
-            raise RunPlain(_LIMIT_MESSAGES[unit].format(self._limits[unit]))
+            raise WorkLimitExceeded(_LIMIT_MESSAGES[unit].format(self._limits[unit]))
         if self._end is not None and count % _CLOCK_INTERVAL == 0 and time.thread_time() > self._end:
-            raise RunPlain(_LIMIT_MESSAGES[SECONDS].format(SECONDS_LIMIT))
+            raise WorkLimitExceeded(_LIMIT_MESSAGES[SECONDS].format(SECONDS_LIMIT))
 
 
 class Specialise(AbandonTrace):

@@ -51,6 +51,7 @@ class PlainPresumption:
         self._traced_types: set[Any] = set()  # kinds without magnitudes that have traces, which may serve other sizes
         self._is_short: BoundedDict[Any, bool] = BoundedDict(_MAX_KINDS)  # kind -> whether the estimate is short
         self._watched_calls: BoundedDict[Any, int] = BoundedDict(_MAX_KINDS)  # kind -> calls that are still watched
+        self.may_wait = True
         self._calls = 0  # plain calls of presumed kinds
         self._samples: BoundedDict[Any, deque[float]] = BoundedDict(_MAX_KINDS)  # presumed kind -> seconds of calls
         self._has_choice = False  # whether a form was chosen for some kind
@@ -105,7 +106,7 @@ class PlainPresumption:
 
         `trace_seconds` is the time of a trace of the function, 0 before the first one.
         """
-        if self._plain_seconds.get(kind, 0.0) >= (trace_seconds or FIRST_TRACE_SECONDS):
+        if not self.may_wait or self._plain_seconds.get(kind, 0.0) >= (trace_seconds or FIRST_TRACE_SECONDS):
             return False
         if kind not in self._is_short:
             is_traced = _without_magnitudes(kind) in self._traced_types

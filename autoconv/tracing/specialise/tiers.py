@@ -210,11 +210,13 @@ class Tiers:
     def __init__(self) -> None:
         self._timings: BoundedDict[Any, Timing] = BoundedDict(_MAX_KINDS)
         self._sampling_threads: set[int] = set()  # threads that are timing a call of the plain function
+        self.examined_calls = 0
         self.latest = GRAPH  # the form of the latest examined call whose kind has a choice
         self.presumption = PlainPresumption()
 
     def timing(self, kind: Any) -> Timing:
-        """Return the timing of a kind, which is created at its first call."""
+        """Return the timing of a kind, for an examined call; it is created at the first one."""
+        self.examined_calls += 1
         result = self._timings.get(kind)
         if result is None:
             result = self._timings[kind] = Timing()

@@ -1,0 +1,92 @@
+"""Loops that are compiled by themselves, where a function as a whole cannot be traced.
+
+Plain Python then runs the function, and calls a compiled function for each loop (see `emit.outline`). The loops of a
+loop that cannot be traced either are outlined in turn.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from autoconv.emit.converted import OUTLINE_LOOPS
+from autoconv.runtime.recording.activity import BUSY
+from autoconv.runtime.support.skipped_frames import skipped_by_warnings
+from autoconv.runtime.tensors.numpy_behaviour import call_plain
+from autoconv.tracing.api.function_options import FunctionOptions
+from autoconv.tracing.execute.internal_errors import count_fault
+from autoconv.tracing.specialise.session_contract import SessionContract
+from autoconv.tracing.specialise.tiers import Tiers, kind_of
+from autoconv.tracing.views.explain import Explanation
+
+
+class OutlinedForm(NamedTuple):
+    """A plain function that calls its loops, and the compiled functions of these loops."""
+
+    function: Callable[..., Any] | None = None  # None if no loop can be outlined
+    loops: Sequence[Any] = ()
+
+
+@skipped_by_warnings
+class LoopOutlining:
+    """Mixin of `Function` that runs calls without a trace, with the loops of the function as compiled functions."""
+
+    loop_class: Any = None  # the class Function itself, whose methods have another class
+    python_function: Callable[..., Any]
+    _contract: type[SessionContract]
+    _decorator_options: FunctionOptions
+    _explanation: Explanation
+    _times_calls: bool
+    _is_call_time_typical: bool
+    _tiers: Tiers
+
+    def _initialise_outlining(self) -> None:
+        self._outlines_loops = False  # true once a trace of the function was abandoned
+        self._outlined_form: OutlinedForm | None = None
+
+    def _run_with_outlined_loops(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call as plain Python, which calls the loops if a trace of the whole function was abandoned."""
+        form = self._find_outlined_form() if self._outlines_loops and not BUSY.value else OutlinedForm()
+        if form.function is None:
+            return call_plain(self.python_function, args, kwargs)
+        examined_calls = [loop._tiers.examined_calls for loop in form.loops]
+        instance = (self.python_function.__self__,) if isinstance(self.python_function, types.MethodType) else ()
+        try:
+            return form.function(*instance, *args, **kwargs)
+        finally:
+            if self._times_calls and examined_calls != [loop._tiers.examined_calls for loop in form.loops]:
+                # Traces and examinations of the loops took time that later calls do not need.
+                self._is_call_time_typical = False
+                self._tiers.timing(kind_of(args, kwargs)).discount_call()
+
+    def _find_outlined_form(self) -> OutlinedForm:
+        """Return the form with outlined loops, which all instances of a class share for a method."""
+        owner = vars(self).get("__func__", self)
+        if owner._outlined_form is None:
+            owner._outlined_form = owner._make_outlined_form()
+        form: OutlinedForm = owner._outlined_form
+        return form
+
+    def _make_outlined_form(self) -> OutlinedForm:
+        if not isinstance(self.python_function, types.FunctionType):
+            return OutlinedForm()
+        loops: list[Any] = []
+
+        def compile_loop(function: types.FunctionType) -> Any:
+            name = f"{function.__name__}_loop_{function.__code__.co_firstlineno}"
+            options = self._decorator_options._replace(name=name, input_signature=None, donate=())
+            loop = self.loop_class(function, self._contract, options)
+            loop._tiers.presumption.may_wait = False
+            loops.append(loop)
+            return loop
+
+        try:
+            function = OUTLINE_LOOPS(self.python_function, compile_loop)
+        except Exception as error:
+            count_fault(self._explanation, error)
+            return OutlinedForm()
+        return OutlinedForm(function, loops)
+
+    def _outlined_loops(self) -> Sequence[Any]:
+        return self._outlined_form.loops if self._outlined_form is not None else ()

@@ -1,0 +1,222 @@
+"""Functions that cannot be traced as a whole: their loops are compiled by themselves, with plain Python around them."""
+
+import copy
+import time
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+
+TOTAL = 0.0
+
+
+def runs_as_plain(function, *arguments, calls=3):
+    """Compare results, arguments and exceptions of several calls; return the explanation."""
+    compiled = ac.compile(function)
+    for _ in range(calls):
+        assert outcome(compiled, arguments) == outcome(function, arguments)
+    explanation = compiled.explain()
+    assert "plain Python: " in explanation
+    return explanation
+
+
+def outcome(function, arguments):
+    arguments = copy.deepcopy(arguments)
+    try:
+        result = function(*arguments)
+    except Exception as error:
+        return type(error), str(error), repr(arguments)
+    return repr(result), repr(arguments)
+
+
+def traced_loops(explanation):
+    """Return the lines of loops that have traces."""
+    headlines = [line.strip().split(": ") for line in explanation.splitlines() if "_loop_" in line]
+    return sum(count != "0 traces" for _, count in headlines)
+
+
+def test_loops_around_a_call_that_is_not_known():
+    def timed(a):
+        start = time.time()
+        total = 0.0
+        for i in range(len(a)):
+            total += a[i] ** 2
+        largest = a[0]
+        while total > 1.0:
+            total /= 2.0
+            largest = max(largest, total)
+        return total, largest, time.time() >= start
+
+    assert traced_loops(runs_as_plain(timed, np.arange(5.0))) == 2
+
+
+def test_inner_loops_of_a_loop_that_is_not_traced():
+    def rows(a):
+        sums, log = [], []
+        for i in range(len(a)):
+            log.append(time.time() > 0)
+            total = 0.0
+            for j in range(a.shape[1]):
+                if a[i, j] < 0:
+                    break
+                total += a[i, j]
+            else:
+                total = -total
+            sums.append(total)
+        return sums, log
+
+    assert traced_loops(runs_as_plain(rows, np.arange(6.0).reshape(2, 3))) == 1
+
+
+def test_arguments_that_loops_change():
+    def change(numbers, counts, x):
+        time.time()
+        for i in range(len(numbers)):
+            numbers[i] += 1
+            counts[i] = numbers[i]
+            x[i] = counts[i]
+        for i in range(5):
+            numbers.append(i)
+        while numbers[-1] > 2:
+            numbers.pop()
+        return numbers
+
+    assert traced_loops(runs_as_plain(change, [1, 2, 3], {}, np.zeros(3))) == 3
+
+
+def test_an_exception_in_a_loop_leaves_its_changes():
+    def fill(x, numbers):
+        time.time()
+        for i in range(len(x) + 1):
+            numbers.append(i)
+            x[i] = i
+
+    assert traced_loops(runs_as_plain(fill, np.zeros(3), [])) == 1
+
+
+def test_methods_share_their_loops():
+    class Scale:
+        def __init__(self, factor):
+            self.__factor = factor
+
+        @ac.compile
+        def total(self, a, *, power=1):
+            time.time()
+            result = 0.0
+            for x in a:
+                result += self.__factor * x**power
+            return result
+
+    a = np.arange(4.0)
+    for factor in (1.0, 2.0, 3.0):
+        assert Scale(factor).total(a) == factor * a.sum()
+        assert Scale(factor).total(a, power=2) == factor * (a**2).sum()
+
+
+def test_global_and_outer_names():
+    count = 0
+
+    def add(a):
+        nonlocal count
+        global TOTAL
+        time.time()
+        for x in a:
+            count += 1
+            TOTAL += x
+        return [sum(x * y for y in a) for x in a]
+
+    compiled = ac.compile(add)
+    for number in range(1, 4):
+        assert compiled(np.array([1.0, 2.0])) == [3.0, 6.0]
+        assert (count, TOTAL) == (2 * number, 3.0 * number)
+    assert traced_loops(compiled.explain()) == 1
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_loops_that_stay(number):
+    def last_item(a):
+        time.time()
+        for x in a:
+            pass
+        return x
+
+    def result(a):
+        time.time()
+        for x in a:
+            if x > 1:
+                return x
+        return None
+
+    def handler(a):
+        time.time()
+        total = 0.0
+        try:
+            for x in a:
+                total += x
+                if x > 1:
+                    raise ValueError
+        except ValueError:
+            pass
+        return total
+
+    def captured(a):
+        time.time()
+        total = 0.0
+        read = lambda: total  # noqa: E731
+        found = []
+        for x in a:
+            total += x
+            found.append(read())
+        return found
+
+    def deleted(a):
+        time.time()
+        total = 0.0
+        if a[0] > 5:
+            del total
+        for x in a:
+            total += x
+        return total
+
+    def frame(a):
+        time.time()
+        for x in a:
+            names = sorted(locals())
+        return names
+
+    function = (last_item, result, handler, captured, deleted, frame)[number]
+    assert "_loop_" not in runs_as_plain(function, np.array([1.0, 2.0, 3.0]))
+
+
+def test_functions_in_loops_keep_their_names():
+    def make(a):
+        time.time()
+        names = []
+        for x in a:
+            double = lambda y: 2 * y  # noqa: E731
+            names.append(double.__qualname__)
+            names.append(double(x))
+        return names
+
+    runs_as_plain(make, np.array([1.0, 2.0]))
+
+
+def test_warm_calls_of_outlined_loops_are_quick():
+    def timed(a):
+        time.time()
+        total = 0.0
+        for i in range(len(a)):
+            total += a[i] ** 2
+        return total
+
+    compiled, a = ac.compile(timed), np.arange(20_000.0)
+    for _ in range(40):
+        assert compiled(a) == pytest.approx((a**2).sum())
+
+    def seconds(function):
+        start = time.perf_counter()
+        function(a)
+        return time.perf_counter() - start
+
+    assert min(seconds(compiled) for _ in range(5)) < min(seconds(timed) for _ in range(5)) / 3
