@@ -137,8 +137,8 @@ def test_global_and_outer_names():
 def test_loops_that_stay(number):
     def last_item(a):
         time.time()
-        for x in a:
-            pass
+        for x in a:  # noqa: B007
+            time.time()
         return x
 
     def result(a):
@@ -163,7 +163,7 @@ def test_loops_that_stay(number):
     def captured(a):
         time.time()
         total = 0.0
-        read = lambda: total  # noqa: E731
+        read = lambda: total
         found = []
         for x in a:
             total += x
@@ -181,7 +181,7 @@ def test_loops_that_stay(number):
 
     def frame(a):
         time.time()
-        for x in a:
+        for x in a:  # noqa: B007
             names = sorted(locals())
         return names
 
@@ -194,7 +194,7 @@ def test_functions_in_loops_keep_their_names():
         time.time()
         names = []
         for x in a:
-            double = lambda y: 2 * y  # noqa: E731
+            double = lambda y: 2 * y
             names.append(double.__qualname__)
             names.append(double(x))
         return names
