@@ -63,6 +63,7 @@ from autoconv.ops.python import (  # noqa: F401 (registers its records)
     iteration,
     objects,
     output,
+    written_lists,
 )
 from autoconv.ops.random import (  # noqa: F401 (registers its records)
     bits,

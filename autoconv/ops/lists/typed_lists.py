@@ -3,7 +3,7 @@
 At run time such a list is a bytearray with contiguous items: 8 bytes for an int or a float, one for a bool, the
 dtype's size for a NumPy number; two values may alias. The attribute `element` is the type of an item. Ops have the
 results and errors of Python's list; `typed_list_object` converts to a Python list. Typed lists are never visible
-outside of a graph, so their changes need no undo.
+outside of a graph, so their changes need no undo. `typed_list_store`, which writes to an argument, ends a run.
 
 A cursor, the iterator of a loop, is a bytearray too: the position of the next item (8 bytes), then the current item.
 """
@@ -25,7 +25,7 @@ from autoconv.ops.record import define, no_gradient
 
 NUMBERS = ObjectType("numbers")
 CURSOR = ObjectType("cursor")
-_NO_GRADIENT = no_gradient("it went through a list whose length the graph does not know")
+NO_GRADIENT = no_gradient("it went through a list whose length the graph does not know")
 _READ = Effects.READ
 _READ_WRITE = Effects.READ | Effects.WRITE
 _INT64 = np.dtype(np.int64)
@@ -38,7 +38,7 @@ def items_of(x: bytearray, element: TensorType) -> list[Any]:
     return list(array.tolist() if element.weak else array)
 
 
-def _to_bytes(items: Any, element: TensorType) -> bytes:
+def to_bytes(items: Any, element: TensorType) -> bytes:
     """Return numbers as the bytes of a typed list."""
     return np.array(items, element.dtype.numpy).tobytes()
 
@@ -67,7 +67,7 @@ def _list_type(*_: Type, **__: Any) -> ObjectType:
     return NUMBERS
 
 
-def _no_results(*_: Type, **__: Any) -> tuple[()]:
+def no_results(*_: Type, **__: Any) -> tuple[()]:
     return ()
 
 
@@ -76,7 +76,7 @@ def _item_type(*_: Type, element: TensorType, **__: Any) -> TensorType:
 
 
 def _make(*items: Any, element: TensorType) -> tuple[Any]:
-    return (bytearray(_to_bytes([np.asarray(item) for item in items], element)),)
+    return (bytearray(to_bytes([np.asarray(item) for item in items], element)),)
 
 
 def _repeat(x: bytearray, count: Any, *, element: TensorType) -> tuple[Any]:
@@ -96,12 +96,12 @@ def _get(x: bytearray, index: Any, *, element: TensorType) -> np.ndarray:
 
 
 def _set(x: bytearray, index: Any, item: Any, *, element: TensorType) -> tuple[()]:
-    x[_byte_slice_of(x, index, element, "list assignment index out of range")] = _to_bytes(item, element)
+    x[_byte_slice_of(x, index, element, "list assignment index out of range")] = to_bytes(item, element)
     return ()
 
 
 def _append(x: bytearray, item: Any, *, element: TensorType) -> tuple[()]:
-    x.extend(_to_bytes(item, element))
+    x.extend(to_bytes(item, element))
     return ()
 
 
@@ -152,7 +152,7 @@ def _change(x: bytearray, *operands: Any, method: str, element: TensorType) -> t
         items.sort(reverse=True)
     else:
         getattr(items, method)(*(np.asarray(operand).item() for operand in operands))
-    x[:] = _to_bytes(items, element)
+    x[:] = to_bytes(items, element)
     return ()
 
 
@@ -196,7 +196,7 @@ def _define(
     """Define an op without gradient; by default, its name in GraphDefs is `name` in camel case."""
     define(
         name=name, graphdef=graphdef or "".join(map(str.capitalize, name.split("_"))), result=result, kernel=kernel,
-        gradient=_NO_GRADIENT, effects=effects,
+        gradient=NO_GRADIENT, effects=effects,
     )  # fmt: skip
 
 
@@ -207,12 +207,12 @@ _define("typed_list_from_array", _list_type, _from_array, _READ_WRITE)
 _define("typed_list_slice", _list_type, _slice, _READ_WRITE | Effects.RAISE)
 _define("typed_list_length", int_type, lambda x, *, element: np.array(_length(x, element)), _READ)
 _define("typed_list_get", _item_type, _get, _READ | Effects.RAISE)
-_define("typed_list_set", _no_results, _set, _READ_WRITE | Effects.RAISE)
-_define("typed_list_append", _no_results, _append, _READ_WRITE)
+_define("typed_list_set", no_results, _set, _READ_WRITE | Effects.RAISE)
+_define("typed_list_append", no_results, _append, _READ_WRITE)
 _define("typed_list_pop", _item_type, _pop, _READ_WRITE | Effects.RAISE)
-_define("typed_list_extend", _no_results, _extend, _READ_WRITE)
-_define("typed_list_clear", _no_results, _clear, _READ_WRITE)
-_define("typed_list_change", _no_results, _change, _READ_WRITE | Effects.RAISE)
+_define("typed_list_extend", no_results, _extend, _READ_WRITE)
+_define("typed_list_clear", no_results, _clear, _READ_WRITE)
+_define("typed_list_change", no_results, _change, _READ_WRITE | Effects.RAISE)
 _define("typed_list_reduce", _reduction_type, _reduce, _READ | Effects.RAISE)
 _define("typed_list_find", _search_type, _find, _READ | Effects.RAISE)
 _define(
@@ -233,7 +233,7 @@ _define(
 )
 
 
-def _convert_rows(x: list[Any], element: TensorType, rows_by_id: dict[int, list[Any]]) -> list[Any]:
+def _convert_rows(x: Any, element: TensorType, rows_by_id: dict[int, list[Any]]) -> list[Any]:
     """Convert the typed lists in nested lists; lists that occur twice stay shared."""
     if id(x) not in rows_by_id:
         rows_by_id[id(x)] = (
@@ -263,7 +263,7 @@ def _as_typed_list(x: Any, *, element: TensorType) -> tuple[Any]:
     class_ = _CLASS_BY_DTYPE_KIND[element.dtype.numpy.kind]
     if type(x) is list and all(type(item) is class_ for item in x):
         with suppress(OverflowError):
-            return (bytearray(_to_bytes(x, element)),)
+            return (bytearray(to_bytes(x, element)),)
     name = "int of at most 64 bits" if class_ is int else class_.__name__
     error = OtherKindError(f"a list holds an item that is no {name}, where this graph expected only such items")
     error.__dict__.update(_autoconv_undone=True, _autoconv_items=True)
@@ -285,15 +285,22 @@ def _as_typed_rows(x: Any, *, element: TensorType, depth: int) -> tuple[Any]:
     return (convert(x, depth),)
 
 
-def _as_list_or_argument(x: bytearray, *pairs: Any, element: TensorType) -> tuple[Any]:
-    """Convert to a Python list; if x is the typed list made of an argument, return the argument itself.
+def _as_list_or_argument(x: Any, *pairs: Any, element: TensorType) -> tuple[Any]:
+    """Convert to a Python list; the typed lists that were made of an argument, or of lists in it, become these.
 
     `pairs` are a typed list, its argument, another typed list, its argument …
     """
+    lists_by_id: dict[int, list[Any]] = {}
+
+    def add(typed_list: Any, argument: list[Any]) -> None:
+        lists_by_id[id(typed_list)] = argument
+        if not isinstance(typed_list, bytearray):
+            for typed_row, row in zip(typed_list, argument, strict=True):
+                add(typed_row, row)
+
     for typed_list, argument in zip(pairs[::2], pairs[1::2], strict=True):
-        if x is typed_list:
-            return (argument,)
-    return (items_of(x, element),)
+        add(typed_list, argument)
+    return (_convert_rows(x, element, lists_by_id),)
 
 
 # Conversion of arguments, and of results that may be arguments.
@@ -310,5 +317,5 @@ _define("typed_list_row", lambda *_, **__: NUMBERS, lambda x, index: (x[int(inde
 # Marks a list of numbers of one kind, or a nested one, as known while tracing.
 define(
     name="object_numbers", graphdef="ObjectNumbers", result=lambda x, **_: x, kernel=lambda x, *, element, depth: (x,),
-    gradient=_NO_GRADIENT, effects=Effects.PURE,
+    gradient=NO_GRADIENT, effects=Effects.PURE,
 )  # fmt: skip

@@ -19,7 +19,8 @@ _LOGGED_OPS = frozenset(
         "array_new", "array_of",
     }
 )  # fmt: skip
-LOCAL_WRITE_PREFIX = "typed_list_"  # of ops that write to the run's own objects only
+# Of ops that write to the run's own objects only, and of the logged `typed_list_store`, which ends a run.
+LOCAL_WRITE_PREFIX = "typed_list_"
 
 
 def can_undo(graph: Graph) -> bool:

@@ -1,9 +1,14 @@
-"""Lists of numbers passed as arguments: a list that is only read becomes a typed list of its items."""
+"""Lists of numbers passed as arguments: typed lists of their items, which are written back if the graph changes them.
+
+The items are written back at the end of the run, so that a run that raises has changed nothing, and its call runs again
+as plain Python. This requires that the run changes nothing else that existed before, and prints nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.ops import OPS
@@ -16,7 +21,6 @@ from autoconv.optimise.unboxing.kind_inference import (
     RUN_CHECKS,
     Kinds,
     find_root,
-    is_number,
     operation_key,
     rule,
 )
@@ -28,6 +32,7 @@ _MUTATING_OPERATIONS = frozenset(
     | {f"object_method.{name}" for name in (
         "append", "pop", "extend", "sort", "reverse", "clear", "insert", "remove")}
 )  # fmt: skip
+_CONSTANT_CLASSES = (bool, int, float, complex, str, bytes, range, slice, type(None))
 _NON_MUTATING_OPS = frozenset({"object_build", "object_make", "object_exception", "object_iterate", "object_advance",
                     "object_unpack"})  # fmt: skip
 
@@ -50,34 +55,48 @@ def mark_number_lists(graph: Graph, number_lists: Mapping[int, tuple[TensorType,
 
 
 def ban_mutated_arguments(kinds: Kinds) -> None:
-    """Keep as Python lists the argument lists that may be mutated, or shared with a result."""
+    """Keep as Python lists the argument lists that may be mutated and cannot be written back.
+
+    Set `stored_sites` to the others that may be mutated.
+    """
     sites = {
         site for alias_class in kinds.alias_classes() for site in alias_class.sites if site.op.name == ARGUMENT_LIST_OP
     }
     if not sites:
         return
     banned_sites: set[Node] = set()
-    new_objects = fresh_objects(kinds.graph)
+    kinds.stored_sites = set()
+    new_objects, can_store = fresh_objects(kinds.graph), _can_store(kinds, sites)
     for node in kinds.graph.walk():
         if node in kinds.nodes_with_known_effect:
             # Cells merge values flow-insensitively, but a list allocated here is never an argument.
             if operation_key(node) not in _MUTATING_OPERATIONS or node.inputs[0] in new_objects:
                 continue
             if kinds.kind(node.inputs[0]) == LIST:
-                banned_sites |= find_root(kinds.alias_class(node.inputs[0])).sites & sites
+                is_stored = can_store and not kinds.is_nested_list(node.inputs[0])
+                mutated_sites = kinds.stored_sites if is_stored else banned_sites
+                mutated_sites |= find_root(kinds.alias_class(node.inputs[0])).sites & sites
         elif not node.regions and _may_mutate_argument(node, new_objects):
             banned_sites |= sites
-    for value in kinds.graph.outputs:
-        alias_class = kinds.alias_class(value)
-        if alias_class.kind != LIST:
-            continue
-        # Only a flat list is returned as the caller's own list.
-        banned_sites |= {site for site in alias_class.sites & sites if site.attributes["depth"] > 1}
-        # Items of a returned list escape with it.
-        while alias_class.content is not None and not is_number(find_root(alias_class.content).kind):
-            alias_class = find_root(alias_class.content)
-            banned_sites |= alias_class.sites & sites
     kinds.ban(banned_sites)
+
+
+def _can_store(kinds: Kinds, sites: set[Node]) -> bool:
+    """Return whether a run changes nothing else that existed before, and has no other objects from outside."""
+    given_lists = {site.inputs[0] for site in sites}
+    if any(isinstance(value.type, ObjectType) and value not in given_lists for value in kinds.graph.parameters):
+        return False
+    return all(_keeps_outside(kinds, node) for node in kinds.graph.walk())
+
+
+def _keeps_outside(kinds: Kinds, node: Node) -> bool:
+    """Return whether the node neither prints nor changes what existed before the run, given that no objects did."""
+    if node.op.traits.prints or node.op.traits.irreversible or (node.regions and not node.op.traits.control):
+        return False
+    if node.op.name == "object_constant":
+        return isinstance(node.attributes["value"], _CONSTANT_CLASSES)
+    is_local = node.op.name.startswith("object_") or node in kinds.nodes_with_known_effect
+    return is_local or bool(node.regions) or not node.effects & (Effects.WRITE | Effects.RANDOM | Effects.OUTPUT)
 
 
 def _may_mutate_argument(node: Node, new_objects: frozenset[Value]) -> bool:

@@ -82,14 +82,16 @@ class Kinds:
 
     `nodes_with_known_effect`: nodes whose effect on objects of these kinds is known; `nested_nodes`: those of them with
     a list of lists as operand; `late_nodes`: nodes that may run after a side effect that cannot be undone;
-    `used_values`: values that a node reads or a graph returns. `_banned`: nodes that allocate lists which stay Python
-    lists. `_is_final_phase`: kinds that are not decided in the first phase of a run count as OTHER.
+    `used_values`: values that a node reads or a graph returns; `stored_sites`: marks of arguments into which the typed
+    lists are written back at the end. `_banned`: nodes that allocate lists which stay Python lists. `_is_final_phase`:
+    kinds that are not decided in the first phase of a run count as OTHER.
     """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.late_nodes = late_nodes(graph)
         self.used_values = _used_values(graph)
+        self.stored_sites: set[Node] = set()
         self._banned: set[Node] = set()
         while not self._reach_fixed_point():
             pass

@@ -78,6 +78,8 @@ class _GraphCopier:
                 self._copy(writer, node)
         for value in graph.outputs:
             copy.outputs += [writer.as_object(value, node=None)] if is_outermost else writer.replacements(value)
+        if is_outermost:
+            writer.add_stores()
         return copy
 
     def _copy(self, writer: Writer, node: Node) -> None:
@@ -198,26 +200,45 @@ class Writer:
         list_value = self.typed_list(value)
         if list_value in self.argument_lists:
             return self.argument_lists[list_value]
-        item = self.kinds.content(value).kind
-        if not self.argument_lists or not is_number(item) or not self._may_hold_argument(value):
+        if not self.argument_lists or not self._may_hold_argument(value):
             return self._add_python_list(value, _span_of(value))
         inputs = [list_value, *(list_ for pair in self.argument_lists.items() for list_ in pair)]
-        op = OPS["typed_list_or_given"]  # the argument from which the typed list was made, or else a new list
-        return self.graph.add(op, inputs, {"element": item}, types=[value.type], span=_span_of(value)).results[0]
+        op = OPS["typed_list_or_given"]  # the arguments from which typed lists were made, or else new lists
+        attributes = {"element": self._number_type(value)}
+        return self.graph.add(op, inputs, attributes, types=[value.type], span=_span_of(value)).results[0]
+
+    def add_stores(self) -> None:
+        """Write the typed lists of mutated arguments back into these; no two arguments may share a list then."""
+        stored_sites = [node for node in self.kinds.graph.nodes if node in self.kinds.stored_sites]
+        if stored_sites and len(self.argument_lists) > 1:
+            self.graph.add(OPS["typed_list_apart"], [*self.argument_lists.values()], {})
+        for site in stored_sites:
+            typed_list = self.typed_list(site.results[0])
+            inputs = [self.argument_lists[typed_list], typed_list]
+            self.graph.add(OPS["typed_list_store"], inputs, {"element": site.attributes["element"]})
 
     def _may_hold_argument(self, value: Value) -> bool:
-        """Return whether the list may be one that was passed as an argument."""
-        return any(site.op.name == ARGUMENT_LIST_OP for site in self.kinds.alias_class(value).sites)
+        """Return whether the list, or one in it, may be one that was passed as an argument."""
+        alias_class = self.kinds.alias_class(value)
+        while alias_class.kind == LIST and alias_class.content is not None:
+            if any(site.op.name == ARGUMENT_LIST_OP for site in alias_class.sites):
+                return True
+            alias_class = find_root(alias_class.content)
+        return False
 
     def _add_python_list(self, value: Value, span: Span | None) -> Value:
         """Add a new Python list of the current items; return it."""
+        op = OPS["typed_list_object" if is_number(self.kinds.content(value).kind) else "typed_list_rows"]
+        attributes = {"element": self._number_type(value)}
+        return self.graph.add(op, [self.typed_list(value)], attributes, types=[value.type], span=span).results[0]
+
+    def _number_type(self, value: Value) -> Any:
+        """Return the type of the numbers in a list, which may be nested."""
         item = self.kinds.content(value)
-        op = OPS["typed_list_object" if is_number(item.kind) else "typed_list_rows"]
         while not is_number(item.kind):
             assert item.content is not None
             item = find_root(item.content)
-        attributes = {"element": item.kind}
-        return self.graph.add(op, [self.typed_list(value)], attributes, types=[value.type], span=span).results[0]
+        return item.kind
 
     def _box(self, number: Value, node: Node | None, type_: Type) -> Value:
         """Add the object for a number, with the span of the node that uses it; return the object."""

@@ -21,15 +21,17 @@ RERUN_ERRORS = (*UNDONE_ERRORS, OpError)  # errors of runs that may rerun as pla
 def reruns_plain(concrete: Any, error: BaseException) -> bool:
     """Return whether a call of the trace `concrete` that ended with the error reruns as plain Python.
 
-    It does if the run had no side effects and plain Python may end in another way, such as with an error that has a
-    context.
+    It does if the run had no side effects and plain Python may end in another way: with an error that has a context, or
+    after changes of lists, which the graph writes back only at its end.
     """
     if isinstance(error, Revoked):
         return True
     has_python_text = not isinstance(error, RERUN_ERRORS) or (isinstance(error, OpError) and error.plain is not None)
-    if has_python_text and not (isinstance(error, Exception) and _may_lack_context(concrete)):
+    stores_lists = any(node.op.name == "typed_list_store" for node in concrete.optimised.nodes)
+    if has_python_text and not (isinstance(error, Exception) and (stores_lists or _may_lack_context(concrete))):
         return False
-    return concrete.contract.runs_plain and (concrete.can_run_again or hasattr(error, "_autoconv_undone"))
+    can_run_again = stores_lists or concrete.can_run_again or hasattr(error, "_autoconv_undone")
+    return concrete.contract.runs_plain and can_run_again
 
 
 def _may_lack_context(concrete: Any) -> bool:
