@@ -129,11 +129,12 @@ def histogram2d(
 ) -> Any:
     """Count the elements in the cells of a grid, or add their weights; the counts are floats."""
     samples = tensor(x), tensor(y)
-    choices = _bins_by_axis(bins)
+    choices, bounds = _bins_by_axis(bins), (None, None) if range is None else range
     flat_weights = None if weights is None else _flat_weights(weights, samples[0])
-    is_supported = choices is not None and (weights is None or flat_weights is not None) and range is None
+    is_supported = choices is not None and (weights is None or flat_weights is not None) and _are_pairs(bounds)
     is_supported = is_supported and all(map(_is_sample, samples)) and have_equal_shapes(*samples)
-    edges = [_edges_of_axis(sample, choice) for sample, choice in zip(samples, choices or (), strict=False)]
+    axes = zip(samples, choices or (), bounds, strict=True) if is_supported else ()
+    edges = [_edges_of_axis(*axis) for axis in axes]
     if not is_supported or any(axis_edges is None for axis_edges in edges):
         options = {key: value for key, value in (("density", density), ("weights", weights)) if value is not None}
         return call_numpy("histogram2d", *samples, bins, range, **options)
@@ -154,6 +155,13 @@ def histogram2d(
             counts = apply("divide", counts, widths)
         counts = apply("divide", counts, total)
     return counts, edges[0], edges[1]
+
+
+def _are_pairs(bounds: Any) -> bool:
+    """Return whether `bounds` has, for each of two axes, None or two finite numbers in order."""
+    if not isinstance(bounds, (list, tuple)) or len(bounds) != 2:
+        return False
+    return all(pair is None or (isinstance(pair, (list, tuple)) and _are_valid_bounds(pair)) for pair in bounds)
 
 
 def _is_sample(x: Tensor) -> bool:
@@ -181,15 +189,19 @@ def _are_bins(choice: Any) -> bool:
     return isinstance(choice, (int, np.integer))
 
 
-def _edges_of_axis(x: Tensor, choice: Any) -> Any:
-    """Return the edges along one axis of a grid: given ones that increase, or those of bins of one width."""
+def _edges_of_axis(x: Tensor, choice: Any, bounds: Any) -> Any:
+    """Return the edges along one axis of a grid: given ones that increase, or those of bins of one width.
+
+    Bins of one width lie between the bounds, or if these are None, between the extremes of x.
+    """
     if not isinstance(choice, (int, np.integer)):
         return _edges_from_argument(choice, x)
     if choice < 1:
         return None
-    rerun_plain_unless(tensor(sizes_of(x)[0], np.int64) > 0, "there are no elements")
-    first, last = _outer_edges(x, cast(x, np.float64))
-    return linspace(*_with_margin(first, last), int(choice) + 1)
+    if bounds is None:
+        rerun_plain_unless(tensor(sizes_of(x)[0], np.int64) > 0, "there are no elements")
+    outer_edges = _outer_edges(x, cast(x, np.float64)) if bounds is None else _as_edges(bounds)
+    return linspace(*_with_margin(*outer_edges), int(choice) + 1)
 
 
 def _may_have_float_bins(x: Tensor) -> bool:
@@ -214,7 +226,7 @@ def _count_in_equal_bins(
     if bounds is None:
         rerun_plain_unless(tensor(sizes_of(x)[0], np.int64) > 0, "there are no elements")
     values = cast(x, np.float64)
-    first, last = _outer_edges(x, values) if bounds is None else (tensor(float(bound), np.float64) for bound in bounds)
+    first, last = _outer_edges(x, values) if bounds is None else _as_edges(bounds)
     first, last = _with_margin(first, last)
     step = apply("divide", apply("subtract", last, first), tensor(float(bin_count), np.float64))
     rerun_plain_unless(apply("greater", step, tensor(0.0, np.float64)), "a histogram has bins without a width")
@@ -237,6 +249,11 @@ def _count_in_equal_bins(
     counts = apply("get_item", counts, spec=(Slice(None, bin_count, None),))
     edges = linspace(first, last, bin_count + 1)
     return (_density(counts, edges) if density else counts), edges
+
+
+def _as_edges(bounds: Any) -> tuple[Any, Any]:
+    """Return two numbers as tensors."""
+    return tensor(float(bounds[0]), np.float64), tensor(float(bounds[1]), np.float64)
 
 
 def _with_margin(first: Tensor, last: Tensor) -> tuple[Any, Any]:

@@ -271,7 +271,7 @@ def interp(x: TensorLike, xp: Any, fp: Any, left: Any = None, right: Any = None,
 
 # ---- signals
 
-_MAX_TERMS = 64  # largest number of terms of an element of a convolution that ops add; NumPy itself adds more
+_MAX_TERMS = 128  # largest number of terms of an element of a convolution that ops add; NumPy itself adds more
 
 
 @computes("convolve")

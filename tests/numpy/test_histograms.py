@@ -52,9 +52,16 @@ def count_in_cells(x):
     return counts, edges, np.histogram2d(x, y), np.histogram2d(x, y, bins=4, density=True)[0].round(9)
 
 
+def count_in_cells_within_bounds(x):
+    y = x[::-1] * 0.5
+    mixed = np.histogram2d(x, y, bins=[np.array([-1.0, 0.0, 5.0]), 7], range=[[8, 9.0], None])
+    weighted = np.histogram2d(x, y, 3, [(0, 2), (-0.5, 0.5)], weights=x * 0.5)[0].round(9)
+    return np.histogram2d(x, y, bins=20, range=[[-1, 0.7], [0, 0.3]]), mixed[1:], weighted
+
+
 def test_elements_are_counted_in_given_bins_and_cells():
     vectors = [x for x in SPREAD if x.ndim == 1 and x.dtype != np.uint8]
-    for function in (count_between_edges, add_weights, count_in_cells):
+    for function in (count_between_edges, add_weights, count_in_cells, count_in_cells_within_bounds):
         compiled = ac.compile(function)
         for x in vectors:
             np.testing.assert_equal(outcome(compiled, [x]), outcome(function, [x]))
