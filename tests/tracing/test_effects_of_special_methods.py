@@ -122,6 +122,18 @@ def test_writes_of_nested_functions_are_writes():
     assert not may_write(Counted.__lt__, (Counted,))
 
 
+@pytest.mark.parametrize(
+    ("statement", "is_write"),
+    [("self.value = value", False), ("self.value = self.count = value", False), ("value.count = 1", True),
+     ("value[0] = self", True), ("value.append(self)", True), ("self = value; self.count = 1", True),
+     ("del value.count", True), ("self.value.count = 1", True)],
+)  # fmt: skip
+def test_a_new_object_writes_to_others_while_it_is_initialised(statement, is_write):
+    names = {}
+    exec(f"class Made:\n def __init__(self, value):\n  {statement}\ndef make(self, other):\n return Made(other)", names)
+    assert may_write(names["make"], ()) == is_write
+
+
 def test_a_write_to_an_item_of_a_sorted_list_changes_the_present_object():
     def count(x, counter):
         counter["a"] += 1

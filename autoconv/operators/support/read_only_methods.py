@@ -74,18 +74,19 @@ def may_write(method: FunctionType, classes: Iterable[type]) -> bool:
 
     Conservative: functions are found by their global and outer names. Methods are found by their names in `classes`, in
     Python's own mutable classes, and in generators of random numbers. In an `__init__`,
-    attribute assignments do not count as writes, since the object is new.
+    assignments to attributes of its first argument do not count as writes, since the object is new.
     """
     seen_methods: set[Any] = set()
     pending_methods = [(method, False)]
     while pending_methods:
         function, is_initialiser = pending_methods.pop()
         function = inspect.unwrap(function)
-        if not isinstance(function, FunctionType) or function.__code__ in seen_methods:
+        if not isinstance(function, FunctionType) or (function.__code__, is_initialiser) in seen_methods:
             continue
-        seen_methods.add(function.__code__)
+        seen_methods.add((function.__code__, is_initialiser))
         summary = _summarise(function.__code__)
-        if summary.writes_outer_names if is_initialiser else summary.writes or summary.calls_writing_method:
+        writes = summary.writes_other_objects if is_initialiser else summary.writes
+        if writes or summary.calls_writing_method:
             return True
         names_in_scope = {**vars(builtins), **function.__globals__, **_cell_values(function)}
         loaded_values = [names_in_scope.get(name) for name in summary.names]
@@ -135,7 +136,7 @@ class _Summary(NamedTuple):
     """The assignments of some code, to objects or outer names, and the names that it loads."""
 
     writes: bool
-    writes_outer_names: bool
+    writes_other_objects: bool  # apart from attributes of the first argument
     names: tuple[str, ...]
     attributes: tuple[str, ...]
     calls_writing_method: bool  # one of `_WRITING_METHODS` is among the attributes
@@ -144,26 +145,43 @@ class _Summary(NamedTuple):
 @lru_cache(maxsize=1024)
 def _summarise(code: CodeType) -> _Summary:
     """Return the summary of code, together with the functions nested in it."""
-    writes = writes_outer_names = calls_writing_method = False
+    writes = writes_other_objects = calls_writing_method = False
     names, attributes = [], []
+    previous = None
     for instruction in dis.get_instructions(code):
         calls_writing_method |= _loads_method(instruction) and instruction.argval in _WRITING_METHODS
         writes_cell = instruction.opname == "STORE_DEREF" and instruction.argval in code.co_freevars
-        writes_outer_names |= writes_cell or instruction.opname == "STORE_GLOBAL"
-        writes |= writes_cell or instruction.opname in _WRITING_OPCODES
+        is_write = writes_cell or instruction.opname in _WRITING_OPCODES
+        writes |= is_write
+        writes_other_objects |= is_write and not (instruction.opname == "STORE_ATTR" and _loads_self(previous, code))
         if instruction.opname in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME"):
             names.append(instruction.argval)
         if instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
             attributes.append(instruction.argval)
+        previous = instruction
     for nested_code in code.co_consts:
         if isinstance(nested_code, CodeType):
             summary = _summarise(nested_code)
             calls_writing_method |= summary.calls_writing_method
             writes |= summary.writes
-            writes_outer_names |= summary.writes_outer_names
+            writes_other_objects |= summary.writes
             names += summary.names
             attributes += summary.attributes
-    return _Summary(writes, writes_outer_names, tuple(names), tuple(attributes), calls_writing_method)
+    return _Summary(writes, writes_other_objects, tuple(names), tuple(attributes), calls_writing_method)
+
+
+def _loads_self(instruction: dis.Instruction | None, code: CodeType) -> bool:
+    """Return whether an instruction loads, last, a method's first argument, which the method never rebinds."""
+    if instruction is None or not code.co_argcount or not instruction.opname.startswith("LOAD_FAST"):
+        return False
+    rebinds = (_local_names(x) for x in dis.get_instructions(code) if x.opname.startswith(("STORE_FAST", "DELETE_F")))
+    name = code.co_varnames[0]
+    return _local_names(instruction)[-1] == name and not any(name in names for names in rebinds)
+
+
+def _local_names(instruction: dis.Instruction) -> tuple[str, ...]:
+    """Return the local names of an instruction; from Python 3.13 on, one may have two."""
+    return instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
 
 
 # Opcodes that write attributes, items or globals.
