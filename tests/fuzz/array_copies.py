@@ -22,6 +22,7 @@ import autoconv as ac
 FIRST_VALUES = (
     "x", "m", "x * 2", "m + 1", "x[:, None] * x", "m @ m.T", "np.zeros_like(x)", "np.ones((len(x), 2))", "m.T.copy()",
     "np.arange(len(x)) * 1.0", "np.where(x > 0, x, 0.5)", "np.full((2, len(x)), 3.0)", "-m", "np.cumsum(x)", "y * 1.0",
+    "m.T * 2", "m[:, [0, -1]]", "m.T + m.T[::-1]", "np.stack([m, m]).transpose(2, 0, 1) - 1", "np.exp2(m.T)",
 )  # fmt: skip
 VIEWS_AND_COPIES = (
     "{0}.reshape(-1)", "{0}.reshape(-1, 1)", "{0}.reshape(1, -1)", "np.reshape({0}, {0}.shape[::-1])", "{0}.ravel()",
@@ -46,6 +47,8 @@ VIEWS_AND_COPIES = (
     "np.ascontiguousarray({0}.T)", "{0}.T.reshape(-1)", "{0}.T.ravel()", "{0}[::2].reshape(-1)", "{0}[::-1].ravel()",
     "{0}.reshape(-1, order='C')", "{0}.T.copy().reshape(-1)", "{0}[{1}.size % 2:]", "({0} if k > 1 else {1})",
     "np.add({0}, 1, out={0})", "np.minimum({0}, {1}, out={0})", "np.multiply({0}, {1})", "{0} + {1}", "{0}.sum(axis=0)",
+    "{0}.T * 2", "{0}[..., [0, -1]]", "np.where({0}.T > 0, {0}.T, 0)", "np.concatenate([{0}.T, {0}.T], -1)",
+    "np.cumsum({0}.T, axis=0)", "np.zeros_like({0}.T)", "{0}.T.astype(np.float32)", "{0}.T.copy('K')",
     "({0}, {1})[k % 2]", "[{0}, {1}][0]", "({0} * 2)[1:]", "({0} + 1).reshape(-1)", "np.maximum({0}, 0).T",
 )  # fmt: skip
 WRITES = (

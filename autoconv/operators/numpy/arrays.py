@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import numpy as np
@@ -29,6 +30,7 @@ from autoconv.runtime.arrays.assigned_values import (
     stack_items,
 )
 from autoconv.runtime.arrays.members import array_member
+from autoconv.runtime.arrays.memory_order import is_in_fortran_order, kept_order, sample_of
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, wrap_new_arrays
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.recording.numpy_protocol import (
@@ -91,7 +93,33 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
         *args[:changed_count], *map(load_elements, args[changed_count:]),
         **{key: value if key == "out" else load_elements(value) for key, value in kwargs.items()},
     )  # fmt: skip
-    return result if type(result) is SymbolicArray else wrap_new_arrays(result, gives_array(function, args, kwargs))
+    if type(result) is SymbolicArray:
+        return result
+    return wrap_new_arrays(result, gives_array(function, args, kwargs), _order_operands(function, args, kwargs))
+
+
+def _order_operands(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the arrays whose elementwise result lies in memory as the result of the function does; () for C order."""
+    if options.get("order", "K") != "K":
+        return ()
+    if function in _JOINING_FUNCTIONS:
+        with suppress(ValueError):  # samples of unknown sizes do not fit together
+            if function is np.append:
+                return (np.append(*map(sample_of, args[:2]), *args[2:], **options),)
+            return (function(_samples(args[0], is_block=function is np.block), *args[1:], **options),)
+    if function in (np.triu, np.tril):
+        return np.ones((2, 2)), args[0]
+    if function in _FORTRAN_KEEPING_FUNCTIONS or (function in (np.round, np.around) and (*args[1:], *options.values())):
+        return args[:1] if is_in_fortran_order(args[0]) else ()
+    is_elementwise = isinstance(function, np.ufunc) and function.signature is None
+    return args if is_elementwise or function in _ORDER_KEEPING_FUNCTIONS else ()
+
+
+def _samples(parts: Any, is_block: bool) -> Any:
+    """Return samples of the arrays to join, which for `np.block` are in nested lists."""
+    if not isinstance(parts, (list, tuple)):
+        return sample_of(parts)
+    return [_samples(part, is_block) if is_block else sample_of(part) for part in parts]
 
 
 def _call_on_elements(compute: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
@@ -191,19 +219,14 @@ def _make_creator_like(fill: Any) -> Callable[..., Any]:
     def make(a: object, dtype: Any = None, shape: ShapeLike | None = None, subok: bool = True, **options: Any) -> Any:
         keeps_order = shape is None and options.get("order", "K") == "K"
         _require_plain_options(options)
-        if keeps_order and type(a) is SymbolicArray and _is_column_major(a):
-            return make(a.T, dtype).T
+        order = kept_order((a,)) if keeps_order else None
+        if order is not None and type(a) is SymbolicArray:
+            return make(a.transpose(order), dtype).transpose(*sorted(range(len(order)), key=order.__getitem__))
         template_dtype = a.dtype if type(a) is SymbolicArray else _as_tensor(a).type.dtype.numpy
         new_shape = (a.shape if type(a) is SymbolicArray else _as_tensor(a).type.shape) if shape is None else shape
         return new_array(new_shape, _number_dtype(template_dtype if dtype is None else dtype), fill)
 
     return make
-
-
-def _is_column_major(array: SymbolicArray) -> bool:
-    """Return whether an array is known to lie in Fortran order only."""
-    has_known_strides = None not in array.type.shape and None not in array.type.strides
-    return has_known_strides and not array.type.is_contiguous and bool(array.T.type.is_contiguous)
 
 
 def _full_like(a: Any, fill_value: object, dtype: object = None, **options: Any) -> Any:
@@ -225,7 +248,8 @@ def _array(value: Any, dtype: Any = None, copy: Any = True, **options: Any) -> A
     if type(value) is SymbolicArray:
         must_copy = copy or (dtype is not None and np.dtype(dtype) != value.dtype)
         if must_copy or (options.get("order") == "C" and not _is_contiguous(value)):
-            return array_member(value, "astype")(value.dtype if dtype is None else dtype)
+            order = options.get("order") or "K"
+            return array_member(value, "astype")(value.dtype if dtype is None else dtype, order)
         return value
     if dtype is None:
         return wrap_new_arrays(_as_one_tensor(value), wrap_scalars=True)
@@ -258,7 +282,7 @@ def _ascontiguousarray(value: object, dtype: DTypeLike | None = None, **options:
     if not _rank_of(value):
         return array_member(_array(value, dtype, copy=False, **options), "reshape")((1,))
     if type(value) is SymbolicArray and not _is_contiguous(value):
-        return _array(value, dtype)
+        return _array(value, dtype, order="C")
     return _array(value, dtype, copy=False, **options)
 
 
@@ -334,6 +358,15 @@ _CREATORS: dict[Any, Callable[..., Any]] = {
     np.identity: _make_constant_creator(np.identity), np.linspace: _make_constant_creator(np.linspace),
 }  # fmt: skip
 
+# Functions, apart from elementwise ones, whose results lie in memory as those of elementwise functions do.
+_ORDER_KEEPING_FUNCTIONS = frozenset({
+    np.where, np.sort, np.partition, np.cumsum, np.cumprod, np.nancumsum, np.nancumprod, np.nan_to_num, np.i0,
+    np.round, np.around, np.clip, np.roll, np.gradient, np.unwrap, np.fix, np.sinc, np.angle, np.fft.fft, np.fft.ifft,
+})  # fmt: skip
+_FORTRAN_KEEPING_FUNCTIONS = frozenset({np.pad, np.insert, np.delete})
+_JOINING_FUNCTIONS = frozenset({
+    np.append, np.block, np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack,
+})  # fmt: skip
 # Functions whose results may share memory with their first argument.
 _MEMORY_SHARING_FUNCTIONS = frozenset(
     {*VIEW_BY_FUNCTION, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray}

@@ -109,7 +109,8 @@ def _identity_if(function: Callable[..., Any], times: int) -> Callable[..., Any]
     def run(array: SymbolicArray, n: Any = 1, *args: Any, **kwargs: Any) -> Any:
         if as_tensor(n) is None and operator.index(n) == times:
             return array
-        return wrap_new_arrays(call_implementation(function, load_elements(array), n, *args, **kwargs))
+        result = call_implementation(function, load_elements(array), n, *args, **kwargs)
+        return wrap_new_arrays(result, like=(array,) if function is np.diff else ())
 
     return run
 

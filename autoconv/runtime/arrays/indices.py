@@ -1,10 +1,13 @@
-"""Indices whose result is a copy in NumPy, although positions and slices alone select a view."""
+"""Indices of positions and slices: those that select a copy in NumPy, and those that are out of bounds."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from autoconv.graph.types import ArrayType
+from autoconv.ops.index_spec import INPUT, At, Slice, Spec
+from autoconv.ops.numpy.arrays import basic_entries
+from autoconv.ops.program_errors import as_program_error
 
 
 def selects_copy(index: object) -> bool:
@@ -21,3 +24,15 @@ def _is_without_dimensions(item: object) -> bool:
         return item.ndim == 0
     type_ = getattr(item, "type", None)
     return isinstance(type_, ArrayType) and type_.shape == ()
+
+
+def check_static_entries(spec: Spec, shape: tuple[int | None, ...]) -> None:
+    """Raise NumPy's error for a static index out of the bounds of a dimension of known size, and for a step of 0."""
+    for entry, axis in basic_entries(len(shape), spec):
+        if isinstance(entry, At) and entry.index != INPUT:
+            size = shape[axis]
+            if size is not None and not -size <= entry.index < size:
+                message = f"index {entry.index} is out of bounds for axis {axis} with size {size}"
+                raise as_program_error(IndexError(message))
+        if isinstance(entry, Slice) and entry.step == 0:
+            raise as_program_error(ValueError("slice step cannot be zero"))

@@ -18,6 +18,7 @@ from autoconv.ops.python.undo_log import ARRAY_MUTATORS
 from autoconv.runtime.arrays import complex_parts, symbolic_arrays
 from autoconv.runtime.arrays.array_creation import record_strided_views
 from autoconv.runtime.arrays.flat_elements import FlatElements
+from autoconv.runtime.arrays.memory_order import is_in_fortran_order, kept_order
 from autoconv.runtime.arrays.methods import attribute_of
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, load_elements, wrap_new_arrays
 from autoconv.runtime.arrays.views import TRANSPOSED, ViewSource
@@ -30,6 +31,7 @@ from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 _VIEW_METHODS = frozenset({"transpose", "reshape", "ravel", "squeeze", "swapaxes"})
+_METHODS_KEEPING_ORDER = frozenset({"round", "clip", "conj", "conjugate", "cumsum", "cumprod"})
 _METHODS_ALWAYS_VIEWS = frozenset({"transpose", "squeeze", "swapaxes"})
 
 
@@ -71,7 +73,10 @@ def _attribute_of_elements(array: SymbolicArray, name: str) -> Any:
 
 def _call_on_elements(array: SymbolicArray, name: str, /, *args: Any, **kwargs: Any) -> Any:
     """Call a method on the elements that the array has at the call, which may be later than the read of the method."""
-    return wrap_new_arrays(_attribute_of_elements(array, name)(*map(load_elements, args), **kwargs))
+    is_fortran_only = name == "round" and (args or kwargs)
+    keeps_order = is_in_fortran_order(array) if is_fortran_only else name in _METHODS_KEEPING_ORDER
+    like = (array,) if keeps_order else ()
+    return wrap_new_arrays(_attribute_of_elements(array, name)(*map(load_elements, args), **kwargs), like=like)
 
 
 class ArrayMember(BoundSymbolicMethod):
@@ -209,23 +214,26 @@ def _flatten_values(values: Any) -> list[Any]:
 
 
 def _copy(array: SymbolicArray, order: str = "C") -> Any:
-    """`array.copy(order)`; a copy has the order of C here, so F is refused."""
-    if order not in ("C", "K", "A"):
+    """`array.copy(order)`; of an array in C order, A is C."""
+    order = "C" if order == "A" and kept_order((array,)) is None else order
+    return _astype(array, array.type.dtype.numpy, order)
+
+
+def _astype(array: SymbolicArray, dtype: Any, order: str = "K", *, copy: bool = True) -> Any:
+    """`array.astype(dtype, order, copy=…)`, in the order C or K."""
+    if order not in ("C", "K") or (order == "C" and not copy):
         raise StagingError(f"an array is copied in the order {order!r}", current_place())
-    return wrap_new_arrays(array.load(), wrap_scalars=True)
-
-
-def _astype(array: SymbolicArray, dtype: Any, copy: bool = True) -> Any:
-    """`array.astype(dtype, copy=…)`."""
     numpy_dtype = np.dtype(dtype)
     if numpy_dtype.kind not in "biufc" or not numpy_dtype.isnative:
         raise StagingError(f"an array is converted to {numpy_dtype}", current_place())
     if array.type.dtype.is_complex and numpy_dtype.kind != "c":
         raise StagingError("complex elements lose their imaginary parts", current_place())
     target_dtype = as_dtype(numpy_dtype)
-    if target_dtype is array.type.dtype:
-        return wrap_new_arrays(array.load(), wrap_scalars=True) if copy else array
-    return wrap_new_arrays(dispatch.apply("cast", array.load(), dtype=target_dtype), wrap_scalars=True)
+    is_same_dtype = target_dtype is array.type.dtype
+    if is_same_dtype and not copy:
+        return array
+    elements = array.load() if is_same_dtype else dispatch.apply("cast", array.load(), dtype=target_dtype)
+    return wrap_new_arrays(elements, wrap_scalars=True, like=() if order == "C" else (array,))
 
 
 def _flatten(array: SymbolicArray, order: str = "C") -> Any:
@@ -326,7 +334,7 @@ def _is_unique_object(value: Value, region: Region) -> bool:
     """True if the value is an argument that overlaps no other, or its defining node creates a new array object."""
     if value.node is None:
         return value.graph is region.trace.root.graph and region.trace.memory == "disjoint"
-    return value.node.op.name in ("array_new", "array_of", "array_view", "array_strided")
+    return value.node.op.name in ("array_new", "array_of", "array_view", "array_strided", "array_transpose")
 
 
 def _may_be_same_empty_array(first: SymbolicArray, second: SymbolicArray) -> bool:

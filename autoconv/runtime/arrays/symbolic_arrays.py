@@ -18,8 +18,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
 from autoconv.graph.python_operators import BINARY
 from autoconv.graph.types import ArrayType
-from autoconv.ops.index_spec import INPUT, At, Mask, Slice, Spec, align, has_only_kinds, indexed_rank, is_basic
-from autoconv.ops.numpy.arrays import basic_entries
+from autoconv.ops.index_spec import At, Mask, Spec, align, has_only_kinds, indexed_rank, is_basic
 from autoconv.ops.numpy.shapes import UPDATE
 from autoconv.ops.program_errors import as_program_error
 from autoconv.ops.rules import is_known_to_broadcast
@@ -41,7 +40,8 @@ from autoconv.runtime.arrays.assigned_values import (
     refuse_warned_conversion,
 )
 from autoconv.runtime.arrays.complex_parts import record_complex_use
-from autoconv.runtime.arrays.indices import selects_copy
+from autoconv.runtime.arrays.indices import check_static_entries, selects_copy
+from autoconv.runtime.arrays.memory_order import indexed_sample, kept_order
 from autoconv.runtime.arrays.read_only import is_read_only, refuse_write_beside_overlapping_views
 from autoconv.runtime.arrays.views import TRANSPOSED, ViewSource
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
@@ -84,15 +84,17 @@ class SymbolicArray(TensorMethods):
 
     def __autoconv_binary__(self, op: str, operands: Sequence[Any]) -> Any:
         """Apply a binary operator; the result is a new array."""
-        check_broadcast(op, operands)
-        result = binary_dispatch.elementwise(op, *operands)
+        elements = list(map(load_elements, operands))
+        check_broadcast(op, elements)
+        result = binary_dispatch.elementwise(op, *elements)
         name = _REFLECTED_METHOD_OF_OP.get(op) if result is NotImplemented else None
-        if name is not None and not any(has_method(operand, name) for operand in _foreign_operands(operands)):
-            _refuse_foreign_operands(operands)
-        return result if result is NotImplemented else wrap_new_arrays(result)
+        if name is not None and not any(has_method(operand, name) for operand in _foreign_operands(elements)):
+            _refuse_foreign_operands(elements)
+        return result if result is NotImplemented else wrap_new_arrays(result, like=() if op == "matmul" else operands)
 
-    def __array_ufunc__(self, function: Callable[..., Any], method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return wrap_new_arrays(getattr(function, method)(*map(load_elements, inputs), **kwargs))
+    def __array_ufunc__(self, function: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        like = inputs if method == "__call__" and function.signature is None else ()
+        return wrap_new_arrays(getattr(function, method)(*map(load_elements, inputs), **kwargs), like=like)
 
     def __array_function__(
         self, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -213,7 +215,8 @@ class SymbolicArray(TensorMethods):
     def __getitem__(self, index: object) -> Any:
         spec, operands = self._parse_index(index)
         if not is_basic(spec):
-            return wrap_new_arrays(binary_dispatch.item_at(self.load(), _load_indices(index), spec, operands))
+            result = binary_dispatch.item_at(self.load(), _load_indices(index), spec, operands)
+            return wrap_new_arrays(result, like=(indexed_sample(self, spec, operands),))
         view = self._view(spec, operands)
         if len(spec) == self.ndim and has_only_kinds(spec, At):  # a single element
             return view.load()
@@ -253,20 +256,10 @@ class SymbolicArray(TensorMethods):
 
     def _view(self, spec: Spec, operands: Sequence[Any]) -> SymbolicArray:
         if is_basic(spec):
-            self._check_static_entries(spec)
+            check_static_entries(spec, self.known_shape)
         values = [elements_value(operand) for operand in operands]
         node = record_array_op("array_view", [self.value_in_graph, *values], spec=spec)
         return SymbolicArray(node.results[0], ViewSource(self, spec, tuple(values)))
-
-    def _check_static_entries(self, spec: Spec) -> None:
-        for entry, axis in basic_entries(self.ndim, spec):
-            if isinstance(entry, At) and entry.index != INPUT:
-                size = self.known_shape[axis]
-                if size is not None and not -size <= entry.index < size:
-                    message = f"index {entry.index} is out of bounds for axis {axis} with size {size}"
-                    raise as_program_error(IndexError(message))
-            if isinstance(entry, Slice) and entry.step == 0:
-                raise as_program_error(ValueError("slice step cannot be zero"))
 
     def _is_source_of(self, view: ViewSource, spec: Spec, operands: Sequence[Any]) -> bool:
         """Return whether a view was taken of this array, by this index."""
@@ -298,16 +291,16 @@ class SymbolicArray(TensorMethods):
         return self
 
     def __neg__(self) -> Any:
-        return wrap_new_arrays(dispatch.apply("negative", self.load()))
+        return wrap_new_arrays(dispatch.apply("negative", self.load()), like=(self,))
 
     def __pos__(self) -> Any:
-        return wrap_new_arrays(+self.load())
+        return wrap_new_arrays(+self.load(), like=(self,))
 
     def __abs__(self) -> Any:
-        return wrap_new_arrays(dispatch.apply("abs", self.load()))
+        return wrap_new_arrays(dispatch.apply("abs", self.load()), like=(self,))
 
     def __invert__(self) -> Any:
-        return wrap_new_arrays(dispatch.apply("invert", self.load()))
+        return wrap_new_arrays(dispatch.apply("invert", self.load()), like=(self,))
 
     def __round__(self, digits: int | None = None) -> Any:
         raise as_program_error(TypeError("type numpy.ndarray doesn't define __round__ method"))
@@ -378,15 +371,16 @@ def _refuse_foreign_operands(operands: Sequence[Any]) -> NoReturn:
     _refuse(f"computed with {class_names or 'text'}, which NumPy converts to an array")  # text has no operators
 
 
-def wrap_new_arrays(value: Any, wrap_scalars: bool = False) -> Any:
+def wrap_new_arrays(value: Any, wrap_scalars: bool = False, like: Sequence[Any] = ()) -> Any:
     """Wrap computed tensors with dimensions as new arrays, inside tuples and lists too.
 
     Results without dimensions stay NumPy scalars, unless `wrap_scalars`. What is being differentiated stays a tensor.
+    The arrays lie in memory as an elementwise result of the operands `like` does, without any in C order.
     """
     if type(value) in (tuple, list):
-        return type(value)(wrap_new_arrays(item, wrap_scalars) for item in value)
+        return type(value)(wrap_new_arrays(item, wrap_scalars, like) for item in value)
     if isinstance(value, tuple) and hasattr(value, "_make"):  # such as the factors of a decomposition
-        return value._make(wrap_new_arrays(item, wrap_scalars) for item in value)
+        return value._make(wrap_new_arrays(item, wrap_scalars, like) for item in value)
     is_tensor_of_numpy = isinstance(value, Tensor) and not value.type.weak
     if not is_tensor_of_numpy or (value.type.shape == () and not wrap_scalars):
         return value
@@ -396,4 +390,10 @@ def wrap_new_arrays(value: Any, wrap_scalars: bool = False) -> Any:
     if value.type.shape is None:
         raise StagingError("how many dimensions an array has is known only at run time", current_place())
     attributes = {"read_only": True} if is_read_only(elements_value(value), region.trace) else {}
-    return SymbolicArray(record_array_op("array_of", [elements_value(value)], **attributes).results[0])
+    order = kept_order(like)
+    if order is None or len(order) != len(value.type.shape):
+        return SymbolicArray(record_array_op("array_of", [elements_value(value)], **attributes).results[0])
+    rows = elements_value(dispatch.apply("transpose", value, perm=order))
+    array = record_array_op("array_of", [rows], **attributes).results[0]
+    inverse = tuple(sorted(range(len(order)), key=order.__getitem__))
+    return SymbolicArray(record_array_op("array_transpose", [array], perm=inverse).results[0])

@@ -41,8 +41,7 @@ def binary(op_name: str, x: object, y: object) -> Any:
         return _repeat(x, y)
     apply_binary = getattr(type(x), "__autoconv_binary__", None) or getattr(type(y), "__autoconv_binary__", None)
     if apply_binary is not None:  # of SymbolicArray, an array in memory: the result is a new array
-        operands = [as_tensor(value) if hasattr(type(value), "__autoconv_binary__") else value for value in (x, y)]
-        return apply_binary(x if hasattr(type(x), "__autoconv_binary__") else y, op_name, operands)
+        return apply_binary(x if hasattr(type(x), "__autoconv_binary__") else y, op_name, (x, y))
     return elementwise(op_name, x, _adapt_to_python_complex(op_name, x, y))
 
 
