@@ -49,7 +49,7 @@ def at(ufunc: Any, array: Any, indices: Any, *values: Any) -> None:
         spec, operands = parse_index(indices, is_tensor)
         amount = cast(tensor(values[0], None if is_weak(values[0]) else dtypes[1]), x.dtype)
         amount = apply("negative", amount) if ufunc is np.subtract else amount
-        write_into(array, apply("add_at_item", x, amount, *operands, spec=spec))
+        write_into(array, apply("add_at_item", x, amount, *operands, spec=spec, may_fail=True))
         return
     if ufunc in _SCATTER_OPS and _is_row_of_positions(x, indices, values[0], dtypes):
         write_into(array, _replace_by_extremes(_SCATTER_OPS[ufunc], x, indices, tensor(values[0], dtypes[1])))

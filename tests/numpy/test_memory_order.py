@@ -9,17 +9,18 @@ import autoconv
 
 OPERANDS = ("m.T", "q.transpose(2, 0, 1)", "m[::-1].T", "m.T[:, ::2]", "q.T[0]", "m.T[:, :1]")
 RESULTS = (
-    "a * 2", "-a", "abs(a)", "a + a", "a + b", "a > 1", "a ** 2", "a + a[:1]", "a + 1j", "np.conj(a)", "np.maximum(a, 1)",
-    "a.astype(np.float32)", "a.astype(int, 'C')", "a.copy()", "a.copy('K')", "a.round()", "a.round(1)", "a.clip(0, 3)",
-    "a.cumsum(0)", "np.square(a)", "np.where(a > 1, a, b)", "np.sort(a, axis=0)", "np.cumsum(a, axis=-1)",
-    "np.nan_to_num(a)", "np.round(a)", "np.round(a, 1)", "np.clip(a, 0, 2)", "np.roll(a, 1, axis=0)", "np.i0(a)",
-    "np.diff(a, axis=0)", "np.gradient(a)[0]", "np.unwrap(a)", "np.partition(a, 1, axis=0)", "np.array(a)",
-    "np.array(a, order='C')", "np.copy(a)", "np.ascontiguousarray(a)", "np.concatenate([a, a])", "np.stack([a, b], -1)",
-    "np.concatenate([a, b, a], 1)", "np.vstack([a, a])", "np.hstack([a, a])", "np.dstack([a, a])", "np.block([[a, a]])",
-    "np.append(a, a, axis=0)", "np.append(a, a)", "np.pad(a, 1)", "np.delete(a, 0, axis=0)", "np.triu(a)",
-    "np.zeros_like(a)", "np.full_like(a, 2)", "np.divmod(a, 2)[1]", "np.take(a, [0, 1], axis=0)", "np.tile(a, 2)",
-    "a[[0, 1]]", "a[..., [0, 1]]", "a[:, [0, 0]]", "q[:, [0, 1]]", "q[0, :, [0, 1]]", "q[:, m[:4, 0] > 1]",
-    "m[:, [0, 1]]", "a @ a.swapaxes(-1, -2)", "a.take([0], axis=0)", "np.fft.fft(a, axis=0)",
+    "a * 2", "-a", "abs(a)", "a + a", "a + b", "a > 1", "a ** 2", "a + a[:1]", "a + 1j", "np.conj(a)",
+    "np.maximum(a, 1)", "a.astype(np.float32)", "a.astype(int, 'C')", "a.copy()", "a.copy('K')", "a.round()",
+    "a.round(1)", "a.clip(0, 3)", "a.cumsum(0)", "np.square(a)", "np.where(a > 1, a, b)", "np.sort(a, axis=0)",
+    "np.cumsum(a, axis=-1)", "np.nan_to_num(a)", "np.round(a)", "np.round(a, 1)", "np.clip(a, 0, 2)",
+    "np.roll(a, 1, axis=0)", "np.roll(a, 1)", "np.i0(a)", "np.diff(a, axis=0)", "np.gradient(a)[0]", "np.unwrap(a)",
+    "np.partition(a, 1, axis=0)", "np.array(a)", "np.array(a, order='C')", "np.copy(a)", "np.ascontiguousarray(a)",
+    "np.concatenate([a, a])", "np.stack([a, b], -1)", "np.concatenate([a, b, a], 1)", "np.vstack([a, a])",
+    "np.hstack([a, a])", "np.dstack([a, a])", "np.block([[a, a]])", "np.append(a, a, axis=0)", "np.append(a, a)",
+    "np.pad(a, 1)", "np.delete(a, 0, axis=0)", "np.triu(a)", "np.zeros_like(a)", "np.full_like(a, 2)",
+    "np.divmod(a, 2)[1]", "np.take(a, [0, 1], axis=0)", "np.tile(a, 2)", "a[[0, 1]]", "a[..., [0, 1]]",
+    "a[:, [0, 0]]", "q[:, [0, 1]]", "q[0, :, [0, 1]]", "q[:, m[:4, 0] > 1]", "m[:, [0, 1]]", "a @ a.swapaxes(-1, -2)",
+    "a.take([0], axis=0)", "np.fft.fft(a, axis=0)",
 )  # fmt: skip
 
 

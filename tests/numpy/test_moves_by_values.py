@@ -39,6 +39,11 @@ def test_shifts_are_values(shape):
         assert "by kernels" not in compiled.explain()
 
 
+@pytest.mark.parametrize("shift", [-(2**63), 2**63 - 1, 1 - 2**63])
+def test_shifts_at_the_limits_of_integers(shift):
+    check_agreement(lambda x, n: (np.roll(x, n), np.roll(x, (n, n), axis=(0, 1))), np.arange(15.0).reshape(3, 5), shift)
+
+
 def test_complex_numbers_and_other_dtypes_shift():
     for dtype in (complex, np.uint8, bool, np.float32):
         check_agreement(lambda x, n: (np.roll(x, n), np.roll(x * x, n) + x), np.arange(6).astype(dtype), -4)

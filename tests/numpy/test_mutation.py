@@ -49,6 +49,20 @@ def test_a_refused_method_of_a_ufunc_is_named_as_it_is_written():
     assert "numpy.add.at is given" in count.explain()
 
 
+def test_errors_of_at_are_caught():
+    def f(x, place):
+        copy = x * 1
+        try:
+            np.add.at(copy, [place], 1)
+            np.add.at(x, [place], 1)
+        except IndexError:
+            return (np.array(-1),)
+        return (np.array(2),)
+
+    for place in (1, 4, -5):
+        check(f, X, place)
+
+
 def test_extremes_at():
     def f(x, places, values):
         highest = np.full(len(x), -np.inf)

@@ -100,3 +100,40 @@ def test_explain_names_the_class():
     compiled = ac.compile(FUNCTIONS_OF_GLOBALS[0])
     compiled(1.0)
     assert "Counting defines __getattribute__" in compiled.explain()
+
+
+class Meta(type):
+    calls: list[str] = []  # noqa: RUF012 - the program's list
+
+    def __eq__(cls, other):
+        Meta.calls.append("eq")
+        return True
+
+    def __hash__(cls):
+        Meta.calls.append("hash")
+        return 1
+
+
+class First(metaclass=Meta):
+    value = 2
+
+
+class Second(metaclass=Meta):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [(lambda x, *_: (First == Second) + x, ()), (lambda x, one: one.value * x, (First(),)),
+     (lambda x, one: (type(one) in [int, Second]) + x, (First(),)), (lambda x, *_: len({First: 1, Second: x}), ()),
+     (lambda x, one: one == First, (Second,))],
+)  # fmt: skip
+def test_classes_are_compared_as_often_as_in_plain_python(function, arguments):
+    compiled = ac.compile(function)
+    Meta.calls.clear()
+    expected = function(np.float64(3.0), *arguments)
+    expected_calls = Meta.calls.copy()
+    for _ in range(3):
+        Meta.calls.clear()
+        assert compiled(np.float64(3.0), *arguments) == expected
+        assert Meta.calls == expected_calls

@@ -1,5 +1,6 @@
 """Operators and properties of the user's own classes under `compile` are part of the graph and run on every call."""
 
+import numpy
 import pytest
 
 import autoconv as ac
@@ -196,3 +197,29 @@ def test_a_generator_for_iter_is_part_of_the_graph():
         return found
 
     check_calls(program, (1,), (-1,), (3,))
+
+
+class Ends:
+    def __init__(self, count):
+        self.count = count
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.count > 0:
+            raise StopIteration
+        raise ValueError("no count")
+
+
+def test_an_iterator_that_only_raises_may_end():
+    def total(x):
+        result = 0
+        for item in Ends(x.sum()):
+            result += item
+        return result
+
+    compiled = ac.compile(total)
+    assert compiled(numpy.arange(3)) == 0
+    with pytest.raises(ValueError, match="no count"):
+        compiled(-numpy.arange(3))

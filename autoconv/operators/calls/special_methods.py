@@ -137,17 +137,19 @@ def _run_watched(run: Callable[[], Any], result_error: type[Exception] | None) -
     region = current_region()
     assert region is not None
     start = region.graph.mark()
-    result, signal = None, None
+    result: Any = None
+    signal: BaseException | None = None
     try:
         result = run()
-    except Suspended as error:  # the graph raises, within a `try`: no exception tells Python
+    except (Suspended, Exception) as error:  # Suspended: the graph raises, within a `try`: no exception tells Python
         signal = error
     nodes = region.graph.nodes_since(start) if result_error is not None else ()
     may_raise = any(_may_raise(node, result_error) for node in nodes)
     if signal is not None:
         if not may_raise:
             raise signal
-        signal.mark_caught()
+        if isinstance(signal, Suspended):
+            signal.mark_caught()
     return result, may_raise
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, NoReturn
 
 import numpy as np
@@ -30,7 +29,7 @@ from autoconv.runtime.arrays.assigned_values import (
     stack_items,
 )
 from autoconv.runtime.arrays.members import array_member
-from autoconv.runtime.arrays.memory_order import is_in_fortran_order, kept_order, sample_of
+from autoconv.runtime.arrays.memory_order import kept_order, order_operands
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, wrap_new_arrays
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.recording.numpy_protocol import (
@@ -95,31 +94,7 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     )  # fmt: skip
     if type(result) is SymbolicArray:
         return result
-    return wrap_new_arrays(result, gives_array(function, args, kwargs), _order_operands(function, args, kwargs))
-
-
-def _order_operands(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
-    """Return the arrays whose elementwise result lies in memory as the result of the function does; () for C order."""
-    if options.get("order", "K") != "K":
-        return ()
-    if function in _JOINING_FUNCTIONS:
-        with suppress(ValueError):  # samples of unknown sizes do not fit together
-            if function is np.append:
-                return (np.append(*map(sample_of, args[:2]), *args[2:], **options),)
-            return (function(_samples(args[0], is_block=function is np.block), *args[1:], **options),)
-    if function in (np.triu, np.tril):
-        return np.ones((2, 2)), args[0]
-    if function in _FORTRAN_KEEPING_FUNCTIONS or (function in (np.round, np.around) and (*args[1:], *options.values())):
-        return args[:1] if is_in_fortran_order(args[0]) else ()
-    is_elementwise = isinstance(function, np.ufunc) and function.signature is None
-    return args if is_elementwise or function in _ORDER_KEEPING_FUNCTIONS else ()
-
-
-def _samples(parts: Any, is_block: bool) -> Any:
-    """Return samples of the arrays to join, which for `np.block` are in nested lists."""
-    if not isinstance(parts, (list, tuple)):
-        return sample_of(parts)
-    return [_samples(part, is_block) if is_block else sample_of(part) for part in parts]
+    return wrap_new_arrays(result, gives_array(function, args, kwargs), order_operands(function, args, kwargs))
 
 
 def _call_on_elements(compute: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
@@ -358,15 +333,6 @@ _CREATORS: dict[Any, Callable[..., Any]] = {
     np.identity: _make_constant_creator(np.identity), np.linspace: _make_constant_creator(np.linspace),
 }  # fmt: skip
 
-# Functions, apart from elementwise ones, whose results lie in memory as those of elementwise functions do.
-_ORDER_KEEPING_FUNCTIONS = frozenset({
-    np.where, np.sort, np.partition, np.cumsum, np.cumprod, np.nancumsum, np.nancumprod, np.nan_to_num, np.i0,
-    np.round, np.around, np.clip, np.roll, np.gradient, np.unwrap, np.fix, np.sinc, np.angle, np.fft.fft, np.fft.ifft,
-})  # fmt: skip
-_FORTRAN_KEEPING_FUNCTIONS = frozenset({np.pad, np.insert, np.delete})
-_JOINING_FUNCTIONS = frozenset({
-    np.append, np.block, np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack,
-})  # fmt: skip
 # Functions whose results may share memory with their first argument.
 _MEMORY_SHARING_FUNCTIONS = frozenset(
     {*VIEW_BY_FUNCTION, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray}

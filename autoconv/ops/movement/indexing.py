@@ -171,8 +171,11 @@ def _set_item(x: Any, value: Any, *operands: Any, spec: Spec) -> Any:
     return result
 
 
-def _add_at_item(x: Any, value: Any, *operands: Any, spec: Spec) -> Any:
-    """Return a copy of x with the value added at the index, several times for positions that an array repeats."""
+def _add_at_item(x: Any, value: Any, *operands: Any, spec: Spec, may_fail: bool = False) -> Any:
+    """Return a copy of x with the value added at the index, several times for positions that an array repeats.
+
+    Without `may_fail` the index is that of a `get_item` whose gradient this is, so that it is known to be valid.
+    """
     result = np.array(x)
     index = numpy_index(result.shape, operands, spec)
     value = _broadcast_to_item(value, result, index)
@@ -307,7 +310,9 @@ def _is_written_last(b: Builder, x: Any, item: Any, operands: Any, spec: Spec) -
     return b.equal(b.get_item(last_writers, *operands, spec=spec), update_numbers)
 
 
-def _add_at_item_type(x: TensorType, value: TensorType, *operands: TensorType, spec: Spec) -> TensorType:
+def _add_at_item_type(
+    x: TensorType, value: TensorType, *operands: TensorType, spec: Spec, may_fail: bool = False
+) -> TensorType:
     if value.dtype is not x.dtype:
         raise TypeError(f"add_at_item: the tensor is {x.dtype.name}, the value {value.dtype.name}")
     return _set_item_type(x, value, *operands, spec=spec)
@@ -355,6 +360,9 @@ set_item = define(
 )  # fmt: skip
 add_at_item = define(
     name="add_at_item", graphdef="TensorStridedSliceAdd", result=_add_at_item_type, kernel=_add_at_item,
+    effects=lambda types, attributes: (
+        _update_effects(types, attributes) if attributes.get("may_fail") else Effects.PURE
+    ),
     gradient=_add_at_item_gradient,
     samples=(
         sample(_X, np.array([1.5, 2.5, 3.5]), spec=(At(1), Slice(), At(0))),

@@ -96,7 +96,8 @@ def _roll(x: Any, run_time_shifts: Any = None, *, shift: Any = None, axis: Any) 
 def _roll_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     axis = attributes["axis"]
     if len(inputs) > 1:
-        return b.roll(cotangents[0], b.negative(inputs[1]), axis=axis), None
+        # -s is ~s + 1, which overflows for no s.
+        return b.roll(b.roll(cotangents[0], b.invert(inputs[1]), axis=axis), shift=(1,) * len(axis), axis=axis), None
     return (b.roll(cotangents[0], shift=tuple(-amount for amount in attributes["shift"]), axis=axis),)
 
 

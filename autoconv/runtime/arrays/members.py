@@ -18,7 +18,7 @@ from autoconv.ops.python.undo_log import ARRAY_MUTATORS
 from autoconv.runtime.arrays import complex_parts, symbolic_arrays
 from autoconv.runtime.arrays.array_creation import record_strided_views
 from autoconv.runtime.arrays.flat_elements import FlatElements
-from autoconv.runtime.arrays.memory_order import is_in_fortran_order, kept_order
+from autoconv.runtime.arrays.memory_order import kept_order, order_operands
 from autoconv.runtime.arrays.methods import attribute_of
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, load_elements, wrap_new_arrays
 from autoconv.runtime.arrays.views import TRANSPOSED, ViewSource
@@ -31,7 +31,6 @@ from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 _VIEW_METHODS = frozenset({"transpose", "reshape", "ravel", "squeeze", "swapaxes"})
-_METHODS_KEEPING_ORDER = frozenset({"round", "clip", "conj", "conjugate", "cumsum", "cumprod"})
 _METHODS_ALWAYS_VIEWS = frozenset({"transpose", "squeeze", "swapaxes"})
 
 
@@ -73,9 +72,7 @@ def _attribute_of_elements(array: SymbolicArray, name: str) -> Any:
 
 def _call_on_elements(array: SymbolicArray, name: str, /, *args: Any, **kwargs: Any) -> Any:
     """Call a method on the elements that the array has at the call, which may be later than the read of the method."""
-    is_fortran_only = name == "round" and (args or kwargs)
-    keeps_order = is_in_fortran_order(array) if is_fortran_only else name in _METHODS_KEEPING_ORDER
-    like = (array,) if keeps_order else ()
+    like = order_operands(getattr(np, name, None), (array, *args), kwargs)
     return wrap_new_arrays(_attribute_of_elements(array, name)(*map(load_elements, args), **kwargs), like=like)
 
 

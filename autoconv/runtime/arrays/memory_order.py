@@ -37,12 +37,22 @@ def kept_order(operands: Sequence[Any]) -> tuple[int, ...] | None:
     return order if axes_with_sizes != sorted(axes_with_sizes) else None
 
 
-def sample_of(operand: Any) -> np.ndarray:
-    """Return a sample of an array, or of another operand: a number, a tensor, or nested lists."""
-    if isinstance(operand, (list, tuple)):
-        return np.stack([sample_of(item) for item in operand[:2]]) if operand else np.empty(0, np.int8)
-    shape = getattr(getattr(operand, "type", operand), "shape", ())
-    return _make_sample(_layout(operand) or (shape, tuple(range(len(shape), 0, -1))))
+def order_operands(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the arrays whose elementwise result lies in memory as the result of the function does; () for C order."""
+    is_rolled_in_one_row = function is np.roll and len(args) < 3 and options.get("axis") is None
+    if options.get("order", "K") != "K" or is_rolled_in_one_row:
+        return ()
+    if function in _JOINING_FUNCTIONS:
+        with suppress(ValueError):  # samples of unknown sizes do not fit together
+            if function is np.append:
+                return (np.append(*map(_sample_of, args[:2]), *args[2:], **options),)
+            return (function(_samples(args[0], is_block=function is np.block), *args[1:], **options),)
+    if function in (np.triu, np.tril):
+        return np.ones((2, 2)), args[0]
+    if function in _FORTRAN_KEEPING_FUNCTIONS or (function in (np.round, np.around) and (*args[1:], *options.values())):
+        return args[:1] if _is_in_fortran_order(args[0]) else ()
+    is_elementwise = isinstance(function, np.ufunc) and function.signature is None
+    return args if is_elementwise or function in _ORDER_KEEPING_FUNCTIONS else ()
 
 
 def indexed_sample(array: Any, spec: Spec, operands: Sequence[Any]) -> np.ndarray:
@@ -54,17 +64,32 @@ def indexed_sample(array: Any, spec: Spec, operands: Sequence[Any]) -> np.ndarra
     index: list[Any] = []
     for entry in spec:
         if isinstance(entry, (Gather, Mask)):
-            operand = sample_of(next(remaining_operands))
+            operand = _sample_of(next(remaining_operands))
             index.append(np.full(operand.shape, isinstance(entry, Mask), bool if isinstance(entry, Mask) else int))
         else:
             index.append({At: 0, NewAxis: None, Rest: ...}.get(type(entry), slice(None)))
             remaining_operands = islice(remaining_operands, entry.operand_count, None)
     with suppress(IndexError):
-        return sample_of(array)[tuple(index)]  # type: ignore[no-any-return]
+        return _sample_of(array)[tuple(index)]  # type: ignore[no-any-return]
     return np.empty(0, np.int8)
 
 
-def is_in_fortran_order(operand: Any) -> bool:
+def _samples(parts: Any, is_block: bool) -> Any:
+    """Return samples of the arrays to join, which for `np.block` are in nested lists."""
+    if not isinstance(parts, (list, tuple)):
+        return _sample_of(parts)
+    return [_samples(part, is_block) if is_block else _sample_of(part) for part in parts]
+
+
+def _sample_of(operand: Any) -> np.ndarray:
+    """Return a sample of an array, or of another operand: a number, a tensor, or nested lists."""
+    if isinstance(operand, (list, tuple)):
+        return np.stack([_sample_of(item) for item in operand[:2]]) if operand else np.empty(0, np.int8)
+    shape = getattr(getattr(operand, "type", operand), "shape", ())
+    return _make_sample(_layout(operand) or (shape, tuple(range(len(shape), 0, -1))))
+
+
+def _is_in_fortran_order(operand: Any) -> bool:
     """Return whether an array of the graph is known to lie in Fortran order only."""
     layout = None if isinstance(operand, np.ndarray) else _layout(operand)
     return layout is not None and None not in layout[0] and (
@@ -89,3 +114,14 @@ def _make_sample(layout: Layout) -> np.ndarray:
     ranks = {stride: rank for rank, stride in enumerate(sorted({0, *strides}))}
     shape = [1 if size == 1 else 2 for size in layout[0]]
     return np.ndarray(shape, np.int8, bytes(sum(ranks.values()) * len(shape) + 1), 0, [ranks[x] for x in strides])
+
+
+# Functions, apart from elementwise ones, whose results lie in memory as those of elementwise functions do.
+_ORDER_KEEPING_FUNCTIONS = frozenset({
+    np.where, np.sort, np.partition, np.cumsum, np.cumprod, np.nancumsum, np.nancumprod, np.nan_to_num, np.i0,
+    np.round, np.around, np.clip, np.roll, np.gradient, np.unwrap, np.fix, np.sinc, np.angle, np.fft.fft, np.fft.ifft,
+})  # fmt: skip
+_FORTRAN_KEEPING_FUNCTIONS = frozenset({np.pad, np.insert, np.delete})
+_JOINING_FUNCTIONS = frozenset({
+    np.append, np.block, np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack,
+})  # fmt: skip

@@ -1,7 +1,8 @@
-"""Objects whose class runs code of the program on each read of an attribute, `isinstance` included.
+"""Objects that run code of the program when they are examined.
 
-An examination of such an object would run that code. These objects are therefore found by `type` and by the slots of
-Python's own classes alone, which read no attribute.
+Their class does so on each read of an attribute, `isinstance` included. Or the class is compared or hashed by code of
+the program, that of a metaclass, wherever classes are compared or are keys of a dict. These objects are therefore found
+by `type` and by the slots of Python's own classes alone, which read no attribute.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ MAX_EXAMINED = 10_000  # the number of objects after which a search ends
 
 
 def hooked_class(values: Iterable[Any], limit: int = MAX_EXAMINED) -> type | None:
-    """Return the class of the first object whose attribute reads run code of the program; None if there is none.
+    """Return the class of the first object whose examination runs code of the program; None if there is none.
 
     The search starts at `values`, enters containers, objects, bound methods and partial functions, and ends after
     `limit` objects.
@@ -28,7 +29,7 @@ def hooked_class(values: Iterable[Any], limit: int = MAX_EXAMINED) -> type | Non
     while worklist:
         for value in worklist.pop():
             class_ = type(value)
-            if class_ in ATOMS or id(value) in visited_ids:
+            if id(value) in visited_ids or (not has_compared_class(class_) and class_ in ATOMS):
                 continue
             if hooks_attributes(class_):
                 return class_
@@ -40,13 +41,27 @@ def hooked_class(values: Iterable[Any], limit: int = MAX_EXAMINED) -> type | Non
 
 
 def hooks_attributes(class_: type) -> bool:
-    """Return whether a `__getattribute__` written in Python reads the attributes of the objects of this class."""
+    """Return whether code of the program reads attributes of the objects of this class, or compares their class."""
+    if has_compared_class(class_):
+        return True
     result = _HAS_HOOK.get(class_)
     if result is None:
         bases = type.__getattribute__(class_, "__mro__")
         hooks = (type.__getattribute__(base, "__dict__").get("__getattribute__") for base in bases)
         result = _HAS_HOOK[class_] = any(type(hook) is types.FunctionType for hook in hooks)
     return result
+
+
+def has_compared_class(class_: type) -> bool:
+    """Return whether objects of the class are classes, or have a class, that Python code compares or hashes."""
+    if type(class_) is type and (class_ is type or not issubclass(class_, type)):
+        return False
+    metaclasses = [metaclass for metaclass in (class_, type(class_)) if issubclass(metaclass, type)]
+    return any(
+        type(type.__getattribute__(base, "__dict__").get(name)) is types.FunctionType
+        for metaclass in metaclasses for base in type.__getattribute__(metaclass, "__mro__")
+        for name in ("__eq__", "__hash__")
+    )  # fmt: skip
 
 
 _HAS_HOOK: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()

@@ -102,9 +102,9 @@ def _roll(b: GraphBuilder, inputs: list[Value], attributes: Mapping[str, Any]) -
     """Gather each element from the position that is `shift` before its own; position -1 is the last one."""
     x, shifts = inputs[0], b.reshape(b.cast(inputs[1], dtype=int64), shape=(-1,))
     for i, axis in enumerate(attributes["axis"]):
-        size = b.dimension(x, axis=axis, dtype=int64)
-        shift = b.gather(shifts, _number(b, i), axis=0, batch_dims=0)
-        positions = b.modulo(b.subtract(_count_up(b, size), shift), b.maximum(size, _number(b, 1)))
+        size = b.maximum(b.dimension(x, axis=axis, dtype=int64), _number(b, 1))
+        shift = b.modulo(b.gather(shifts, _number(b, i), axis=0, batch_dims=0), size)
+        positions = b.modulo(b.subtract(_count_up(b, b.dimension(x, axis=axis, dtype=int64)), shift), size)
         x = b.gather(x, positions, axis=axis, batch_dims=0)
     return x
 

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.operators.calls.call import is_user_code
-from autoconv.runtime.support.attribute_hooks import hooks_attributes
+from autoconv.runtime.support.attribute_hooks import has_compared_class, hooks_attributes
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.structure import raw_items
 
@@ -214,6 +214,8 @@ class AttributeReads:
 
     def _visit(self, value: Any) -> None:
         """Add the functions and classes whose code may run if the value is used."""
+        if has_compared_class(type(value)):
+            return
         if hooks_attributes(type(value)):  # only the class is examined: the value would run code of the program
             self._visit_class(type(value))
         elif isinstance(value, types.FunctionType) and is_user_code(value):

@@ -1,6 +1,7 @@
 """Refusal of hooked objects: those that run code of the program whenever they are examined.
 
-Their classes define `__getattribute__` (see `support/attribute_hooks.py`), which a guard would call.
+Their classes define `__getattribute__`, or the metaclass of these `__eq__` or `__hash__` (see
+`support/attribute_hooks.py`), which a guard would call.
 So a call that involves such an object runs plain, without any access to the object.
 """
 
@@ -11,7 +12,7 @@ import types
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from autoconv.runtime.support.attribute_hooks import MAX_EXAMINED, hooked_class
+from autoconv.runtime.support.attribute_hooks import MAX_EXAMINED, has_compared_class, hooked_class
 from autoconv.tracing.guards.attribute_reads import names_in_code
 from autoconv.tracing.guards.trace_restrictions import RunPlain
 
@@ -26,6 +27,9 @@ def refuse_hooked_names(function: types.FunctionType) -> None:
 def refuse_hooked_objects(values: Iterable[Any], limit: int = MAX_EXAMINED) -> None:
     """Raise RunPlain if a hooked object is among the first `limit` objects that are reachable from the values."""
     cls = hooked_class(values, limit)
+    if cls is not None and has_compared_class(cls):
+        metaclass = cls if issubclass(cls, type) else type(cls)
+        raise RunPlain(f"{metaclass.__name__} is a metaclass whose __eq__ or __hash__ compare classes")
     if cls is not None:
         raise RunPlain(f"{cls.__name__} defines __getattribute__, which Python calls whenever its objects are examined")
 

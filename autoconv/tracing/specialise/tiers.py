@@ -20,6 +20,7 @@ import numpy as np
 
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.types import TensorType
+from autoconv.runtime.support.attribute_hooks import has_compared_class
 from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.tracing.key.bounded_dict import BoundedDict
 from autoconv.tracing.specialise.plain_presumption import SHORT_CALL_SECONDS, PlainPresumption
@@ -263,6 +264,8 @@ def _kind(value: Any) -> Any:
         return int, value.bit_length() >> 2
     if issubclass(type_, np.ndarray):  # `isinstance` reads `__class__`, which may run code of the program
         return type_, value.ndim, value.size.bit_length() >> 1
+    if has_compared_class(type_):  # the class is no key
+        return object
     if type_ in _SIZED_TYPES:
         return type_, len(value).bit_length() >> 1
     return type_
@@ -278,7 +281,7 @@ def _exact_kind(value: Any) -> Any:
     type_ = type(value)
     if issubclass(type_, np.ndarray):
         return type_, value.dtype, value.shape
-    return (type_, len(value)) if type_ in _SIZED_TYPES else _kind(value)
+    return (type_, len(value)) if not has_compared_class(type_) and type_ in _SIZED_TYPES else _kind(value)
 
 
 def kind_text(kind: Any) -> str:

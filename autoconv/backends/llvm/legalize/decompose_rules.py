@@ -114,9 +114,9 @@ def _roll(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         return None
     shifts = reshape(b, b.cast(operands[0], dtype=int64), (len(axes),))
     for i, axis in enumerate(axes):
-        positions, size = np.arange(shape[axis]), np.int64(shape[axis])
-        shift = b.get_item(shifts, spec=(At(i),))
-        sources = b.modulo(b.subtract(b.constant(value=positions), shift), b.constant(value=size))
+        positions, size = b.constant(value=np.arange(shape[axis])), b.constant(value=np.int64(shape[axis]))
+        shift = b.modulo(b.get_item(shifts, spec=(At(i),)), size)  # the difference below cannot overflow
+        sources = b.modulo(b.subtract(positions, shift), size)
         x = b.gather(x, sources, axis=axis, batch_dims=0)
     return x
 
