@@ -29,7 +29,10 @@ def refuse_hooked_objects(values: Iterable[Any], limit: int = MAX_EXAMINED) -> N
     cls = hooked_class(values, limit)
     if cls is not None and has_compared_class(cls):
         metaclass = cls if issubclass(cls, type) else type(cls)
-        raise RunPlain(f"{metaclass.__name__} is a metaclass whose __eq__ or __hash__ compare classes")
+        raise RunPlain(
+            f"{metaclass.__name__} is a metaclass with __eq__ or __hash__, which Python calls whenever its classes are "
+            "examined"
+        )
     if cls is not None:
         raise RunPlain(f"{cls.__name__} defines __getattribute__, which Python calls whenever its objects are examined")
 
