@@ -10,7 +10,7 @@ from autoconv.api.matrices.factor_solutions import (
     lu_solve,
 )
 from autoconv.api.matrices.factors import eig, eigvals, lu, matrix_rank, normalize
-from autoconv.api.matrices.functions import expm, logm, sqrtm
+from autoconv.api.matrices.functions import expm, logm, lstsq, sqrtm
 from autoconv.api.matrices.linalg import (
     adjoint,
     band_part,
@@ -23,7 +23,6 @@ from autoconv.api.matrices.linalg import (
     einsum,
     inv,
     logdet,
-    lstsq,
     matmul,
     matrix_transpose,
     matvec,

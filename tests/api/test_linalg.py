@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.api.matrices import bands, linalg
+from autoconv.api.matrices import bands, functions, linalg
 from autoconv.api.signals import fourier as signal
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import float32, float64
@@ -62,8 +62,8 @@ def assert_close(found: Any, expected: Any) -> None:
         (linalg.solve, (A, B), np.linalg.solve(A, B)),
         (lambda a, b: linalg.triangular_solve(a, b), (A, B), np.linalg.solve(np.tril(A), B)),
         (lambda a, b: linalg.cholesky_solve(linalg.cholesky(a), b), (S, B), np.linalg.solve(S, B)),
-        (linalg.lstsq, (B, A), np.linalg.lstsq(B, A, rcond=None)[0]),
-        (lambda b, a: linalg.lstsq(b, a, fast=False), (B, A), np.linalg.lstsq(B, A, rcond=None)[0]),
+        (functions.lstsq, (B, A), np.linalg.lstsq(B, A, rcond=None)[0]),
+        (lambda b, a: functions.lstsq(b, a, fast=False), (B, A), np.linalg.lstsq(B, A, rcond=None)[0]),
         (linalg.cholesky, (S,), np.linalg.cholesky(S)),
         (lambda a: linalg.svd(a, compute_uv=False), (B,), np.linalg.svd(B)[1]),
         (linalg.eigvalsh, (S,), np.linalg.eigvalsh(S)),
@@ -210,7 +210,11 @@ def test_cholesky_reads_the_lower_triangle():
 
 def test_least_squares_solution_of_few_equations_is_the_shortest_one():
     expected = np.linalg.lstsq(A[:2], B[:2], rcond=None)[0]
-    for solution in (linalg.lstsq(A[:2], B[:2]), autoconv.function(linalg.lstsq)(A[:2], B[:2])):
+    for solution in (functions.lstsq(A[:2], B[:2]), autoconv.function(functions.lstsq)(A[:2], B[:2])):
         np.testing.assert_allclose(solution, expected)
+    open_matrices = [autoconv.TensorSpec([None, None], "float64")] * 2
+    solve = autoconv.function(functions.lstsq, input_signature=open_matrices)
+    for rows in (1, 2, 3):
+        np.testing.assert_allclose(solve(A[:rows], B[:rows]), np.linalg.lstsq(A[:rows], B[:rows], rcond=None)[0])
     ridge = A[:2].T @ np.linalg.inv(A[:2] @ A[:2].T + 0.5 * np.eye(2)) @ B[:2]
-    np.testing.assert_allclose(linalg.lstsq(A[:2], B[:2], l2_regularizer=0.5), ridge)
+    np.testing.assert_allclose(functions.lstsq(A[:2], B[:2], l2_regularizer=0.5), ridge)

@@ -1,4 +1,4 @@
-"""Functions of matrices: exponentials, logarithms, square roots."""
+"""Functions of matrices: exponentials, logarithms, square roots; least squares."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.control.flow import while_loop
-from autoconv.api.matrices.linalg import matmul, solve
+from autoconv.api.control.flow import cond, while_loop
+from autoconv.api.matrices.linalg import matmul, pinv, solve
 from autoconv.api.tensors.casts import cast, stop_gradient
 from autoconv.api.tensors.comparison import maximum
 from autoconv.api.tensors.constants import eye
@@ -119,3 +119,34 @@ def logm(input: TensorLike, name: str | None = None) -> Tensor:
     if not tensor.dtype.is_complex:
         raise TypeError(f"logm takes complex matrices, found {tensor.dtype.name}; cast first")
     return apply("logm", tensor, name=name)
+
+
+def lstsq(
+    matrix: TensorLike, rhs: TensorLike, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None
+) -> Tensor:
+    """The x that minimises |matrix @ x - rhs|² plus `l2_regularizer` times |x|².
+
+    If there are several such x, the shortest one is returned. Without `fast`, `l2_regularizer` has no effect.
+
+    >>> autoconv.linalg.lstsq([[1.0], [2.0]], [[2.0], [4.0]]).numpy().round(3)
+    array([[2.]], dtype=float32)
+    """
+    a = convert_to_tensor(matrix)
+    if not fast:
+        return matmul(pinv(a), rhs, name=name)
+
+    def solve_by_gram_matrix(is_wide: bool) -> Tensor:  # the smaller one of the two products
+        gram_matrix = matmul(a, a, adjoint_a=not is_wide, adjoint_b=is_wide)
+        if l2_regularizer:
+            diagonal = apply("diag_part", gram_matrix, offset=0)
+            gram_matrix = apply("set_diag", gram_matrix, apply("add", diagonal, l2_regularizer), offset=0)
+        if is_wide:
+            return matmul(a, solve(gram_matrix, rhs), adjoint_a=True, name=name)
+        return solve(gram_matrix, matmul(a, rhs, adjoint_a=True), name=name)
+
+    rows, columns = a.shape.as_list()[-2:] if a.shape.rank is not None else [None, None]
+    if rows is not None and columns is not None:
+        return solve_by_gram_matrix(rows < columns)
+    sizes = shape(a)
+    solve_either = (lambda: solve_by_gram_matrix(True)), (lambda: solve_by_gram_matrix(False))
+    return cond(sizes[-2] < sizes[-1], *solve_either)  # type: ignore[operator, no-any-return]

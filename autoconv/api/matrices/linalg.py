@@ -313,31 +313,6 @@ def cholesky_solve(chol: Any, rhs: TensorLike, name: str | None = None) -> Tenso
     return triangular_solve(chol, lower_solution, adjoint=True, name=name)
 
 
-def lstsq(
-    matrix: TensorLike, rhs: TensorLike, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None
-) -> Tensor:
-    """The x that minimises |matrix @ x - rhs|² plus `l2_regularizer` times |x|².
-
-    If there are several such x, the shortest one is returned; with `fast`, sizes then have to be static. Without
-    `fast`, `l2_regularizer` has no effect.
-
-    >>> autoconv.linalg.lstsq([[1.0], [2.0]], [[2.0], [4.0]]).numpy().round(3)
-    array([[2.]], dtype=float32)
-    """
-    a = convert_to_tensor(matrix)
-    if not fast:
-        return matmul(pinv(a), rhs, name=name)
-    sides = a.shape.as_list()[-2:] if a.shape.rank is not None else [None, None]
-    is_wide = None not in sides and sides[0] < sides[1]  # type: ignore[operator]
-    gram_matrix = matmul(a, a, adjoint_a=not is_wide, adjoint_b=is_wide)  # the smaller one of the two products
-    if l2_regularizer:
-        diagonal = apply("diag_part", gram_matrix, offset=0)
-        gram_matrix = apply("set_diag", gram_matrix, apply("add", diagonal, l2_regularizer), offset=0)
-    if is_wide:
-        return matmul(a, solve(gram_matrix, rhs), adjoint_a=True, name=name)
-    return solve(gram_matrix, matmul(a, rhs, adjoint_a=True), name=name)
-
-
 # ---- decompositions
 
 

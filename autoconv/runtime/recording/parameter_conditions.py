@@ -90,7 +90,7 @@ _PRODUCTS = FLOATING | INDICES | COMPLEX
 _MATRICES = {
     "matrices.linalg.matvec": (dtypes("a b", NUMERIC, _PRODUCTS), first_decides("a", "b")),
     "matrices.linalg.matmul": (first_decides("a", "b"),),
-    "matrices.linalg.lstsq": (dtypes("matrix rhs", NUMERIC, _PRODUCTS),),
+    "matrices.functions.lstsq": (dtypes("matrix rhs", NUMERIC, _PRODUCTS),),
     "matrices.linalg.cross": (dtypes("a b", REAL),),
     "matrices.bands.diag": (integers("num_rows num_cols"), scalars("num_rows num_cols")),
     "matrices.bands.set_diag": (dtypes("input diagonal", ANY, ANY - {string}),),
