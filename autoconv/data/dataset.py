@@ -149,11 +149,9 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
 
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
-        """The elements of several datasets, combined in the structure in which the datasets are given."""
+        """The elements of datasets, in the structure of the datasets; `zip(dataset)` has the elements unchanged."""
         arguments = datasets if datasets is not None else args[0] if len(args) == 1 else args
         leaves, template = flatten(arguments)
-        if template is None:
-            leaves, template = flatten((arguments,))
         return Dataset(combining.Zip([_dataset_node(leaf, "zip") for leaf in leaves], template))
 
     @staticmethod

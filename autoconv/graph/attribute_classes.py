@@ -24,7 +24,7 @@ _CLASSES_OF_MODULES = {
     "autoconv.io.audio_files": "ReadWav WriteWav",
     "autoconv.io.csv_fields": "DecodeCsv",
     "autoconv.io.encodings": "EncodeBase64 DecodeBase64 Decompress MatchFiles",
-    "autoconv.io.example_decoding": "FeatureSpec DecodeExamples DecodeRows DecodeSequences",
+    "autoconv.io.example_decoding": "FeatureSpec DecodeExamples DecodeRows DecodeSequences DecodeStepRows",
     "autoconv.io.image_files": "DecodeImage EncodeImage IsJpeg JpegShape",
     "autoconv.io.image_quality": "ThroughJpeg",
     "autoconv.io.raw_numbers": "DecodeRaw",

@@ -18,7 +18,7 @@ from autoconv.api.tensors.reductions import reduce_sum
 from autoconv.api.tensors.segments import unsorted_segment_max
 from autoconv.api.tensors.shaping import concat, expand_dims, reshape, stack
 from autoconv.graph.dtypes import DType, as_dtype, int64
-from autoconv.io.example_decoding import DecodeRows, FeatureSpec
+from autoconv.io.example_decoding import DecodeRows, DecodeStepRows, FeatureSpec
 from autoconv.io.features import RaggedFeature, SparseFeature, VarLenFeature
 from autoconv.io.host_function import call_on_host
 from autoconv.runtime.annotations import DTypeLike
@@ -29,14 +29,39 @@ from autoconv.runtime.tensors.tensor import Tensor
 _COMPOSITE_FEATURES = (VarLenFeature, SparseFeature, RaggedFeature)
 
 
-def composite_features(records: Tensor, features: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the sparse and ragged tensors of a vector of records, or of a scalar with one record."""
+def composite_features(records: Tensor, features: Mapping[str, Any], of_context: bool = False) -> dict[str, Any]:
+    """Return the sparse and ragged tensors of a vector of records, or of a scalar with one record.
+
+    With `of_context`, the records are SequenceExamples, whose contexts have the features.
+    """
     if not features:
         return {}
     is_single = records.shape.rank == 0
     vector = reshape(records, [1]) if is_single else records
-    rows_by_key = _read_rows(vector, _dtypes_by_key(features))
+    rows_by_key = _read_rows(vector, _dtypes_by_key(features), of_context)
     values = {key: _feature_value(key, feature, rows_by_key) for key, feature in features.items()}
+    return {key: _only_record(value) for key, value in values.items()} if is_single else values
+
+
+def composite_steps(records: Tensor, features: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the sparse and ragged tensors of features of steps, of one SequenceExample or a vector of them.
+
+    Their dimensions are that of the vector, the steps, and the values of a step.
+    """
+    if not features:
+        return {}
+    for key, feature in features.items():
+        if isinstance(feature, SparseFeature) or (isinstance(feature, RaggedFeature) and feature.partitions):
+            raise ValueError(f"Unsupported {type(feature).__name__} {feature} for key {key!r} of sequence features")
+    is_single = records.shape.rank == 0
+    vector = reshape(records, [1]) if is_single else records
+    rows_by_key = _read_step_rows(vector, _dtypes_by_key(features))
+    values: dict[str, Any] = {}
+    for key, feature in features.items():
+        if isinstance(feature, RaggedFeature):
+            values[key] = rows_by_key[feature.value_key or key].with_row_splits_dtype(feature.row_splits_dtype)
+        else:
+            values[key] = rows_by_key[key].to_sparse()
     return {key: _only_record(value) for key, value in values.items()} if is_single else values
 
 
@@ -68,18 +93,41 @@ def _index_keys(feature: SparseFeature) -> list[str]:
     return [feature.index_key] if isinstance(feature.index_key, str) else list(feature.index_key)
 
 
-def _read_rows(records: Tensor, dtypes: Mapping[str, DType]) -> dict[str, RaggedTensor]:
-    """Return for each key a ragged tensor with one row per record: the values that the record has."""
-    feature_specs = tuple(
+def _row_specs(dtypes: Mapping[str, DType]) -> tuple[FeatureSpec, ...]:
+    """Return the specs of features of any length, in the order of their keys."""
+    return tuple(
         FeatureSpec(key, dtype, (), varies=True, optional=True, default=()) for key, dtype in sorted(dtypes.items())
     )
+
+
+def _read_step_rows(records: Tensor, dtypes: Mapping[str, DType]) -> dict[str, RaggedTensor]:
+    """Return for each key a ragged tensor of records, steps and the values of a step."""
+    feature_specs = _row_specs(dtypes)
+    count = records.shape[0] if records.shape.rank else None
+    specs = [
+        spec
+        for feature_spec in feature_specs
+        for spec in (TensorSpec([None], feature_spec.dtype), TensorSpec([None], int64), TensorSpec([count], int64))
+    ]
+    results = iter(call_on_host(DecodeStepRows(feature_specs), [records], specs))
+    return {
+        spec.key: RaggedTensor.from_nested_row_lengths(
+            next(results), list(reversed([next(results), next(results)])), validate=False
+        )
+        for spec in feature_specs
+    }
+
+
+def _read_rows(records: Tensor, dtypes: Mapping[str, DType], of_context: bool) -> dict[str, RaggedTensor]:
+    """Return for each key a ragged tensor with one row per record: the values that the record has."""
+    feature_specs = _row_specs(dtypes)
     count = records.shape[0] if records.shape.rank else None
     specs = [
         spec
         for feature_spec in feature_specs
         for spec in (TensorSpec([None], feature_spec.dtype), TensorSpec([count], int64))
     ]
-    results = iter(call_on_host(DecodeRows(feature_specs), [records], specs))
+    results = iter(call_on_host(DecodeRows(feature_specs, of_context), [records], specs))
     return {
         feature_spec.key: RaggedTensor.from_row_lengths(next(results), next(results), validate=False)
         for feature_spec in feature_specs

@@ -68,21 +68,54 @@ class DecodeExamples:
 @attribute_class
 @dataclass(frozen=True)
 class DecodeRows:
-    """Read features of any length; return for each its values in all records, and their number by record."""
+    """Read features of any length; return for each its values in all records, and their number by record.
+
+    With `of_context`, the records are SequenceExamples, whose contexts have the features.
+    """
 
     graphdef_name: ClassVar = "ParseExampleV2"
     specs: tuple[FeatureSpec, ...]
+    of_context: bool = False
 
     def __call__(self, records: np.ndarray) -> list[np.ndarray]:
         located_records, _ = _records_with_locations(records)
+        message_name, field = ("SequenceExample", "context") if self.of_context else ("Example", "features")
         feature_maps = [
-            (location, _parse("Example", record, location).features.feature) for location, record in located_records
+            (location, getattr(_parse(message_name, record, location), field).feature)
+            for location, record in located_records
         ]
         results = []
         for spec in self.specs:
             rows = [_read_feature(spec, feature_map, location) for location, feature_map in feature_maps]
             results.append(np.concatenate([spec.filled_array((0,)), *rows]))
             results.append(np.array([len(row) for row in rows], np.int64))
+        return results
+
+
+@attribute_class
+@dataclass(frozen=True)
+class DecodeStepRows:
+    """Read features of steps of any length from SequenceExamples.
+
+    Return for each its values in all records, their number by step, and the number of steps by record.
+    """
+
+    graphdef_name: ClassVar = "ParseSequenceExampleV2"
+    specs: tuple[FeatureSpec, ...]
+
+    def __call__(self, records: np.ndarray) -> list[np.ndarray]:
+        located_records, _ = _records_with_locations(records)
+        list_maps = [
+            (location, _parse("SequenceExample", record, location).feature_lists.feature_list)
+            for location, record in located_records
+        ]
+        results = []
+        for spec in self.specs:
+            rows_by_record = [_read_step_rows(spec, list_map, location) for location, list_map in list_maps]
+            rows = [row for record_rows in rows_by_record for row in record_rows]
+            results.append(np.concatenate([spec.filled_array((0,)), *rows]))
+            results.append(np.array([len(row) for row in rows], np.int64))
+            results.append(np.array([len(record_rows) for record_rows in rows_by_record], np.int64))
         return results
 
 
@@ -231,6 +264,16 @@ def _read_steps(spec: FeatureSpec, feature_lists: Any, location: str) -> np.ndar
     for i, row in enumerate(rows):
         result[i, ...] = row
     return result
+
+
+def _read_step_rows(spec: FeatureSpec, feature_lists: Any, location: str) -> list[np.ndarray]:
+    """Return the values of a feature in each step of a record; a record without the feature has no steps."""
+    steps = feature_lists[spec.key].feature if spec.key in feature_lists else ()
+    rows = [
+        _feature_values(spec, feature, f"{_location_prefix(location)}Step: {number}")
+        for number, feature in enumerate(steps)
+    ]
+    return [spec.filled_array((0,)) if row is None else row for row in rows]
 
 
 def _feature_values(spec: FeatureSpec, feature: Any, location: str) -> np.ndarray | None:

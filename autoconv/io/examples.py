@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from autoconv.errors import UnimplementedError
 from autoconv.graph.dtypes import as_dtype, float32, int64, string
-from autoconv.io.composite_features import composite_features, split_features
+from autoconv.io.composite_features import composite_features, composite_steps, split_features
 from autoconv.io.example_decoding import DecodeExamples, DecodeSequences, FeatureSpec, flat_default
-from autoconv.io.features import FixedLenFeature, FixedLenSequenceFeature, RaggedFeature, VarLenFeature
+from autoconv.io.features import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
 from autoconv.io.host_function import call_on_host
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.support.shape import TensorSpec, as_shape
@@ -100,7 +99,8 @@ def parse_single_sequence_example(
 ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """Return the features of one serialized SequenceExample: those of its context, and those of its steps.
 
-    A feature of steps is a FixedLenSequenceFeature; its result has the number of steps as first dimension.
+    A feature of steps is a FixedLenSequenceFeature, or a VarLenFeature or RaggedFeature for steps of any length. Its
+    result has the number of steps as first dimension.
 
     >>> step = autoconv.train.Feature(int64_list=autoconv.train.Int64List(value=[3]))
     >>> steps = autoconv.train.FeatureLists(feature_list={"n": autoconv.train.FeatureList(feature=[step, step])})
@@ -122,7 +122,8 @@ def parse_sequence_example(
 ) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
     """Return the features of a vector of serialized SequenceExamples, with the number of steps of each.
 
-    The results are the context features, those of steps, padded to the longest, and the numbers of steps.
+    The results are the context features, those of steps, and the numbers of steps of dense ones. Dense features of
+    steps are padded to the longest; a VarLenFeature gives a sparse tensor, a RaggedFeature a ragged one.
 
     >>> step = autoconv.train.Feature(int64_list=autoconv.train.Int64List(value=[3]))
     >>> steps = autoconv.train.FeatureLists(feature_list={"n": autoconv.train.FeatureList(feature=[step, step])})
@@ -140,17 +141,27 @@ def _parse_sequences(
     """Return by key the context features, the features of steps and the numbers of steps."""
     if not context_features and not sequence_features:
         raise ValueError("Both context_features and sequence_features are None, but at least one should have values.")
-    context_specs = _feature_specs(context_features or {})
-    step_specs = _feature_specs(sequence_features or {}, of_steps=True)
+    dense_context, composite_context = split_features(context_features or {})
+    dense_steps, steps_of_any_length = split_features(sequence_features or {})
+    context_specs = _feature_specs(dense_context)
+    step_specs = _feature_specs(dense_steps, of_steps=True)
     rank = records.shape.rank
     batch_shape = None if rank is None else tuple(records.shape.as_list())
     lengths = [TensorSpec(batch_shape, int64) for _ in step_specs]
     specs = [*_result_specs(context_specs, batch_shape), *_result_specs(step_specs, batch_shape), *lengths]
-    tensors = call_on_host(DecodeSequences(context_specs, step_specs), [records], specs)
+    tensors = call_on_host(DecodeSequences(context_specs, step_specs), [records], specs) if specs else []
     context_end, steps_end = len(context_specs), len(context_specs) + len(step_specs)
     return (
-        _tensors_by_key(context_specs, tensors[:context_end]),
-        _tensors_by_key(step_specs, tensors[context_end:steps_end]),
+        _merge_results(
+            _tensors_by_key(context_specs, tensors[:context_end]),
+            composite_features(records, composite_context, of_context=True),
+            composite_context,
+        ),
+        _merge_results(
+            _tensors_by_key(step_specs, tensors[context_end:steps_end]),
+            composite_steps(records, steps_of_any_length),
+            steps_of_any_length,
+        ),
         _tensors_by_key(step_specs, tensors[steps_end:]),
     )
 
@@ -183,13 +194,7 @@ def _feature_specs(features: Mapping[str, Any], of_steps: bool = False) -> tuple
 
 
 def _feature_spec(key: str, feature: object, of_steps: bool) -> FeatureSpec:
-    """Return the spec of a key's feature; raises ValueError or UnimplementedError for an unsupported feature."""
-    if isinstance(feature, (VarLenFeature, RaggedFeature)):
-        layout = "sparse" if isinstance(feature, VarLenFeature) else "ragged"
-        raise UnimplementedError(
-            f"{type(feature).__name__} of {key!r} gives {layout} tensors, but features of sequences are dense. Write: "
-            f"FixedLenSequenceFeature([], dtype, allow_missing=True), which is padded."
-        )
+    """Return the spec of a key's feature; raises ValueError for an unsupported feature."""
     allowed_classes = FixedLenSequenceFeature if of_steps else (FixedLenFeature, FixedLenSequenceFeature)
     if not isinstance(feature, allowed_classes):
         raise ValueError(f"Unsupported {type(feature).__name__} {feature} for key {key!r}")

@@ -24,6 +24,7 @@ from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.support.made_functions import give_name
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
+from autoconv.tensorflow.raw_op_results import result_class
 
 
 def Bucketize(*, input: TensorLike, boundaries: Sequence[float], name: str | None = None) -> Tensor:
@@ -145,8 +146,10 @@ def _find_form(name: str) -> Callable[..., object] | None:
 
 def _make_raw_op(op: str, form: Callable[..., object]) -> Callable[..., object]:
     """Return the op as a function of named arguments; its argument `name` has no effect."""
+    named = result_class(op)
 
     def raw_op(*, name: str | None = None, **arguments: object) -> object:
-        return form(**arguments)
+        results = form(**arguments)
+        return named(*results) if named is not None and isinstance(results, (tuple, list)) else results
 
     return give_name(raw_op, op, f"The raw op {op}.")

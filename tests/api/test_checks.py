@@ -185,3 +185,21 @@ def test_integers_divided_by_zero_raise() -> None:
     assert rows.numpy().tolist() == [2, 2]
     with np.errstate(divide="ignore"):
         assert tf.compile(lambda a, b: a // b)(np.array([1, 2]), np.array([0, 1])).tolist() == [0, 2]
+
+
+def test_results_of_py_function_are_converted(run_and_trace: Callable[..., Any]) -> None:
+    dtypes = [int32, float32, float32]
+    results = (np.float64(2.5), np.array([1.5, 2]), 3)
+    found = run_and_trace(lambda x: callbacks.py_function(lambda _: results, [x], dtypes), X)
+    assert [value.dtype for value in found] == dtypes
+    assert [np.asarray(value).tolist() for value in found] == [2, [1.5, 2], 3]
+    for result, dtype in ((None, float32), (2.5, int32), (constant(2.5), int32), (np.array([1.0]), "string")):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            callbacks.py_function(lambda: result, [], dtype)  # noqa: B023
+    with pytest.raises(tf.errors.InvalidArgumentError, match="returned 0 values, but expects to see 1"):
+        callbacks.numpy_function(lambda: None, [], float32)
+
+
+def test_arrays_of_numbers_are_no_strings() -> None:
+    with pytest.raises(ValueError, match="Failed to convert a NumPy array to a Tensor"):
+        tf.constant(np.array([1.5]), tf.string)

@@ -118,3 +118,16 @@ def test_a_table_that_no_initializer_has_filled_refuses_lookups():
             lookup(ac.constant(["a"]))
     L.KeyValueTensorInitializer(["a"], [1]).initialize(table)
     assert table.lookup(ac.constant(["a", "b"])).numpy().tolist() == [1, -1]
+
+
+def test_scalars_in_mutable_tables():
+    table = L.experimental.MutableHashTable(ac.string, ac.int64, -1)
+    table.insert(["a", "b"], [1, 2])
+    look_up = ac.function(lambda key: table.lookup(key))
+    for lookup in (table.lookup, table.__getitem__, look_up):
+        assert lookup(ac.constant("b")).numpy() == 2 and lookup(ac.constant("z")).numpy() == -1
+    table.insert(ac.constant("c"), ac.constant(3, ac.int64))
+    table.remove(ac.constant(["a"]))
+    assert sorted(table.export()[1].numpy().tolist()) == [2, 3]
+    with pytest.raises(ac.errors.InvalidArgumentError, match=r"Expected shape \[1\] for value, got \[2\]"):
+        table.insert(["a"], [1, 2])

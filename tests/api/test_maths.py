@@ -227,3 +227,10 @@ def test_numpy_scalars_keep_their_dtype() -> None:
     assert autoconv.add(3.5, np.float64(1.0)).dtype is autoconv.float64
     assert (constant([1.0]) * np.float64(2.0)).dtype is autoconv.float32
     assert autoconv.math.zeta(np.float64(2.0), [1.0, 2.0]).dtype is autoconv.float64
+
+
+def test_lists_without_numbers_have_the_dtype_of_the_parameter():
+    assert autoconv.reduce_all([]).numpy() and not autoconv.reduce_any([]).numpy()
+    assert autoconv.reduce_all([[], []], axis=1).numpy().tolist() == [True, True]
+    assert autoconv.logical_and([], []).dtype is autoconv.bool
+    assert autoconv.math.approx_max_k([1.0, 2.0], 1).values.numpy().tolist() == [2]

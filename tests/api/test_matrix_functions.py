@@ -99,3 +99,19 @@ def test_solutions_from_triangular_factors():
         assert_close(many @ L.lu_solve(factors, rows, right).numpy(), right)
         assert_close(L.lu_matrix_inverse(factors, rows), np.linalg.inv(many))
         assert_close(L.lu_reconstruct(factors, rows), many)
+
+
+def test_norms_over_lists_of_axes_and_by_singular_values():
+    matrix = np.float32([[4, 1], [2, 3]])
+    for order in ("fro", 1, 2, np.inf):
+        for axes in ([0, 1], (1, 0), [-2, -1]):
+            expected = np.linalg.norm(matrix, order, tuple(axes))
+            np.testing.assert_allclose(ac.norm(matrix, order, axes), expected, rtol=1e-6)
+    stack = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    expected = np.linalg.norm(stack, 2, (0, 2), keepdims=True)
+    np.testing.assert_allclose(ac.norm(stack, 2, [0, 2], keepdims=True), expected, rtol=1e-5)
+    for order, axes in (("euclidean", [0]), (1, (0, 0)), (3, [0, 1]), ("fro", None), ("fro", 0), (0, 1)):
+        with pytest.raises(ValueError, match=r"'axis' must be None|'ord' must be a supported"):
+            ac.norm(matrix, order, axes)
+    with pytest.raises(ValueError, match="Only one of 'transpose_b' and 'adjoint_b'"):
+        ac.matmul(matrix, matrix, transpose_b=True, adjoint_b=True)

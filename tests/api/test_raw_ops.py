@@ -184,3 +184,11 @@ def test_recurrent_layers():
         seq_len_max=2, x=x, cs_prev=c0, h_prev=h0, w=order, wci=zero, wcf=zero, wco=zero, b=np.zeros(20, np.float32)
     )
     np.testing.assert_allclose(block[6], [*outputs[:2], np.zeros((2, 5))], atol=1e-5)
+
+
+def test_results_have_the_names_of_the_op():
+    assert raw.UniqueV2(x=[3, 3], axis=[0])._fields == ("y", "idx")
+    assert raw.Svd(input=np.eye(2, dtype=np.float32)).s.numpy().tolist() == [1, 1]
+    assert type(raw.UniqueWithCounts(x=[3, 3])).__name__ == "UniqueWithCounts"
+    in_graph = tf.function(lambda x: raw.TopKV2(input=x, k=1).indices)
+    assert in_graph(np.float32([1, 2])).numpy().tolist() == [1]

@@ -83,6 +83,7 @@ def test_repeat_concatenate_enumerate_zip(elements):
     assert elements(dataset.concatenate(Dataset.range(5, 7))) == [0, 1, 5, 6]
     assert elements(dataset.enumerate(start=7)) == [(7, 0), (8, 1)]
     assert elements(Dataset.zip(Dataset.range(3), dataset)) == [(0, 0), (1, 1)]
+    assert elements(Dataset.zip(Dataset.range(2))) == [0, 1]
     assert elements(Dataset.zip((dataset, {"a": Dataset.range(9)}))) == [(0, {"a": 0}), (1, {"a": 1})]
 
 

@@ -187,3 +187,9 @@ def test_variables_are_no_keys() -> None:
     with pytest.raises(TypeError, match=r"Variable is unhashable. Instead, use variable.ref\(\) as the key. \(V"):
         hash(variable)
     assert {variable.ref(): 1}[variable.ref()] == 1
+
+
+def test_empty_tensors_are_false() -> None:
+    assert not tf.constant([]) and not tf.zeros([0, 2], tf.int32)
+    with pytest.raises(ValueError, match="truth value of an array with more than one element is ambiguous"):
+        bool(tf.constant([1, 2]))

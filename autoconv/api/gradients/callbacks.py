@@ -24,7 +24,7 @@ from autoconv.graph.types import Shape
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.regions import recording
 from autoconv.runtime.support.shape import TensorSpec
-from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import EagerTensor
 
@@ -48,7 +48,7 @@ def numpy_function(
     if func is None:
         return _callback_decorator(numpy_function, "numpy_function", inp, Tout, stateful=stateful, name=name)
     is_user_code = not hasattr(func, "graphdef_name")  # callables of the package name their op of TensorFlow
-    return _apply_callback(func, ArrayCall(func) if is_user_code else func, inp, Tout, name)  # type: ignore[arg-type]
+    return _apply_callback(func, ArrayCall if is_user_code else None, inp, Tout, name)
 
 
 def py_function(
@@ -65,7 +65,7 @@ def py_function(
     """
     if func is None:
         return _callback_decorator(py_function, "py_function", inp, Tout, name=name)
-    return _apply_callback(func, EagerCall(func), inp, Tout, name or "EagerPyFunc")
+    return _apply_callback(func, EagerCall, inp, Tout, name or "EagerPyFunc")
 
 
 def _callback_decorator(op: Callable[..., Any], op_name: str, inp: Any, result_specs: Any, **options: Any) -> Any:
@@ -92,10 +92,14 @@ def _callback_decorator(op: Callable[..., Any], op_name: str, inp: Any, result_s
 
 
 class ArrayCall:
-    """A user's function of arrays; its exceptions are raised as errors of ops, see `numpy_function`."""
+    """A user's function of arrays; its exceptions are raised as errors of ops, see `numpy_function`.
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    `dtypes` are those of the results.
+    """
+
+    def __init__(self, function: Callable[..., Any], dtypes: Sequence[DType]) -> None:
         self.function = function
+        self.dtypes = dtypes
         self.__name__ = getattr(function, "__name__", type(function).__name__)
 
     def __call__(self, *arrays: Any) -> Any:
@@ -105,11 +109,14 @@ class ArrayCall:
     def _call(self, *arguments: Any) -> Any:
         """Return the function's result; raise errors of the function as those of an op."""
         try:
-            return self.function(*arguments)
+            return self._converted(self.function(*arguments))
         except Exception as error:
             if isinstance(error, AutoconvError):
                 raise
             raise _op_error(error) from error
+
+    def _converted(self, result: Any) -> Any:
+        return result
 
 
 def _op_error(error: Exception) -> OpError:
@@ -127,16 +134,21 @@ _ERROR_CLASSES: list[tuple[type[Exception] | tuple[type[Exception], ...], type[O
 
 
 class EagerCall(ArrayCall):
-    """A function of arrays that calls a function of eager tensors, with a vjp."""
+    """A function of arrays that calls a function of eager tensors, with a vjp.
+
+    Results that are no tensors are converted to the dtypes: arrays are cast, and so are Python's ints.
+    """
 
     graphdef_name = "EagerPyFunc"
 
     def __call__(self, *arrays: Any) -> Any:
         with recording(region=None):
-            result = self._call(*(EagerTensor(array) for array in arrays))
-        if isinstance(result, (list, tuple)):
-            return [_array(value) for value in result]
-        return _array(result)
+            return self._call(*(EagerTensor(array) for array in arrays))
+
+    def _converted(self, result: Any) -> Any:
+        if isinstance(result, (list, tuple)) and len(result) == len(self.dtypes):
+            return [_array(value, dtype) for value, dtype in zip(result, self.dtypes, strict=True)]
+        return _array(result, self.dtypes[0]) if result is not None and len(self.dtypes) == 1 else result
 
     def gradient(self, b: Any, inputs: Sequence[Any], results: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """Record the vjp, which runs the function again under a tape; return the cotangents of the inputs.
@@ -161,9 +173,10 @@ class EagerCall(ArrayCall):
             slopes = tape.gradient(targets, sources, list(upstream), UnconnectedGradients.ZERO)
             return [dense(slope) for slope in slopes]
 
+        dtypes = tuple(inputs[i].type.dtype for i in differentiable_positions)
         output = b.py_call(
-            *inputs, *(cotangents[i] for i in connected_positions), function=EagerCall(vjp_of_tensors),
-            dtypes=tuple(inputs[i].type.dtype for i in differentiable_positions),
+            *inputs, *(cotangents[i] for i in connected_positions), function=EagerCall(vjp_of_tensors, dtypes),
+            dtypes=dtypes,
             shapes=tuple(inputs[i].type.shape for i in differentiable_positions),
         )  # fmt: skip
         slopes = output if isinstance(output, tuple) else [output]
@@ -171,19 +184,20 @@ class EagerCall(ArrayCall):
         return [slope_by_position.get(i) for i in range(len(inputs))]
 
 
-def _array(value: TensorLike) -> Any:
-    """Return a result of the function as an array, None for None."""
-    return None if value is None else np.asarray(convert_to_tensor(value).numpy())  # type: ignore[attr-defined]
+def _array(value: TensorLike, dtype: DType) -> Any:
+    """Return a result of the function as an array; values that are no tensors are converted to the dtype."""
+    tensor = convert_to_tensor(value, None if as_tensor(value) is not None else dtype)
+    return np.asarray(tensor.numpy())  # type: ignore[attr-defined]
 
 
 def _apply_callback(
     func: Callable[..., Any] | None,
-    host_function: object,
+    call_class: type[ArrayCall] | None,
     inputs: Sequence[Any] | None,
     result_specs: Any,
     name: str | None,
 ) -> Any:
-    """Return the results of an op that calls `host_function`, the form of the user's `func` that takes arrays.
+    """Return the results of an op that calls the function, by an object of `call_class` that takes arrays.
 
     They are a list if `result_specs` is a list of dtypes or TensorSpecs; else one tensor, None without a result.
     """
@@ -192,8 +206,9 @@ def _apply_callback(
     is_single = not isinstance(result_specs, (list, tuple))
     spec_list = ([] if result_specs is None else [result_specs]) if is_single else list(result_specs)
     result_types = [_result_type(spec) for spec in spec_list]
+    dtypes = tuple(dtype for dtype, _ in result_types)
     results = apply(
-        "py_call", *(inputs or ()), function=host_function, dtypes=tuple(dtype for dtype, _ in result_types),
+        "py_call", *(inputs or ()), function=func if call_class is None else call_class(func, dtypes), dtypes=dtypes,
         shapes=tuple(shape for _, shape in result_types), name=name,
     )  # fmt: skip
     results = list(results) if isinstance(results, (list, tuple)) else [results]

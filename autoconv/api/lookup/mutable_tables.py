@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.lookup.static_tables import LookupTable
+from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, int64
 from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.recording.regions import recording
@@ -80,6 +81,9 @@ class MutableHashTable(LookupTable):
 
     def _insert_arrays(self, keys: np.ndarray, values: np.ndarray) -> list[Any]:
         """Add or replace entries; return no results."""
+        expected_shape = (*np.shape(keys), *self._value_sizes())
+        if np.shape(values) != expected_shape:
+            raise InvalidArgumentError(f"Expected shape {list(expected_shape)} for value, got {list(np.shape(values))}")
         rows = np.reshape(values, (np.size(keys), *self._value_sizes()))
         self._entries.update(zip(np.ravel(keys).tolist(), rows, strict=True))
         return []
@@ -96,7 +100,7 @@ class MutableHashTable(LookupTable):
         result = np.empty((np.size(keys), *self._value_sizes()), _numpy_dtype(self._value_dtype))
         for row, key in enumerate(np.ravel(keys).tolist()):
             result[row] = self._entries.get(key, default)
-        return result.reshape(*np.shape(keys), *self._value_sizes())
+        return result.reshape((*np.shape(keys), *self._value_sizes()))
 
     def _export_arrays(self) -> list[np.ndarray]:
         """Return all keys and values."""

@@ -40,8 +40,11 @@ def check_dtype(
 def with_default_dtype(value: Any, default: DType, unchanged: frozenset[DType] = frozenset()) -> Any:
     """Return a NumPy array cast to the default dtype of a parameter, unless its dtype is one of `unchanged`.
 
-    Other values are returned as they are: TensorFlow casts arrays to the default dtype, but not tensors.
+    A list without numbers becomes an array of the default dtype. Other values are returned as they are: TensorFlow
+    casts arrays to the default dtype, but not tensors.
     """
+    if _has_no_numbers(value):
+        return np.asarray(value, default.numpy)
     if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.kind not in "biufc":
         return value
     if as_dtype(value.dtype) in unchanged:
@@ -49,6 +52,13 @@ def with_default_dtype(value: Any, default: DType, unchanged: frozenset[DType] =
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", np.exceptions.ComplexWarning)  # imaginary parts are dropped, as TensorFlow does
         return value.astype(default.numpy)
+
+
+def _has_no_numbers(value: Any) -> bool:
+    """Return whether the value is an empty list, or a list whose first item is one."""
+    while isinstance(value, (list, tuple)) and value:
+        value = value[0]
+    return isinstance(value, (list, tuple))
 
 
 def as_indices(function: str, value: Any, accepted: frozenset[DType] = LARGE_INTEGERS, default: DType = int32) -> Any:
@@ -59,10 +69,13 @@ def as_indices(function: str, value: Any, accepted: frozenset[DType] = LARGE_INT
 
 
 def check_flags(function: str, **flags: object) -> None:
-    """Raise TypeError for a flag that is not a bool of Python or NumPy."""
+    """Raise TypeError for a flag that is no bool of Python or NumPy, ValueError for an operand that has two flags."""
     for name, flag in flags.items():
         if not isinstance(flag, (bool, np.bool_)):
             raise TypeError(f"Expected bool for argument '{name}' not {flag!r} [{function}]")
+    for operand in "ab":
+        if flags.get(f"transpose_{operand}") and flags.get(f"adjoint_{operand}"):
+            raise ValueError(f"Only one of 'transpose_{operand}' and 'adjoint_{operand}' can be True.")
 
 
 def check_result_dtype(dtype: object, accepted: frozenset[DType]) -> DType:

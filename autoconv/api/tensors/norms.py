@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from autoconv.api.tensors.arguments import static_axes
 from autoconv.api.tensors.axis_choice import any_axis
@@ -22,38 +25,47 @@ def norm(
 ) -> Tensor:
     """The norm over `axis`: of vectors for an int, of all elements for None, of matrices for a pair of axes.
 
-    `ord` is "euclidean", 1 or inf; also "fro" for matrices and all elements, and any positive number unless for
-    matrices. Raises ValueError for other values.
+    `ord` is "euclidean", 1, 2 or inf; also "fro" for matrices, and any other positive number unless for matrices.
+    Raises ValueError for other values.
 
     >>> autoconv.norm([3.0, 4.0]).numpy()
     np.float32(5.0)
     """
     x = convert_to_tensor(tensor)
+    is_matrix = isinstance(axis, (list, tuple))
     axes, keeps_dimensions = static_axes(axis), bool(keepdims)
-    is_matrix = axes is not None and len(axes) == 2
+    if is_matrix and (axes is None or len(axes) != 2 or axes[0] == axes[1]):
+        raise ValueError(f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}")
+    if is_matrix and ord not in ("euclidean", "fro", 1, 2, float("inf")):
+        raise ValueError(f"'ord' must be a supported matrix norm in ['euclidean', 'fro', 1, 2, inf], got {ord}")
+    if not is_matrix and ord != "euclidean" and not (isinstance(ord, (int, float, np.number)) and ord > 0):
+        raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
     if ord in ("euclidean", "fro") or (ord == 2 and not is_matrix):
-        if ord == "fro" and not (is_matrix or axes is None):
-            raise ValueError("norm: 'fro' is a norm of matrices; give two axes")
         return apply("reduce_euclidean_norm", x, axis=axes, keepdims=keeps_dimensions, name=name)
+    if axes is not None and is_matrix:
+        return _matrix_norm(x, ord, axes, keeps_dimensions, name)
     magnitudes = apply("abs", x)
-    if is_matrix:
-        return _matrix_norm(magnitudes, ord, axes, keeps_dimensions, name)
     if ord == 1:
         return apply("reduce_sum", magnitudes, axis=axes, keepdims=keeps_dimensions, name=name)
     if ord == float("inf"):
         return apply("reduce_max", magnitudes, axis=axes, keepdims=keeps_dimensions, name=name)
-    if isinstance(ord, (int, float)) and ord > 0:
-        power_sum = apply("reduce_sum", apply("power", magnitudes, ord), axis=axes, keepdims=keeps_dimensions)
-        return apply("power", power_sum, 1.0 / ord, name=name)
-    raise ValueError(f"norm: 'ord' must be 'euclidean', 'fro' or a positive number, got {ord!r}")
+    power_sum = apply("reduce_sum", apply("power", magnitudes, ord), axis=axes, keepdims=keeps_dimensions)
+    return apply("power", power_sum, 1.0 / ord, name=name)  # type: ignore[operator]
 
 
-def _matrix_norm(magnitudes: Tensor, order: Any, axes: Any, keepdims: bool, name: str | None) -> Tensor:
-    """Return the norm of matrices of absolute values: the largest sum of a column (order 1) or of a row (inf)."""
-    if order not in (1, float("inf")):
-        raise ValueError(f"norm: of matrices there are 'fro', 1 and inf, got {order!r}; see linalg.svd for 2")
+def _matrix_norm(x: Tensor, order: object, axes: Sequence[int], keepdims: bool, name: str | None) -> Tensor:
+    """Return the norm of matrices: the largest sum of a column (order 1) or row (inf), or singular value (2)."""
+    if order == 2:
+        other_axes = [axis for axis in range(len(x.shape)) if axis not in {number % len(x.shape) for number in axes}]
+        matrices = apply("transpose", x, perm=(*other_axes, *axes))
+        values = apply("svd", matrices, full_matrices=False, compute_uv=False)
+        singular_values = values[0] if isinstance(values, (tuple, list)) else values
+        result = apply("reduce_max", singular_values, axis=(-1,), keepdims=False, name=name)
+        for axis in sorted(number % len(x.shape) for number in axes) if keepdims else ():
+            result = apply("expand_dims", result, axis=axis)
+        return result
     sum_axis, max_axis = axes if order == 1 else axes[::-1]
-    sums = apply("reduce_sum", magnitudes, axis=(sum_axis,), keepdims=True)
+    sums = apply("reduce_sum", apply("abs", x), axis=(sum_axis,), keepdims=True)
     max_sum = apply("reduce_max", sums, axis=(max_axis,), keepdims=True)
     return max_sum if keepdims else apply("squeeze", max_sum, axis=tuple(axes), name=name)
 

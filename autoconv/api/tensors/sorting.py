@@ -24,6 +24,13 @@ class TopKV2(NamedTuple):
     indices: Tensor
 
 
+class ApproxTopK(NamedTuple):
+    """The result of `approx_max_k` and `approx_min_k`: elements and their indices."""
+
+    values: Tensor
+    indices: Tensor
+
+
 class Unique(NamedTuple):
     """The result of `unique`: the distinct elements `y`, and for each element of the input its index in `y`."""
 
@@ -153,7 +160,7 @@ def searchsorted(
 def approx_max_k(
     operand: TensorLike, k: IntLike, reduction_dimension: int = -1, recall_target: float = 0.95,
     reduction_input_size_override: int = -1, aggregate_to_topk: bool = True, name: str | None = None,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+) -> ApproxTopK:  # fmt: skip
     """The `k` largest elements along a dimension, in descending order, and their indices, both exact.
 
     >>> values, indices = autoconv.math.approx_max_k([1.0, 3.0, 2.0], 2)
@@ -165,17 +172,17 @@ def approx_max_k(
     order = [i for i in range(rank) if i != reduction_dimension % rank] + [reduction_dimension % rank]
     inverse_order = [order.index(i) for i in range(rank)]
     values, indices = top_k(transpose(x, order), k)
-    return transpose(values, inverse_order), transpose(indices, inverse_order)
+    return ApproxTopK(transpose(values, inverse_order), transpose(indices, inverse_order))
 
 
 def approx_min_k(
     operand: TensorLike, k: IntLike, reduction_dimension: int = -1, recall_target: float = 0.95,
     reduction_input_size_override: int = -1, aggregate_to_topk: bool = True, name: str | None = None,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+) -> ApproxTopK:  # fmt: skip
     """The `k` smallest elements along a dimension, in ascending order, and their indices, both exact.
 
     >>> autoconv.math.approx_min_k([1.0, 3.0, 2.0], 2)[0].numpy()
     array([1., 2.], dtype=float32)
     """
     values, indices = approx_max_k(apply("negative", convert_to_tensor(operand)), k, reduction_dimension)
-    return apply("negative", values), indices
+    return ApproxTopK(apply("negative", values), indices)

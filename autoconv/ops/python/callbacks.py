@@ -31,6 +31,7 @@ def _call(
     if not dtypes:
         return ()
     values = result if isinstance(result, (tuple, list)) and (len(dtypes) > 1 or len(result) == 1) else (result,)
+    values = () if result is None else values
     if len(values) != len(dtypes):
         raise InvalidArgumentError(
             f"{_name(function)} returned {len(values)} values, but expects to see {len(dtypes)} values."

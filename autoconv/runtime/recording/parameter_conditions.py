@@ -154,7 +154,7 @@ _MATHEMATICS = {
     "tensors.reductions.argmin": (results("output_type", LARGE_INTEGERS),),
     **alike(
         "tensors.norms.norm matrices.factors.normalize",
-        dtypes("tensor", FLOATING | SIGNED | COMPLEX), refuses("axis", np.ndarray, np.generic, list, error=ValueError),
+        dtypes("tensor", FLOATING | SIGNED | COMPLEX), refuses("axis", np.ndarray, np.generic, error=ValueError),
     ),
     "tensors.comparison.clip_by_value": (dtypes("t clip_value_min clip_value_max", REAL),),
     "tensors.positions.histogram_fixed_width": (

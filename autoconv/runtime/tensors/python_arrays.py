@@ -17,7 +17,9 @@ def encode_sequence(value: object) -> np.ndarray:
 
 
 def encode_items(array: np.ndarray) -> np.ndarray:
-    """Return an array of objects that holds each text as bytes."""
+    """Return an array of objects that holds each text as bytes; raises ValueError for an array of numbers."""
+    if array.dtype.kind not in "OSU" and array.size:
+        raise ValueError(f"Failed to convert a NumPy array to a Tensor (Unsupported object type {array.dtype.name}).")
     result = np.empty(array.shape, object)
     for position, item in np.ndenumerate(array):
         result[position] = item.encode() if isinstance(item, str) else bytes(item)

@@ -180,7 +180,7 @@ class EagerTensor(Interchange, Tensor):
         return self._array.size
 
     def __bool__(self) -> bool:
-        return bool(self._array)
+        return bool(self._array) if self._array.size else False  # NumPy refuses empty arrays
 
     def __int__(self) -> int:
         return int(self._array)
