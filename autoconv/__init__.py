@@ -31,7 +31,7 @@ def _load(name: str) -> Any:
     """
     if name.startswith("__") and name != "__all__":
         raise AttributeError(f"module 'autoconv' has no attribute {name!r}")
-    with LazyImport():
+    with LazyImport(freezes=True):
         if name in _LAZY_MODULES:
             return import_module(f"autoconv.{name}")
         if name in _TENSORFLOW_MODULES:

@@ -15,6 +15,7 @@ import sys
 TYPE_CHECKING = False  # the name that type checkers take for true
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 LOADED_BEFORE_AUTOCONV = frozenset(sys.modules)
 """Names of the modules loaded before autoconv imported anything."""
@@ -98,6 +99,10 @@ def _find_module_option(arguments: list[str]) -> str:
 IMPORT_TIMEOUT = 60.0  # seconds that a fork waits for another thread that imports a module
 _LOCK_TIMEOUT = 5.0  # seconds that an import waits for one of another thread
 
+_MAX_OBJECTS_BEFORE = 100_000  # objects that are returned to the garbage collector after an import, in some 20 ms
+_PARTS_OF_TYPES = frozenset((type(str.upper), type(str.__add__), type(BaseException.args), type(slice.start)))
+_frozen_count = 0  # objects that are frozen by imports of this package
+
 IMPORT_LOCK = _thread.RLock()
 """The lock of lazy imports."""
 
@@ -108,30 +113,64 @@ class LazyImport:
     A child would inherit Python's own lock of the module. Another thread that holds that lock may wait for this one;
     therefore the import continues without it after a timeout. Garbage collection is disabled meanwhile: objects of
     modules stay alive, and examining them takes a tenth of the time. They are not examined right afterwards either.
+    If `freezes`, they are never examined, because each full collection would take tens of milliseconds longer.
     """
+
+    def __init__(self, freezes: bool = False) -> None:
+        self._freezes = freezes
 
     def __enter__(self) -> None:
         self._is_acquired = IMPORT_LOCK.acquire(timeout=_LOCK_TIMEOUT)
         self._was_enabled = gc.isenabled()
         gc.disable()
+        # Objects that other threads make during the import are not frozen: they may become garbage.
+        may_freeze = self._freezes and self._was_enabled and not _thread._count()
+        self._objects_before = gc.get_objects() if may_freeze else []
 
     def __exit__(self, *error: object) -> None:
         if self._was_enabled:
-            _move_to_oldest_generation()
+            _spare_collections(self._objects_before)
             gc.enable()
+        self._objects_before = []
         if self._is_acquired:
             IMPORT_LOCK.release()
 
 
-def _move_to_oldest_generation() -> None:
-    """Move all objects to the oldest generation of the garbage collector, which searches it least often.
+def _spare_collections(objects_before: list[object]) -> None:
+    """Keep the garbage collector from examining the tens of thousands of objects that modules make.
 
-    The tens of thousands of objects that modules make would be examined twice on their way there, for 40 ms each: at
-    the end of the import, and during the program's first call. Frozen objects of the program stay frozen.
+    It would examine them twice on their way to the oldest generation, for 40 ms each, and in each full collection. If
+    `objects_before`, the objects before the import, are given and not too many, all others are frozen. Else all are
+    moved to the oldest generation. If the program has frozen objects, nothing is moved.
     """
-    if not gc.get_freeze_count():
+    global _frozen_count
+    if gc.get_freeze_count() > _frozen_count:
+        return
+    if 0 < len(objects_before) < _MAX_OBJECTS_BEFORE:
+        gc.freeze()
+        _unfreeze(objects_before)
+        _frozen_count = gc.get_freeze_count()
+    elif not gc.get_freeze_count():
         gc.freeze()
         gc.unfreeze()
+
+
+def _unfreeze(objects: list[Any]) -> None:
+    """Return objects to the garbage collector's oldest generation; Python itself only unfreezes all at once.
+
+    Functions without cells and parts of extension types stay frozen: no cycle that is worth freeing contains them.
+    """
+    from ctypes import PYFUNCTYPE, py_object, pythonapi  # loaded by now
+
+    prototype, function_type = PYFUNCTYPE(None, py_object), type(_unfreeze)
+    untrack, track = (prototype((f"PyObject_GC_{name}", pythonapi)) for name in ("UnTrack", "Track"))
+    for value in objects:
+        kind = type(value)
+        if kind in _PARTS_OF_TYPES or (kind is function_type and value.__closure__ is None) or not gc.is_tracked(value):
+            continue
+        untrack(value)
+        track(value)  # in the youngest generation
+    gc.collect(1)
 
 
 def forget_unfinished_imports() -> None:
