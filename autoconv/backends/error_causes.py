@@ -176,7 +176,7 @@ def _math_causes(node: Node) -> Causes:
     """Return the causes of a failed call of a function of the module math."""
     domain = (ValueError, "math domain error", _always)
     match node.attributes["function"]:
-        case "exp" | "exp2" | "expm1" | "sinh" | "cosh":
+        case "exp" | "exp2" | "expm1" | "sinh" | "cosh" | "ldexp":
             return ((OverflowError, "math range error", _always),)
         case "floor" | "ceil" | "trunc":
             return _conversion_causes(node)

@@ -53,6 +53,22 @@ def of_integers(a, b, out):
     return out
 
 
+def of_parts(a, b, out):
+    for i in range(len(a)):
+        x, y = float(a[i]), float(b[i])
+        out[i, 0], exponent = math.frexp(x)
+        out[i, 1] = exponent
+        out[i, 2], out[i, 3] = math.modf(x)
+        out[i, 4], out[i, 5] = math.nextafter(x, y), math.ulp(x)
+        try:
+            out[i, 6] = math.ldexp(x, int(b[i]))
+        except OverflowError:
+            out[i, 6] = -0.25
+        out[i, 7] = math.prod([x, 0.5, 2]) + math.prod((x,), start=y) + sum([x, y]) + max((x, y)) - min([x, y])
+        out[i, 8] = math.dist((x, 1.0), (y, 0.0))
+    return out
+
+
 def by_xla(function, arrays, folder):
     concrete = autoconv.compile(function).get_concrete_function(*arrays)
     graph, values = portable_samples.graph_and_arrays(concrete, arrays)
@@ -73,6 +89,10 @@ def by_c_library(function, arrays, folder):
     library = autoconv.clibrary.build(function, specs, to=folder / function.__name__, contract="compile")
     Caller(library)(*arrays)
     return arrays[-1]  # the function writes it
+
+
+def natively(function, arrays, folder):
+    return autoconv.compile(function)(*arrays)
 
 
 WAYS = [by_xla, by_onnx_runtime, by_c_library]
@@ -101,3 +121,19 @@ def test_functions_of_integers(run, tmp_path: Path):
     expected = of_integers(a, b, np.zeros((len(a), 3), np.int64))
     found = run(of_integers, [a.copy(), b.copy(), np.zeros((len(a), 3), np.int64)], tmp_path)
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("run", [*WAYS, natively], ids=lambda f: f.__name__)
+def test_parts_of_floats(run, tmp_path: Path):
+    a = np.array([0.0, -0.0, 1.0, -1.0, 0.75, 2.0**53, -3.7, 1e300, math.inf, -math.inf, -1.7976931348623157e308, 2.5])
+    b = np.array([5.0, 3.0, -1020.0, 1023.0, 1024.0, -60.0, -1000.0, 2000.0, 7.0, -7.0, -2.0, 2200.0])
+    if run not in (by_xla, by_onnx_runtime):  # these may take subnormal numbers for 0
+        a = np.concatenate([a, [5e-324, 1e-310, -2.5e-308, 1.2345e-300, 1.0]])
+        b = np.concatenate([b, [60.0, -3.0, 2100.0, -40.0, -1074.0]])
+    subnormals = abs(a) < 1e-300 if run in (by_xla, by_onnx_runtime) else np.zeros(len(a), bool)
+    expected = of_parts(a, b, np.zeros((len(a), 9)))
+    found = run(of_parts, [a.copy(), b.copy(), np.zeros((len(a), 9))], tmp_path)
+    np.testing.assert_array_equal(found[~subnormals, :8], expected[~subnormals, :8])
+    np.testing.assert_allclose(found[:, 8], expected[:, 8], rtol=1e-15)
+    if run is not by_onnx_runtime:  # its choices lose the sign of zeros
+        np.testing.assert_array_equal(np.signbit(found[:, 2]), np.signbit(expected[:, 2]))

@@ -6,6 +6,7 @@ On all other arguments they behave as in `builtins`.
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -67,7 +68,7 @@ def _consumer(function: Callable[..., Any]) -> Callable[[Any], Any]:
 
     def register(graph_form: Callable[..., Any]) -> Any:
         def consume(*args: Any, **kwargs: Any) -> Any:
-            takes_one_iterable = len(args) == 1 or (args and function is builtins.sum)
+            takes_one_iterable = len(args) == 1 or (args and function in (builtins.sum, math.prod))
             if not takes_one_iterable or not _is_deferred_for(function, args[0]):
                 if current_region() is None:
                     return previous_override(*args, **kwargs)
@@ -101,6 +102,12 @@ def _sum(iterable: object, start: object = 0) -> Any:
 
 
 ITEMWISE_FORM_BY_FUNCTION["sum"] = _sum
+
+
+@_consumer(math.prod)
+def _product(iterable: object, *, start: object = 1) -> Any:
+    (product,) = for_source(iterable, lambda item, product: (product * item,), (start,), ("product",))
+    return product
 
 
 def _quantifier(deciding_truth: bool) -> Callable[[Any], Any]:

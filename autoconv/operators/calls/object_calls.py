@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import itertools
+import math
 from collections.abc import Callable, Iterator
 from types import FunctionType, MethodType
 from typing import Any
@@ -57,9 +58,9 @@ def wrap_for_objects(function: Callable[..., Any], otherwise: Any = None) -> Cal
             return distribute_call(apply, *args, **kwargs) if number is NotImplemented else number
         if function in _EXHAUSTING_FUNCTIONS and _is_one_iterator(args):
             args = (list(args[0]),)
-        new_container = construct_known_container(function, args, kwargs)
-        if new_container is not NotImplemented:
-            return new_container
+        known_result = _apply_to_known_items(function, otherwise, args, kwargs)
+        if known_result is not NotImplemented:
+            return known_result
         if is_always_recorded:
             return graph_call(function, tuple(collect_list(x) if is_deferred(x) else x for x in args), kwargs)
         if isinstance(owner, _OWNER_CLASSES) and (type(owner) not in TRACED_TO_PLAIN or isinstance(owner, list)):
@@ -74,6 +75,26 @@ def wrap_for_objects(function: Callable[..., Any], otherwise: Any = None) -> Cal
         return graph_call(function, args, kwargs)
 
     return apply
+
+
+# Functions that only compute with the items of lists and tuples: a known number of items takes as many ops.
+_NUMBER_FUNCTIONS = frozenset({builtins.sum, builtins.max, builtins.min, math.prod, math.dist})
+
+
+def _apply_to_known_items(function: Any, otherwise: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Make a container, or compute with lists of numbers (max and min get them one by one); else NotImplemented."""
+    if function not in _NUMBER_FUNCTIONS or not args or not all(map(_is_display_of_numbers, args)):
+        return construct_known_container(function, args, kwargs)
+    is_unpacked = function in (builtins.max, builtins.min) and len(args) == 1 < len(args[0]) and not kwargs
+    return plain_call(otherwise, tuple(args[0]) if is_unpacked else args, kwargs)
+
+
+def _is_display_of_numbers(items: object) -> bool:
+    """Return whether a value is a list or tuple outside of the graph that holds Python's numbers alone."""
+    if not isinstance(items, (list, tuple)) or is_in_graph(items):
+        return False
+    return all(x.weak and x.type.shape == () if isinstance(x, SymbolicTensor) else type(x) in (int, float, bool)
+               for x in items)
 
 
 def _extreme_of_numbers(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -18,6 +18,8 @@ from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.overrides import overrides
 from autoconv.operators.support.signature_check import call_for_program
 from autoconv.ops.elementwise.python_complex import CMATH
+from autoconv.ops.elementwise.python_numbers import MATH_PARTS
+from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
@@ -29,6 +31,7 @@ _MATH_FUNCTIONS = frozenset(
         "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "gamma", "lgamma", "fabs", "floor",
         "ceil", "trunc", "fmod", "hypot", "copysign", "isnan", "isinf", "isfinite", "gcd", "lcm", "isqrt", "comb",
         "perm", "factorial", "pow", "degrees", "radians", "remainder", "cbrt", "ldexp", "dist", "isclose",
+        "nextafter", "ulp",
     }
 )  # fmt: skip
 
@@ -38,6 +41,8 @@ def math_override(function: Callable[..., Any]) -> Callable[..., Any] | None:
     module = getattr(function, "__module__", None)
     if function is math.dist:
         return _distance
+    if function in (math.frexp, math.modf):
+        return _make_pair_recorder(function)
     if module == "math" and function.__name__ in _MATH_FUNCTIONS:
         return _make_recorder("python_math", function)
     if module == "cmath" and function.__name__ in CMATH:
@@ -66,11 +71,23 @@ def _make_recorder(op: str, function: Callable[..., Any]) -> Callable[..., Any]:
     return apply
 
 
+def _make_pair_recorder(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the replacement of `math.frexp` or `math.modf`, which records a node for each of the two results."""
+    recorders = [_make_recorder("python_math", part) for part in MATH_PARTS[function]]
+
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        if kwargs or not any(isinstance(value_of(argument), SymbolicTensor) for argument in args):
+            return function(*args, **kwargs)
+        return tuple(recorder(*args) for recorder in recorders)
+
+    return apply
+
+
 def _distance(*points: Any, **kwargs: Any) -> Any:
     """Return `math.dist(p, q)` as `math.hypot` of the differences, which is what CPython computes."""
     points = tuple(map(value_of, points))
     is_pair = not kwargs and len(points) == 2 and is_compiled()
-    if not (is_pair and any(isinstance(point, SymbolicTensor) for point in points)):
+    if not (is_pair and holds_symbols(points)):
         return _make_recorder("python_math", math.dist)(*points, **kwargs)
     first, second = map(_coordinates, points)
     if len(first) != len(second):

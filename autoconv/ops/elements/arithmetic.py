@@ -36,19 +36,24 @@ def copysign(b: Elements, x: Any, y: Any) -> Any:
 
 @element("nextafter")
 def nextafter(b: Elements, x: Any, y: Any) -> Any:
-    """Increment or decrement the bits as an integer with the order of the floats.
+    result = neighbour(b, x, y)
+    b.warn("over", b.intrinsic("fabs", result).same(math.inf) & (b.intrinsic("fabs", x) < math.inf))
+    return result
 
-    Arithmetic on floats may flush subnormal numbers to 0. The bits of negative floats, read as integers, have the
-    reverse order.
+
+def neighbour(b: Elements, x: Any, y: Any) -> Any:
+    """Return the next float after `x` in the direction of `y`.
+
+    The bits are incremented or decremented as an integer with the order of the floats: arithmetic on floats may flush
+    subnormal numbers to 0. The bits of negative floats, read as integers, have the reverse order.
     """
     dtype = {2: int16, 4: int32, 8: int64}[x.dtype.size]
     bits, y_bits = b.bitcast(x, dtype), b.bitcast(y, dtype)
     order_of_x, order_of_y = (b.select(number < 0, dtype.min - number, number) for number in (bits, y_bits))
     next_order = b.select(order_of_x < order_of_y, order_of_x + 1, order_of_x - 1)
     is_negative = (next_order < 0) | (next_order.same(0) & (bits < 0))
-    neighbour = b.bitcast(b.select(is_negative, dtype.min - next_order, next_order), x.dtype)
-    result = b.select(order_of_x.same(order_of_y), y, neighbour)
-    b.warn("over", b.intrinsic("fabs", result).same(math.inf) & (b.intrinsic("fabs", x) < math.inf))
+    next_number = b.bitcast(b.select(is_negative, dtype.min - next_order, next_order), x.dtype)
+    result = b.select(order_of_x.same(order_of_y), y, next_number)
     return b.select(b.is_nan(x) | b.is_nan(y), math.nan, result)
 
 

@@ -11,7 +11,7 @@ from math import factorial, pi
 from typing import Any
 
 from autoconv.graph.dtypes import bool_, float64, int64
-from autoconv.ops.elements.arithmetic import gcd
+from autoconv.ops.elements.arithmetic import gcd, neighbour
 from autoconv.ops.elements.registry import Elements, element
 from autoconv.ops.elements.special import gamma, lgamma
 
@@ -28,7 +28,9 @@ def math(b: Elements, *operands: Any, function: str, is_exported: bool = False) 
         return b.cast(operands[0], int64)
     if function in _INTEGER_FUNCTIONS:
         return None if float64 in [x.dtype for x in operands] else rule(b, *(b.cast(x, int64) for x in operands))
-    return rule(b, *(b.cast(x, float64) for x in operands))
+    if function == "ldexp" and operands[1].dtype is float64:
+        return None
+    return rule(b, *(x if function == "ldexp" and i else b.cast(x, float64) for i, x in enumerate(operands)))
 
 
 def rule_of(function: str, operand_count: int, is_exported: bool) -> Callable[..., Any] | None:
@@ -222,6 +224,66 @@ def _is_close(b: Elements, x: Any, y: Any) -> Any:
     return x.same(y) | (b.compare("lt", larger, _INF) & b.compare("le", _magnitude(b, x - y), larger * 1e-9))
 
 
+def _scale(b: Elements, x: Any, exponent: Any) -> Any:
+    """Return x·2^exponent, rounded once: the last one of three products rounds.
+
+    As in C libraries, the step of -969 = 53 - 1022 keeps all 53 bits of a number that becomes subnormal.
+    """
+    rest, result = b.cast(exponent, int64), x
+    rest = b.select(rest > 2200, 2200, b.select(rest < -2200, -2200, rest))
+    for _ in range(2):
+        step = b.select(rest > 1023, 1023, b.select(rest < -1022, b.constant(-969, int64), 0))
+        result = result * _power_of_two(b, step)
+        rest = rest - step
+    result = result * _power_of_two(b, b.select(rest < -1022, -1022, rest))
+    b.fail_if(_overflows(b, result, x))
+    return result
+
+
+def _power_of_two(b: Elements, exponent: Any) -> Any:
+    """Return 2^exponent, for exponents from -1022 to 1023: the bits are the biased exponent."""
+    return b.bitcast(b.bits("shl", exponent + 1023, 52), float64)
+
+
+def _is_zero_or_not_finite(b: Elements, x: Any) -> Any:
+    return x.same(0.0) | ~b.compare("lt", _magnitude(b, x), _INF)
+
+
+def _scaled_to_normal(b: Elements, x: Any) -> tuple[Any, Any]:
+    """Return the bits of a number that is not subnormal, and the exponent that its scaling has added."""
+    is_subnormal = _magnitude(b, x) < 2.0**-1022
+    bits = b.bitcast(b.select(is_subnormal, x * 2.0**52, x), int64)
+    return bits, b.select(is_subnormal, b.constant(52, int64), 0)
+
+
+def _mantissa(b: Elements, x: Any) -> Any:
+    bits, _ = _scaled_to_normal(b, x)
+    mantissa = b.bits("or", b.bits("and", bits, ~(2047 << 52)), 1022 << 52)
+    return b.select(_is_zero_or_not_finite(b, x), x, b.bitcast(mantissa, float64))
+
+
+def _exponent(b: Elements, x: Any) -> Any:
+    bits, added_exponent = _scaled_to_normal(b, x)
+    exponent = b.bits("and", b.bits("lshr", bits, 52), 2047) - 1022 - added_exponent
+    return b.select(_is_zero_or_not_finite(b, x), 0, exponent)
+
+
+def _fraction(b: Elements, x: Any) -> Any:
+    fraction = x - b.intrinsic("trunc", x)
+    return b.intrinsic("copysign", b.select(_magnitude(b, x).same(_INF), 0.0, fraction), x)
+
+
+def _last_place(b: Elements, x: Any) -> Any:
+    """Return the distance to the next larger magnitude, of the largest number that to the next smaller one."""
+    magnitude = _magnitude(b, x)
+    infinity, zero = b.constant(_INF, float64), b.constant(0.0, float64)
+    is_largest = magnitude.same(_LARGEST)
+    other = neighbour(b, magnitude, b.select(is_largest, zero, infinity))
+    distance = b.select(is_largest, magnitude - other, other - magnitude)
+    return b.select(magnitude.same(_INF), infinity, distance)
+
+
+_LARGEST = 1.7976931348623157e308  # of the finite floats
 _FOLDED_FUNCTIONS = frozenset(["gcd", "lcm", "hypot"])  # f(x, y, z) is f(f(x, y), z)
 _MAX_CHOSEN = 33  # the largest k: 66 over 33 fits 64 bits, 68 over 34 does not
 _MAX_CHOICES = 2**33  # the largest n for k from 2 on: above it, n over 2 does not fit 64 bits
@@ -250,6 +312,13 @@ _RULES: dict[tuple[str, int], Callable[..., Any]] = {  # by (function, number of
     ("perm", 2): _arrangements,
     ("perm", 1): _factorial,
     ("isclose", 2): _is_close,
+    ("ldexp", 2): _scale,
+    ("nextafter", 2): neighbour,
+    ("ulp", 1): _last_place,
+    ("frexp_mantissa", 1): _mantissa,
+    ("frexp_exponent", 1): _exponent,
+    ("modf_fraction", 1): _fraction,
+    ("modf_integer", 1): lambda b, x: b.intrinsic("trunc", x),
 }
 _EXPORTED_RULES: dict[tuple[str, int], Callable[..., Any]] = {
     ("hypot", 2): lambda b, x, y: b.libm("hypot", x, y),

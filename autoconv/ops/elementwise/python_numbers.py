@@ -333,7 +333,30 @@ define(
 )  # fmt: skip
 
 
-INTEGER_MATH = frozenset({"floor", "ceil", "trunc", "gcd", "lcm", "isqrt", "comb", "perm", "factorial"})
+def frexp_mantissa(x: float, /) -> float:
+    return math.frexp(x)[0]
+
+
+def frexp_exponent(x: float, /) -> int:
+    return math.frexp(x)[1]
+
+
+def modf_fraction(x: float, /) -> float:
+    return math.modf(x)[0]
+
+
+def modf_integer(x: float, /) -> float:
+    return math.modf(x)[1]
+
+
+# {function of math with two results: functions of each of them}.
+MATH_PARTS: dict[Any, tuple[Any, Any]] = {
+    math.frexp: (frexp_mantissa, frexp_exponent), math.modf: (modf_fraction, modf_integer),
+}  # fmt: skip
+_MATH_FUNCTIONS = vars(math) | {part.__name__: part for parts in MATH_PARTS.values() for part in parts}
+INTEGER_MATH = frozenset({
+    "floor", "ceil", "trunc", "gcd", "lcm", "isqrt", "comb", "perm", "factorial", "frexp_exponent",
+})  # fmt: skip
 BOOL_MATH = frozenset({"isnan", "isinf", "isfinite", "isclose"})
 _TENSOR_OP_BY_MATH_FUNCTION = {
     "sqrt": "sqrt", "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "sin": "sin", "cos": "cos",
@@ -358,7 +381,7 @@ def _math_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
 
 define(
     name="python_math", graphdef="PythonMath", result=_math_type,
-    kernel=python_kernel(lambda *inputs, function, is_exported=False: getattr(math, function)(*inputs)),
+    kernel=python_kernel(lambda *inputs, function, is_exported=False: _MATH_FUNCTIONS[function](*inputs)),
     gradient=_math_gradient, effects=Effects.RAISE, overflow_error="also",
     samples=(
         sample(_FLOAT, function="sqrt"), sample(_FLOAT, function="floor"),
