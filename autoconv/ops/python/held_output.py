@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
 
 from autoconv.ops.python.undo_log import ACTIVE, Log
 
@@ -15,23 +14,23 @@ class HeldOutput:
 
     def __init__(self, may_revoke: Callable[[], bool]) -> None:
         self._may_revoke = may_revoke
-        self._texts: list[str] = []
+        self._prints: list[tuple[str, bool]] = []  # texts, and whether to flush the stream after them
 
-    def hold(self, text: str, log: Log) -> bool:
+    def hold(self, text: str, flush: bool, log: Log) -> bool:
         """Return whether the text is held, and not to be written now."""
         if log.is_lost:
-            self.write(sys.stdout.write)  # the run will not be revoked after all
+            self.write(_write)  # the run will not be revoked after all
             return False
-        is_held = bool(self._texts) or self._may_revoke()
+        is_held = bool(self._prints) or self._may_revoke()
         if is_held:
-            self._texts.append(text)
+            self._prints.append((text, flush))
         return is_held
 
-    def write(self, write: Callable[[str], Any]) -> None:
+    def write(self, write: Callable[[str, bool], None]) -> None:
         """Write the held text."""
-        text, self._texts = "".join(self._texts), []
-        if text:
-            write(text)
+        prints, self._prints = self._prints, []
+        for text, flush in prints:
+            write(text, flush)
 
 
 class _Current(threading.local):
@@ -41,11 +40,19 @@ class _Current(threading.local):
 CURRENT = _Current()
 
 
-def write_output(text: str) -> None:
+def write_output(text: str, flush: bool = False) -> None:
     """Write to the current sys.stdout, or hold the text until the end of a run that may be revoked."""
     log, held_output = ACTIVE.log, CURRENT.held_output
-    if log is not None and held_output is not None and held_output.hold(text, log):
+    if log is not None and held_output is not None and held_output.hold(text, flush, log):
         return
-    sys.stdout.write(text)
+    _write(text, flush)
     if log is not None:
         log.printed_count += len(text)
+
+
+def _write(text: str, flush: bool) -> None:
+    """Write to the current sys.stdout, which is None in a program without a console."""
+    if sys.stdout is not None:
+        sys.stdout.write(text)
+        if flush:
+            sys.stdout.flush()

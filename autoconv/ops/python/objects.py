@@ -384,12 +384,12 @@ define(
 )  # fmt: skip
 
 
-def _print(*values: Any, sep: Any, end: Any) -> tuple[()]:
+def _print(*values: Any, sep: Any, end: Any, flush: bool = False) -> tuple[()]:
     text = io.StringIO()
     try:
         print(*values, sep=sep, end=end, file=text)
     finally:  # if making the text of a value raises, the values before it are printed
-        write_output(text.getvalue())
+        write_output(text.getvalue(), flush)
     return ()
 
 

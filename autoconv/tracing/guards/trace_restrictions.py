@@ -294,8 +294,9 @@ def record_print(values: Any, sep: Any, end: Any, file: Any, flush: bool) -> Non
     """Record a print as a node; a print to a file makes the call run plain."""
     if file is not None:
         raise RunPlain("print is given a file")
+    flush_attribute: dict[str, Any] = {"flush": True} if flush else {}
     if not all(map(_fits_print_template, values)):
-        record_object("object_print", values, sep=sep, end=end)
+        record_object("object_print", values, sep=sep, end=end, **flush_attribute)
         return
     template: list[Any] = []  # texts, and positions in `arguments`
     arguments: list[Any] = []
@@ -308,4 +309,4 @@ def record_print(values: Any, sep: Any, end: Any, file: Any, flush: bool) -> Non
         else:
             template.append(str(value))
     template.append("\n" if end is None else end)
-    dispatch.apply("python_print", *arguments, template=tuple(template))
+    dispatch.apply("python_print", *arguments, template=tuple(template), **flush_attribute)
