@@ -113,6 +113,11 @@ def shared_rows():
     return [[1.5, 2.5, 0.5, 4.0, 1.0]] * 5
 
 
+def shared_row():
+    row = ints()
+    return [row, ints(), row], 0
+
+
 def row_of_matrix():
     rows = matrix()
     return rows[2], rows[2]
@@ -125,6 +130,7 @@ CASES = [
     (all_pairs, lambda: (shared_rows(),)),
     (adds, lambda: (ints(), ints(20))), (adds, shared_list), (adds, row_of_matrix),
     (writes_row, lambda: (matrix(), 2)), (writes_row, lambda: (matrix(), 6)),
+    (writes_row, shared_row),
     (generations, lambda: (matrix(), 3)), (generations, lambda: (matrix(), 0)), (swaps_rows, lambda: (matrix(),)),
     (catches, lambda: (ints(), 40)), (outgrows, lambda: ([0, 1] * 10,)), (outgrows, lambda: ([0, 1, 3] * 10,)),
     (fails, lambda: (ints(), 20)), (fails, lambda: (ints(), 40)),

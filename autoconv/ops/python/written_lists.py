@@ -16,15 +16,12 @@ from autoconv.ops.record import define
 
 
 def _check_apart(*arguments: Any) -> tuple[()]:
-    """Raise OtherKindError if two arguments, which may be nested, share a list: typed lists of them share nothing."""
-    seen: set[int] = set()
-    for argument in arguments:
-        ids = set(map(id, _lists_in(argument)))
-        if not seen.isdisjoint(ids):
-            error = OtherKindError("two arguments share a list that the graph changes")
-            error.__dict__.update(_autoconv_undone=True)
-            raise error
-        seen |= ids
+    """Raise OtherKindError if a list occurs twice in the arguments, which may be nested: it became two typed lists."""
+    ids = [id(list_) for argument in arguments for list_ in _lists_in(argument)]
+    if len(set(ids)) < len(ids):
+        error = OtherKindError("a list that the graph changes occurs twice among the arguments")
+        error.__dict__.update(_autoconv_undone=True)
+        raise error
     return ()
 
 

@@ -208,9 +208,10 @@ class Writer:
         return self.graph.add(op, inputs, attributes, types=[value.type], span=_span_of(value)).results[0]
 
     def add_stores(self) -> None:
-        """Write the typed lists of mutated arguments back into these; no two arguments may share a list then."""
+        """Write the typed lists of mutated arguments back into these; no list may occur twice among arguments then."""
         stored_sites = [node for node in self.kinds.graph.nodes if node in self.kinds.stored_sites]
-        if stored_sites and len(self.argument_lists) > 1:
+        is_nested = any(site.attributes["depth"] > 1 for site in stored_sites)
+        if is_nested or (stored_sites and len(self.argument_lists) > 1):
             self.graph.add(OPS["typed_list_apart"], [*self.argument_lists.values()], {})
         for site in stored_sites:
             typed_list = self.typed_list(site.results[0])
