@@ -16,6 +16,7 @@ from autoconv.numpy.operands import (
     integer,
     numpy_dtype,
     rank_of,
+    refuse,
     refuse_column_major,
     refuse_options,
     require_known_shape,
@@ -27,6 +28,7 @@ from autoconv.ops.index_spec import Gather, Slice
 from autoconv.runtime.annotations import DTypeLike, IntLike, OutLike, TensorLike
 from autoconv.runtime.arrays.assigned_values import check_as_numpy, check_sizes
 from autoconv.runtime.arrays.read_only import mark_read_only
+from autoconv.runtime.recording.numpy_protocol import implementation
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
@@ -81,13 +83,13 @@ _MAX_POWERS = 32  # largest number of columns of a Vandermonde matrix that ops c
 def tri(
     N: IntLike, M: IntLike | None = None, k: IntLike = 0, dtype: DTypeLike = float, *, like: object = None
 ) -> Tensor:
-    sizes = N, N if M is None else M
-    if all(static_value(number) is not None for number in (*sizes, k)):
-        return tensor(np.tri(integer(N), integer(sizes[1]), integer(k), numpy_dtype(dtype)))
+    sizes, offset = (N, N if M is None else M), _offset(k)
+    if all(static_value(number) is not None for number in (*sizes, offset)):
+        return tensor(np.tri(integer(N), integer(sizes[1]), offset, numpy_dtype(dtype)))
     row_numbers, column_numbers = map(count_up, sizes)
     # The number of columns by which an element lies to the right of the main diagonal.
     distances = apply("subtract", column_numbers, apply("expand_dims", row_numbers, axis=1))
-    return cast(apply("less_equal", distances, tensor(k, np.int64)), numpy_dtype(dtype))
+    return cast(apply("less_equal", distances, tensor(offset, np.int64)), numpy_dtype(dtype))
 
 
 @computes("tril")
@@ -102,11 +104,37 @@ def triu(m: TensorLike, k: IntLike = 0) -> Tensor:
 
 def _triangle(m: TensorLike, k: IntLike, lower: bool) -> Tensor:
     """Return matrices with zeros above the k-th diagonal, or below it unless `lower`."""
-    x = tensor(m)
-    offset: Any = k if static_value(k) is None else integer(k)
+    x, offset = tensor(m), _offset(k)
     rows, columns = (sizes_of(x) * 2)[-2:]  # a vector is broadcast to a square matrix
     mask, zero = tri(rows, columns, offset if lower else offset - 1, bool), tensor(0, x.dtype.numpy)
     return apply("select", mask, x, zero) if lower else apply("select", mask, zero, x)
+
+
+def _offset(k: Any) -> Any:
+    """Return the offset of a diagonal, an int where it is known; other numbers than integers are refused."""
+    if static_value(k) is not None:
+        return integer(k)
+    if not tensor(k).dtype.is_integer:
+        refuse("is given an offset that is not an integer")
+    return k
+
+
+def _indices_from(name: str) -> Any:
+    """Return NumPy's `tril_indices_from` or `triu_indices_from`."""
+    def find_indices(arr: TensorLike, k: IntLike = 0) -> Any:
+        x = tensor(arr)
+        if rank_of(x) != 2:
+            raise ValueError("input array must be 2-d")
+        rows, columns = sizes_of(x)
+        compute = implementation(getattr(np, name))
+        assert compute is not None
+        return compute(rows, k=k, m=columns)
+
+    return find_indices
+
+
+for _name in ("tril_indices", "triu_indices"):
+    computes(f"{_name}_from")(_indices_from(_name))
 
 
 @creates("diag")

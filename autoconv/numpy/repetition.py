@@ -1,4 +1,4 @@
-"""Repetition and padding of arrays: tile, repeat, resize, pad, trim_zeros."""
+"""Repetition and padding of arrays: tile, repeat, resize, pad, trim_zeros; the shape of arrays that are broadcast."""
 
 from __future__ import annotations
 
@@ -34,6 +34,11 @@ from autoconv.runtime.tensors.binary_dispatch import count_of
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
+
+
+@computes("broadcast_shapes")
+def broadcast_shapes(*args: ShapeLike) -> tuple[int, ...]:
+    return np.broadcast_shapes(*(tuple(map(integer, x if isinstance(x, (list, tuple)) else (x,))) for x in args))
 
 
 @computes("tile")

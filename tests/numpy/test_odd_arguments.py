@@ -53,6 +53,23 @@ def test_arrays_in_fortran_order():
 
 def test_places_in_triangles():
     check_agreement(lambda n, k, m: np.triu_indices(n, k, m), 4, 1, 5)
+    check_agreement(lambda x: (np.tril_indices_from(x), np.triu_indices_from(x, k=1)), lambda: np.ones((3, 4)))
+
+
+@pytest.mark.parametrize("offset", [1.5, -0.5, True, np.float64(1.0)])
+def test_triangles_at_offsets_that_are_not_integers(offset):
+    def f(x, k):
+        return np.triu(x, k), np.tril(x, k), np.tri(3, 4, k)
+
+    check_agreement(f, lambda: np.arange(12.0).reshape(3, 4), offset)
+
+
+def test_shapes_that_are_broadcast():
+    def f(x, n):
+        shape = np.broadcast_shapes(x.shape, (2, 1, 1), n)
+        return np.zeros(shape) + x, shape
+
+    check_agreement(f, lambda: np.ones((3, 1)), 4)
     check_agreement(lambda n, k, m: np.tril_indices(n, k, m), 4, -1, 5)
 
 
