@@ -143,6 +143,8 @@ def _kernel_weights(old_size: Any, new_size: Any, method: str, antialias: bool) 
     ratio = _as_float(old_size) / _as_float(new_size)
     stretch = apply("maximum", ratio, 1.0) if antialias else 1.0
     centres = expand_dims((cast(tensor_range(new_size), float32) + 0.5) * ratio, 1)
+    if method == "bicubic" and not antialias:  # TensorFlow reads these weights from a table, 1024 of them to a pixel
+        centres = apply("round", (centres - 0.5) * 1024.0) / 1024.0 + 0.5
     distance = apply("abs", cast(tensor_range(old_size), float32) + 0.5 - centres) / stretch
     weights = where(distance < radius, kernel(distance), 0.0)
     return weights / apply("reduce_sum", weights, axis=(1,), keepdims=True)
