@@ -26,7 +26,8 @@ from autoconv.ops.analysis.static_positions import has_valid_positions
 def remove_dead(graph: Graph, contract: str = "function") -> Graph:
     """Remove unused nodes, in regions too.
 
-    Nodes that write, print or draw stay. A node that does no more than raise is removed under the contract "function".
+    Nodes that write, print or draw stay. A node that does no more than raise is removed under the contract "function",
+    except in the body of a `try`, whose handlers may catch the error.
     Unused results of a cond or a call are removed, with the region outputs and captures that only they need. Loop
     state that only feeds itself is removed, too. Calls of recursive functions keep all results, and the graph keeps its
     parameters and outputs.
@@ -68,8 +69,9 @@ class _Liveness:
             for region in node.regions:
                 self._owners_of_region.setdefault(region, []).append(node)
                 self._region_of_node.update((inner, region) for inner in region.nodes)
+        in_try_bodies = {inner for node in all_nodes if node.op.name == "try" for inner in node.regions[0].walk()}
         for node in all_nodes:
-            if _must_run(node, contract):
+            if _must_run(node, "compile" if node in in_try_bodies else contract):
                 self._mark_with_owners(node)
         self._mark(*graph.outputs)
         while self._worklist:
