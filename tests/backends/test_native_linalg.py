@@ -172,3 +172,13 @@ def test_every_thread_takes_matrices() -> None:
     (whole,) = run_both(op("inverse"), x)
     for i in (0, 133, 399):
         np.testing.assert_array_equal(whole[i], np.linalg.inv(x[i]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_eigenvalues_alone_are_those_that_numpy_computes_alone(dtype: str) -> None:
+    x = (matrices((9, 7, 7), "float64") * (1 + 1j if dtype[0] == "c" else 1)).astype(dtype)
+    compiled = ac.compile(lambda x: np.linalg.eigvalsh(x))
+    for count in (9, 4, 5, 6):
+        np.testing.assert_allclose(compiled(x[:count]), np.linalg.eigvalsh(x[:count]), 1e-12, 1e-13)
+    with pytest.raises(np.linalg.LinAlgError, match="did not converge"):
+        compiled(np.full((3, 7, 7), np.nan, dtype))

@@ -333,9 +333,10 @@ def write_qr(region: LoweringContext, node: Node) -> None:
 @native_lowering("eigh", fits=_lapack_predicate("dsyevd"), fits_open=_open_predicate("dsyevd"),
                  work=_single_matrix_work(60), calls_library=True)  # fmt: skip
 def write_eigh(region: LoweringContext, node: Node) -> None:
-    """Compute eigenvalues and eigenvectors of the matrix whose lower triangle is given."""
-    n = _column_count(node)
-    name, query_arguments = routine_of(_operand_dtype(node), "dsyevd", "zheevd"), ("V", "L", n, None, n, *[None] * 6)
+    """Compute eigenvalues, and eigenvectors if these are read, of the matrix whose lower triangle is given."""
+    n, has_vectors = _column_count(node), region.remaining_uses[node.results[1]] > 0
+    job = "V" if has_vectors else "N"
+    name, query_arguments = routine_of(_operand_dtype(node), "dsyevd", "zheevd"), (job, "L", n, None, n, *[None] * 6)
     has_complex = _operand_dtype(node).is_complex
     if has_complex:
         query_arguments = (*query_arguments, None, None)
@@ -351,9 +352,10 @@ def write_eigh(region: LoweringContext, node: Node) -> None:
         values, vectors = batch.results
         batch.transpose(batch.operands[0], matrix, n, n)
         workspaces = (workspace, length, *real_workspace, integer_workspace, integer_length)
-        batch.record_failure_if(batch.call_lapack(name, "V", "L", n, matrix, n, eigenvalues, *workspaces))
+        batch.record_failure_if(batch.call_lapack(name, job, "L", n, matrix, n, eigenvalues, *workspaces))
         batch.copy_real(eigenvalues, values, n)
-        batch.transpose(matrix, vectors, n, n, from_lapack=True)
+        if has_vectors:
+            batch.transpose(matrix, vectors, n, n, from_lapack=True)
     batch.run(plus(4 * _LAPACK_CALL_COST, _work_estimate(60, n, n, n)))
 
 

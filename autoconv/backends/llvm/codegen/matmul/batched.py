@@ -35,6 +35,7 @@ from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
 
 _PART_MULTIPLICATIONS = 300_000  # least multiplications of a part
+_MAX_LOCAL_ELEMENTS = 1024  # most elements of a matrix that is transposed on the stack
 _POINTER_PARAMETERS = ("ptr noalias readonly %x", "ptr noalias readonly %y", "ptr noalias %z")
 
 
@@ -84,7 +85,9 @@ def write_products(region: LoweringContext, node: Node) -> None:
     pointers = [region.data(value) for value in (*node.inputs, result)]
     if registers is not None and ((product.work and product.suits_tiles()) or not has_blas):
         tiling = choose_tiling(product.rows, product.columns, product.dtype, registers)
-        if product.is_y_transposed:
+        y_count = product.inner * product.columns if product.work else 0
+        is_local = product.is_y_transposed and tiling.count == 1 and 0 < y_count <= _MAX_LOCAL_ELEMENTS
+        if product.is_y_transposed and not is_local:
             transposed_y, type_ = _transpose_matrices(region, node, product, registers.size // product.dtype.size)
             pointers[1] = region.address(transposed_y)
         step, row_step = (product.width_x, 1) if product.is_x_transposed else (1, product.width_x)
@@ -92,10 +95,15 @@ def write_products(region: LoweringContext, node: Node) -> None:
         tile_routine = TileKernelWriter(region.body.module, tiling, product.dtype, (inner_sum,), row_steps).write()
 
         def write_tile(out: FunctionText, addresses: list[str], tile: str) -> None:
-            out.call(tile_routine, *addresses, 0, tile, out.add(tile, 1))
+            x, y, z = addresses
+            if is_local:  # one tile reads the transposed matrix
+                y, lanes = out.alloca(f"[{y_count} x {register(product.dtype)}]"), registers.size // product.dtype.size
+                transpose = transpose_function(out.module, product.dtype, product.columns, product.inner, lanes)
+                out.call(transpose, addresses[1], y)
+            out.call(tile_routine, x, y, z, 0, tile, out.add(tile, 1))
 
         _run_pieces(region, node, product, tiling.count, write_tile, pointers)
-        if product.is_y_transposed:
+        if product.is_y_transposed and not is_local:
             region.body.release_or_keep(transposed_y.slot, type_)
         return
 
