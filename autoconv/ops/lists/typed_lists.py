@@ -125,6 +125,16 @@ def _slice(x: bytearray, *bounds: Any, has_bounds: tuple[bool, bool, bool], elem
     return (bytearray(np.frombuffer(x, element.dtype.numpy)[_slice_of_operands(bounds, has_bounds)].tobytes()),)
 
 
+def _replace(
+    x: bytearray, y: bytearray, *bounds: Any, has_bounds: tuple[bool, bool, bool], element: TensorType
+) -> tuple[()]:
+    """Replace the items in a slice by those of another list; raises ValueError if a slice with a step has others."""
+    items = items_of(x, element)
+    items[_slice_of_operands(bounds, has_bounds)] = items_of(y, element)
+    x[:] = to_bytes(items, element)
+    return ()
+
+
 def _extend(x: bytearray, y: bytearray, *, element: TensorType) -> tuple[()]:
     x += bytes(y)
     return ()
@@ -205,6 +215,7 @@ _define("typed_list_repeat", _list_type, _repeat, _READ_WRITE)
 _define("typed_list_range", _list_type, _range, _READ_WRITE | Effects.RAISE)
 _define("typed_list_from_array", _list_type, _from_array, _READ_WRITE)
 _define("typed_list_slice", _list_type, _slice, _READ_WRITE | Effects.RAISE)
+_define("typed_list_replace", no_results, _replace, _READ_WRITE | Effects.RAISE)
 _define("typed_list_length", int_type, lambda x, *, element: np.array(_length(x, element)), _READ)
 _define("typed_list_get", _item_type, _get, _READ | Effects.RAISE)
 _define("typed_list_set", no_results, _set, _READ_WRITE | Effects.RAISE)

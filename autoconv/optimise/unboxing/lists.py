@@ -30,9 +30,11 @@ from autoconv.optimise.unboxing.kind_inference import (
 from autoconv.optimise.unboxing.numbers import operator_rule, write_operator
 from autoconv.optimise.unboxing.whole_lists import (
     mark_new_list,
+    replace_rule,
     set_none_result,
     set_result_kind,
     slice_rule,
+    write_replace,
     write_slice,
 )
 from autoconv.optimise.unboxing.writer import Writer, rewrite_rule
@@ -120,6 +122,8 @@ def _set_rule(kinds: Kinds, node: Node) -> bool | None:
     value, index, item = node.inputs
     if kinds.kind(value) is None or kinds.kind_or_number_type(index) is None:
         return None
+    if kinds.kind(value) == LIST and kinds.kind_or_number_type(index) == SLICE:
+        return replace_rule(kinds, node)
     if kinds.kind(value) != LIST or not is_index(kinds.kind_or_number_type(index)):
         return False
     kinds.add_item(value, item)
@@ -129,6 +133,8 @@ def _set_rule(kinds: Kinds, node: Node) -> bool | None:
 @rewrite_rule("object_apply.setitem")
 def _write_set(writer: Writer, node: Node) -> list[Value]:
     value, index, item = node.inputs
+    if writer.kinds.kind_or_number_type(index) == SLICE:
+        return write_replace(writer, node)
     position = writer.convert(writer.number(index), INT, node)
     return writer.write_mutation("set", node, value, position, writer.number(item))
 

@@ -138,8 +138,17 @@ def slice_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 def write_slice(writer: Writer, node: Node) -> list[Value]:
-    """Return the slice of a typed list, with the bounds read from the node that defines the slice object."""
-    value, index = node.inputs
+    """Return the slice of a typed list."""
+    bounds, has_bounds = _bounds_of_slice(writer, node)
+    return [writer.add_list_op("slice", node, node.inputs[0], *bounds, has_bounds=has_bounds)]
+
+
+def _bounds_of_slice(writer: Writer, node: Node) -> tuple[list[Value], tuple[bool, ...]]:
+    """Return the bounds that the node's second operand has, read from the node that defines that slice object.
+
+    The second result is the attribute `has_bounds`.
+    """
+    index = node.inputs[1]
     slice_node = index.node
     assert slice_node is not None
     if slice_node.op.name == "object_constant":
@@ -148,11 +157,25 @@ def write_slice(writer: Writer, node: Node) -> list[Value]:
         bound_values = [
             writer.add("constant", node, value=np.array(int(bound)), weak=True) for bound in bounds if bound is not None
         ]
-        has_bounds = tuple(bound is not None for bound in bounds)
-    else:
-        bound_values = [*writer.values.get(index, ())]
-        has_bounds = tuple(not is_none(bound) for bound in slice_node.inputs)
-    return [writer.add_list_op("slice", node, value, *bound_values, has_bounds=has_bounds)]
+        return bound_values, tuple(bound is not None for bound in bounds)
+    return [*writer.values.get(index, ())], tuple(not is_none(bound) for bound in slice_node.inputs)
+
+
+def replace_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Rule for `xs[start:stop:step] = ys` with a list of numbers of the same kind."""
+    value, index, items = node.inputs
+    items_kind = kinds.kind_or_number_type(items)
+    if index.node is None or items_kind != LIST:
+        return None if items_kind is None else False
+    kinds.raise_kind(kinds.content(value), kinds.content(items).kind)
+    return set_none_result(kinds, node) and _have_items_of_one_kind(kinds, value, items)
+
+
+def write_replace(writer: Writer, node: Node) -> list[Value]:
+    """Return the replacement of a None that is used; add the replacement of the items in a slice."""
+    value, _, items = node.inputs
+    bounds, has_bounds = _bounds_of_slice(writer, node)
+    return writer.write_mutation("replace", node, value, writer.typed_list(items), *bounds, has_bounds=has_bounds)
 
 
 @rule("object_apply.add", "object_apply.iadd")
@@ -167,15 +190,16 @@ def _sum_rule(kinds: Kinds, node: Node) -> bool | None:
         return False
     first_item, second_item = (kinds.content(value) for value in node.inputs)
     if node.attributes["function"] == "add":
-        return mark_new_list(kinds, node, first_item.kind, second_item.kind) and _have_items_of_one_kind(kinds, node)
+        is_new = mark_new_list(kinds, node, first_item.kind, second_item.kind)
+        return is_new and _have_items_of_one_kind(kinds, *node.inputs)
     kinds.raise_kind(first_item, second_item.kind)
     kinds.unify(kinds.alias_class(node.inputs[0]), kinds.alias_class(node.results[0]))
-    return _have_items_of_one_kind(kinds, node)
+    return _have_items_of_one_kind(kinds, *node.inputs)
 
 
-def _have_items_of_one_kind(kinds: Kinds, node: Node) -> bool:
-    """Return whether both lists have items of one kind, as far as known."""
-    first, second = (kinds.content(value).kind for value in node.inputs)
+def _have_items_of_one_kind(kinds: Kinds, *lists: Value) -> bool:
+    """Return whether two lists have items of one kind, as far as known."""
+    first, second = (kinds.content(value).kind for value in lists)
     return first == second or None in (first, second)
 
 
@@ -196,7 +220,7 @@ def _extend_rule(kinds: Kinds, node: Node) -> bool | None:
     if not is_supported or other_kind != LIST:
         return None if is_supported is None or other_kind is None else False
     kinds.raise_kind(kinds.content(node.inputs[0]), kinds.content(node.inputs[1]).kind)
-    return set_none_result(kinds, node) and _have_items_of_one_kind(kinds, node)
+    return set_none_result(kinds, node) and _have_items_of_one_kind(kinds, *node.inputs)
 
 
 @rewrite_rule("object_method.extend")

@@ -128,6 +128,9 @@ class Simple(Containers):
             f"{first}, *_, {second} = ({self.int_atom()}, {self.integer(1)}, 6)",
         ))  # fmt: skip
 
+    def replaced_slice(self) -> str:
+        return self.pick("1:2", ":1", "1:", f"{self.int_atom()} % 3:")
+
     def change_list(self) -> str:
         name = self.read("list")
         if not name:
@@ -147,7 +150,7 @@ class Simple(Containers):
                 lambda: self.guarded(f"len({name}) > 3", f"{name}.{self.pick('pop(0)', 'remove(' + name + '[0])')}"),
             ),
             (0.3, "", lambda: self.put(f"{name}.{self.pick('reverse()', 'sort()')}")),
-            (0.4, "slices", lambda: self.put(f"{name}[{self.pick('1:2', ':1', '1:')}] = [{value}, {self.int_atom()}]")),
+            (0.4, "slices", lambda: self.put(f"{name}[{self.replaced_slice()}] = [{value}, {self.int_atom()}]")),
             (0.3, "delete", lambda: self.guarded(f"len({name}) > 3", f"del {name}[{self.pick('0', '-1', '1')}]")),
             (0.2, "delete slices", lambda: self.guarded(f"len({name}) > 4", f"del {name}[1:2]")),
         ]

@@ -12,6 +12,7 @@ import autoconv.backends.llvm.codegen.linalg.ops
 import autoconv.backends.llvm.codegen.lists.stack
 import autoconv.backends.llvm.codegen.lists.typed
 import autoconv.backends.llvm.codegen.lists.typed_bulk
+import autoconv.backends.llvm.codegen.lists.typed_slices
 import autoconv.backends.llvm.codegen.loops.arg_extreme
 import autoconv.backends.llvm.codegen.loops.bincount
 import autoconv.backends.llvm.codegen.loops.index_patterns

@@ -91,6 +91,25 @@ def new_list(region: LoweringContext, size: str) -> Object:
     return region.body.own_reference(result)
 
 
+def reserve(region: LoweringContext, x: TypedList, new_size: str) -> None:
+    """Allocate memory for that many bytes of items if the list has less."""
+    out = region.out
+    # CPython keeps a zero byte after the last item.
+    needed_end = out.gep("i8", x.start(), out.op("add", new_size, 1), inbounds=False)
+    with out.unlikely(out.icmp("ugt", needed_end, x.end_of_memory())):
+        added_size = out.op("sub", new_size, x.size())
+        region.body.fail_if(out.call("grow_bytes", x.ir, out.op("add", added_size, 1)))
+
+
+def remove_item(x: TypedList, index: Position) -> None:
+    """Move the items behind an index to the item before them, and shorten the list."""
+    out, item_size = x.out, x.dtype.size
+    new_size, offset = out.op("sub", x.size(), item_size), out.op("mul", index, item_size)
+    address = out.gep("i8", x.start(), offset, inbounds=False)
+    out.move(address, out.gep("i8", address, item_size, inbounds=False), out.op("sub", new_size, offset))
+    x.set_size(new_size)
+
+
 @data_sized_lowering("typed_list_make")
 def _write_make(region: LoweringContext, node: Node) -> None:
     """Write a new list of the node's inputs."""
@@ -168,12 +187,9 @@ def _write_set(region: LoweringContext, node: Node) -> None:
 def _write_append(region: LoweringContext, node: Node) -> None:
     """Write an append, which allocates more memory if necessary."""
     out, x = region.out, typed_operand(region, node)
-    size, item_size = x.size(), x.dtype.size
-    new_size = out.op("add", size, item_size)
-    # CPython keeps a zero byte after the last item.
-    needed_end = out.gep("i8", x.start(), out.op("add", new_size, 1), inbounds=False)
-    with out.unlikely(out.icmp("ugt", needed_end, x.end_of_memory())):
-        region.body.fail_if(out.call("grow_bytes", x.ir, item_size + 1))
+    size = x.size()
+    new_size = out.op("add", size, x.dtype.size)
+    reserve(region, x, new_size)
     address = out.gep("i8", x.start(), size, inbounds=False)
     store_item(out, address, "0", region.number(node.inputs[1]))
     x.set_size(new_size)
@@ -183,22 +199,17 @@ def _write_append(region: LoweringContext, node: Node) -> None:
 def _write_pop(region: LoweringContext, node: Node) -> None:
     """Write the removal of the last item, or of the item at an index."""
     out, x = region.out, typed_operand(region, node)
-    size, item_size = x.size(), x.dtype.size
+    size = x.size()
     region.raise_if(node, out.icmp("eq", size, 0))
-    new_size = out.op("sub", size, item_size)
     if len(node.inputs) == 1:
+        new_size = out.op("sub", size, x.dtype.size)
         address = out.gep("i8", x.start(), new_size, inbounds=False)
         region.set(node.results[0], load_item(out, address, "0", x.dtype))
         x.set_size(new_size)
         return
     index = normalise_index(region, node, node.inputs[1], x.length())
     item = x.load(index)
-    offset = out.op("mul", index, item_size)
-    address = out.gep("i8", x.start(), offset, inbounds=False)
-    next_address = out.gep("i8", address, item_size, inbounds=False)
-    moved_bytes = out.op("sub", new_size, offset)
-    out.move(address, next_address, moved_bytes)
-    x.set_size(new_size)
+    remove_item(x, index)
     region.set(node.results[0], item)
 
 

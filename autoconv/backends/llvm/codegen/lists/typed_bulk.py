@@ -1,4 +1,4 @@
-"""Lower operations on whole typed lists: sort, sum, search, slice, conversion to and from an array."""
+"""Lower operations on whole typed lists: sort, sum, search, conversion to and from an array."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ from autoconv.backends.llvm.codegen.lists.typed import (
     dtype_of,
     load_item,
     new_list,
+    remove_item,
+    reserve,
     store_item,
     typed_operand,
 )
+from autoconv.backends.llvm.codegen.lists.typed_slices import clamp_bound, insert_gap
+from autoconv.backends.llvm.codegen.memory.ops import normalise_index
 from autoconv.backends.llvm.codegen.registry import data_sized_lowering
 from autoconv.backends.llvm.codegen.routine import Routine
 from autoconv.backends.llvm.codegen.sort.radix import write_insertion
 from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import element_count, times
 from autoconv.backends.llvm.ir.operand import TRUE
-from autoconv.backends.llvm.ir.scalars import Element
 from autoconv.backends.llvm.ir.types import register
 from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.effects import Effects
@@ -32,12 +35,23 @@ from autoconv.ops.numpy.list_arrays import TYPED_LIST_ARRAY
 _INSERTION_LIMIT = 40  # most items that are sorted by insertion; the kernel sorts more of them by NumPy
 
 
-@data_sized_lowering("typed_list_change", fits=lambda node: node.attributes["method"] in ("sort", "reverse"))
+_NATIVE_CHANGES = ("delete", "insert", "reverse", "sort")
+
+
+@data_sized_lowering("typed_list_change", fits=lambda node: node.attributes["method"] in _NATIVE_CHANGES)
 def _write_change(region: LoweringContext, node: Node) -> None:
-    """Write `reverse` or `sort`; a list that native code cannot sort is sorted by the kernel."""
-    out, x = region.out, typed_operand(region, node)
-    if node.attributes["method"] == "reverse":
+    """Write a change of a list; a list that native code cannot sort is sorted by the kernel."""
+    out, x, method = region.out, typed_operand(region, node), node.attributes["method"]
+    if method == "reverse":
         out.call(_reverse_function(region, x.dtype), x.start(), x.length())
+        return
+    if method == "delete":
+        remove_item(x, normalise_index(region, node, node.inputs[1], x.length()))
+        return
+    if method == "insert":
+        position = clamp_bound(region, region.number(node.inputs[1]), x.length())
+        insert_gap(region, x, position)
+        x.store(position, region.number(node.inputs[2]))
         return
     is_unsorted = out.call(_sort_function(region, x.dtype), x.start(), x.length())
     with out.unlikely(is_unsorted):
@@ -180,34 +194,6 @@ def _count_function(region: LoweringContext, dtype: DType) -> str:
     return routine.finish(f"ret i64 {out.load('i64', cell)}")
 
 
-@data_sized_lowering("typed_list_slice", fits=lambda node: not node.attributes["has_bounds"][2])
-def _write_slice(region: LoweringContext, node: Node) -> None:
-    """Write a new list of the items between two bounds."""
-    out, x = region.out, typed_operand(region, node)
-    length = x.length()
-    has_start, has_stop, _ = node.attributes["has_bounds"]
-    bounds = iter(node.inputs[1:])
-    start = _clamp(region, region.number(next(bounds)), length) if has_start else "0"
-    stop = _clamp(region, region.number(next(bounds)), length) if has_stop else length
-    is_empty = out.icmp("slt", stop, start)
-    stop = out.select(is_empty, start, stop)
-    size = out.op("mul", out.op("sub", stop, start), x.dtype.size)
-    result = new_list(region, size)
-    source = out.gep("i8", x.start(), out.op("mul", start, x.dtype.size), inbounds=False)
-    out.copy(TypedList(out, result.ir, x.dtype).start(), source, size)
-    region.set(node.results[0], result)
-
-
-def _clamp(region: LoweringContext, bound: Element, length: str) -> str:
-    """Convert a bound of a slice to a position between 0 and the length, as Python does."""
-    out = region.out
-    position = RegisterWriter(region).cast(bound, int64).ir
-    is_negative = out.icmp("slt", position, 0)
-    from_start = out.select(is_negative, out.op("add", position, length), position)
-    nonnegative = out.select(out.icmp("slt", from_start, 0), 0, from_start)
-    return out.select(out.icmp("sgt", nonnegative, length), length, nonnegative)
-
-
 @data_sized_lowering(TYPED_LIST_ARRAY, fits=lambda node: _needs_no_conversion(node))
 def _write_array(region: LoweringContext, node: Node) -> None:
     """Copy the items into a new array; the kernel raises for an empty list if its array would have another dtype."""
@@ -240,10 +226,11 @@ def _write_extend(region: LoweringContext, node: Node) -> None:
     out, x = region.out, typed_operand(region, node)
     added_list = TypedList(out, region.object(node.inputs[1]).ir, x.dtype)
     size, added_size = x.size(), added_list.size()
-    region.body.fail_if(out.call("grow_bytes", x.ir, out.op("add", added_size, 1)))
+    new_size = out.op("add", size, added_size)
+    reserve(region, x, new_size)
     target = out.gep("i8", x.start(), size, inbounds=False)
     out.copy(target, added_list.start(), added_size)
-    x.set_size(out.op("add", size, added_size))
+    x.set_size(new_size)
 
 
 @data_sized_lowering("typed_list_range", fits=lambda node: _constant_step(node) == 1)
