@@ -6,7 +6,7 @@ from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.region_flow import flow_edges
 from autoconv.graph.types import ObjectType
 
-_COPYING_FUNCTIONS = frozenset({"list", "dict", "set", "sorted"})
+_COPYING_FUNCTIONS = frozenset({"list", "dict", "set", "sorted", "collections.deque"})
 _LIST = ObjectType("list")
 
 
@@ -52,7 +52,7 @@ def _collect_sources(node: Node, sources_of: dict[Value, list[Value]], not_alloc
 
 
 def _allocates(node: Node) -> bool:
-    """Return whether the node allocates a new list, dict or set of Python's own classes, or a user's object."""
+    """Return whether the node allocates a new list, dict, set or deque of Python's own classes, or a user's object."""
     if node.op.traits.allocates:
         return True
     if node.op.name != "object_apply":

@@ -31,6 +31,7 @@ _READING_METHODS: dict[type, set[str]] = {
     dict: {"copy", "get", "items", "keys", "values"},
     set: {"copy", "difference", "intersection", "isdisjoint", "issubset", "issuperset", "symmetric_difference",
           "union"},
+    collections.deque: {"copy", "count", "index"},
 }  # fmt: skip
 # Methods of arrays that change the array.
 ARRAY_MUTATORS = frozenset(
@@ -153,7 +154,7 @@ def changes_container(function: str) -> bool:
 
 
 def is_logged(class_: type, name: str) -> bool:
-    """Return whether calls of that method of `class_` (list, dict or set) are logged: it may change its object."""
+    """Return whether calls of that method of `class_`, list, dict, set or deque, are logged: it may change its object."""
     return name not in _READING_METHODS[class_]
 
 

@@ -42,7 +42,7 @@ SIGNATURES = {
 }  # fmt: skip
 
 # Class -> symbol, for classes whose exact instances behave independently of the user's code. Each class has a bit.
-SYMBOLS = {**abi.CLASSES, **abi.SCALARS}
+SYMBOLS = {**abi.CLASSES, **abi.SCALARS, **abi.COLLECTIONS}
 _CLASSES = (*SYMBOLS,)
 
 
@@ -53,7 +53,7 @@ def class_mask(*names: str) -> int:
 
 NUMBERS = class_mask("int", "float", "bool", "complex", *abi.SCALARS)
 ALL_CLASSES = (1 << len(_CLASSES)) - 1
-_SIZED = class_mask("str", "list", "tuple", "dict", "set", "range", "bytes")
+_SIZED = class_mask("str", "list", "tuple", "dict", "set", "range", "bytes", "deque")
 
 
 def _class_bit_text() -> str:

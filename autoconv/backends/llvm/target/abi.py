@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import collections
 import ctypes
 import functools
 import importlib
@@ -63,6 +64,7 @@ CLASSES = {
 }  # fmt: skip
 # Name of a class of NumPy's scalars -> a symbol that only this package uses.
 SCALARS = {name: f"numpy_{name}" for name in ("int64", "float64", "bool_", "int32", "float32", "uint8")}
+COLLECTIONS = {"deque": "collections_deque"}  # name of a class of `collections` -> such a symbol
 # Symbol -> object: in Python's C API, or for this package only.
 SINGLETONS: dict[str, Any] = {
     "_Py_TrueStruct": True, "_Py_FalseStruct": False, "_Py_NoneStruct": None,
@@ -113,6 +115,7 @@ def symbols() -> dict[str, int]:
     result = {name: _address(getattr(ctypes.pythonapi, name)) for name in _PYTHON_FUNCTIONS}
     result |= {symbol: id(getattr(types if name == "NoneType" else builtins, name)) for name, symbol in CLASSES.items()}
     result |= {symbol: id(getattr(np, name)) for name, symbol in SCALARS.items()}
+    result |= {symbol: id(getattr(collections, name)) for name, symbol in COLLECTIONS.items()}
     result |= {symbol: id(value) for symbol, value in SINGLETONS.items()}
     table = _numpy_table()
     result |= {name: table[position] for name, position in _NUMPY_POSITIONS.items()}

@@ -6,6 +6,8 @@ An object is represented by its address. For operands of built-in classes, an op
 
 from __future__ import annotations
 
+from collections import deque
+
 from autoconv.backends.llvm.analysis.representation import is_memory, is_scalar
 from autoconv.backends.llvm.codegen.memory.array_view import as_ndarray, memory_of
 from autoconv.backends.llvm.codegen.objects.operation import Operation, object_lowering, takes_objects
@@ -17,13 +19,13 @@ from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import bool_, float64, int64
 from autoconv.graph.graph import Node
 from autoconv.graph.python_operators import ARITHMETIC, BITWISE, COMPARISONS, UNARY
-from autoconv.graph.types import ArrayType
+from autoconv.graph.types import ArrayType, ObjectType
 from autoconv.ops.python import objects
 from autoconv.ops.python.undo_log import ITERATOR_MAKERS, is_logged, may_change_operand
 from autoconv.ops.values.generator_types import global_generator
 
 _SEQUENCES = class_mask("str", "tuple", "list")
-_SUBSCRIPTED = class_mask("list", "tuple", "dict", "str", "range", "bytes")
+_SUBSCRIPTED = class_mask("list", "tuple", "dict", "str", "range", "bytes", "deque")
 _IMMUTABLE = class_mask("int", "float", "bool", "str", "tuple", "range", "bytes")
 _NATIVE_OPERATORS = [operator for operator in (*ARITHMETIC, *BITWISE) if operator.name != "pow"]  # pow has 3 operands
 _CLASSES_BY_OPERATOR = {"add": NUMBERS | _SEQUENCES, "mul": NUMBERS | _SEQUENCES, "iadd": NUMBERS | class_mask("str")}
@@ -41,11 +43,11 @@ _BINARY["getitem"] = ("PyObject_GetItem", _SUBSCRIPTED, ALL_CLASSES)
 _UNARY = {operator.name: operator.c_api for operator in UNARY} | {"pos": "Positive"}  # names without PyNumber_
 _COMPARISON_ORDER = ("LT", "LE", "EQ", "NE", "GT", "GE")  # numbers of comparisons in the C API
 _COMPARISON_NUMBERS = {operator.name: _COMPARISON_ORDER.index(operator.c_api) for operator in COMPARISONS}
-# Names of methods that change the object in each class, of list, dict and set, that has the method. The undo log
-# records the changes.
+_CONTAINERS = (list, dict, set, deque)
+# Names of methods that change the object in each of these classes that has the method. The undo log records them.
 _MUTATING_METHODS = frozenset(
-    name for class_ in (list, dict, set) for name in dir(class_) if not name.startswith("_") and is_logged(class_, name)
-) - {name for class_ in (list, dict, set) for name in dir(class_) if not is_logged(class_, name)}
+    name for class_ in _CONTAINERS for name in dir(class_) if not name.startswith("_") and is_logged(class_, name)
+) - {name for class_ in _CONTAINERS for name in dir(class_) if not is_logged(class_, name)}
 
 
 @object_lowering("object_apply")
@@ -87,14 +89,15 @@ def _write_identity_test(op: Operation, operands: list[str], is_positive: bool) 
 def _write_method_call(op: Operation) -> None:
     """Write a call of a method; `native_classes` are the classes for which no undo log is needed."""
     name, operands = op.attributes["name"], op.operands()
-    if name == "append" and len(operands) == 2 and op.is_fresh(op.node.inputs[0]):
+    is_list = op.node.inputs[0].type == ObjectType("list")
+    if name == "append" and len(operands) == 2 and is_list and op.is_fresh(op.node.inputs[0]):
         op.set_result(op.call("object_append", *operands))
         return
     native_classes = _IMMUTABLE
     if not op.is_fresh(op.node.inputs[0]) and name in _MUTATING_METHODS:
         write_method(op, native_classes)
         return
-    for cls in (list, dict, set):
+    for cls in _CONTAINERS:
         if op.is_fresh(op.node.inputs[0]) or not is_logged(cls, name):
             native_classes |= class_mask(cls.__name__)
     name_object = op.body.objects.reference(name)(op.out)
@@ -215,6 +218,20 @@ def _write_build(op: Operation) -> None:
         result = out.call_c("PyList_AsTuple", "ptr", "ptr", items.ir)
         op.body.release(items.slot)
     op.set_new_reference(result)
+
+
+@object_lowering("object_defined")
+def _write_defined(op: Operation) -> None:
+    """Return the object; the kernel raises for a mark of an unassigned name."""
+    (object_,), out = op.operands(), op.out
+    object_class = out.load("ptr", op.field_address(object_, abi.TYPE_OFFSET))
+    is_unassigned = out.is_same(object_class, op.body.objects.reference(objects.NotAssigned)(out))
+
+    def write_fast_path() -> list[str]:
+        out.call("retain", object_)
+        return [object_]
+
+    op.use_kernel_if(is_unassigned, write_fast_path)
 
 
 @object_lowering("object_length")

@@ -24,7 +24,7 @@ from autoconv.ops.python.undo_log import (
 
 SITE_CELLS_OFFSET = 24  # bytes before the first cell in the state of recursive functions (see control/recursion.py)
 SITE_LIMIT = 32  # most writes in recursive functions that have a cell in the state which all calls share
-_CONTAINERS = class_mask("list", "dict", "set")
+_CONTAINERS = class_mask("list", "dict", "set", "deque")
 
 
 def write_item(op: Operation) -> None:
