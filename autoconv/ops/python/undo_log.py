@@ -154,7 +154,7 @@ def changes_container(function: str) -> bool:
 
 
 def is_logged(class_: type, name: str) -> bool:
-    """Return whether calls of that method of `class_`, list, dict, set or deque, are logged: it may change its object."""
+    """Return whether calls of that method of a list, dict, set or deque are logged: it may change its object."""
     return name not in _READING_METHODS[class_]
 
 
