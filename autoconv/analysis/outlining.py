@@ -1,8 +1,9 @@
 """Loops of a function that can run as functions of their own, with names in place of shared variables.
 
 A loop is outlined if its names are assigned before it on every path, as far as it reads them or the code after it does.
-No other code may see them change while the loop runs. The analysis is conservative. In the body of a `try` or `with`, a
-loop may write no name that is read outside of it, because an exception may leave it half done.
+Names that each iteration assigns first may be unassigned before. No other code may see the names change while the loop
+runs. The analysis is conservative. In the body of a `try` or `with`, a loop may write no name that is read outside of
+it, because an exception may leave it half done.
 """
 
 from __future__ import annotations
@@ -26,11 +27,15 @@ _FIXED_STATEMENTS = (gast.Return, gast.FunctionDef, gast.AsyncFunctionDef, gast.
 
 
 class OutlinedLoop(NamedTuple):
-    """A loop that runs as a function of its own: its parameters, and the names that the function returns."""
+    """A loop that runs as a function of its own: its parameters, and the names that the function returns.
+
+    `first_assigned` are further names to return, which may be unassigned before the loop. Each iteration assigns them.
+    """
 
     loop: gast.AST
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    first_assigned: tuple[str, ...]
 
 
 def find_outlined_loops(function: gast.FunctionDef, inner_only: bool = False) -> list[OutlinedLoop]:
@@ -109,20 +114,31 @@ class _Search:
         self, loop: gast.AST, bound: frozenset[str], live: frozenset[str], may_be_left: bool
     ) -> OutlinedLoop | None:
         """Return the outlined loop; None if it has to stay where it is."""
-        if contains(loop, _FIXED_STATEMENTS) or has_loop_exit_outside(loop):
+        if contains(loop, _FIXED_STATEMENTS) or has_loop_exit(loop.orelse) or _raises_outer_error(loop):
             return None
         activity = self._liveness.statement_activity(loop)
         changed = activity.modified & self.scope.locals
         outputs = changed & (self._names_used_outside(loop) if may_be_left else live)
-        needed = (activity.exposed & self.scope.locals) | outputs
+        first_assigned = (outputs - bound) & self._assigned_by_iterations(loop)
+        needed = (activity.exposed & self.scope.locals) | (outputs - first_assigned)
         named = needed | changed
         if not needed <= bound or _FRAME_CELLS & named or _mentions(loop, _FRAME_CELLS):
             return None
-        if needed & self._deleted_names or (may_be_left and outputs):
+        if (needed | outputs) & self._deleted_names or (may_be_left and outputs):
             return None
         if any(not self._is_private(name, loop, name in changed) for name in named & self.scope.captured):
             return None
-        return OutlinedLoop(loop, tuple(sorted(needed)), tuple(sorted(outputs)))
+        parts = needed, outputs - first_assigned, first_assigned
+        return OutlinedLoop(loop, *(tuple(sorted(names)) for names in parts))
+
+    def _assigned_by_iterations(self, loop: gast.AST) -> frozenset[str]:
+        """Return names that every iteration of the loop assigns, whether or not it ends early."""
+        names = expression_activity(loop.target).killed if isinstance(loop, gast.For) else NO_NAMES
+        for statement in loop.body:
+            if has_loop_exit([statement]):
+                break
+            names |= self._liveness.statement_activity(statement).killed
+        return names
 
     def _names_used_outside(self, loop: gast.AST) -> frozenset[str]:
         """Return the names that the function mentions outside of the loop."""
@@ -163,9 +179,11 @@ class _Search:
         return count > 1
 
 
-def has_loop_exit_outside(loop: gast.AST) -> bool:
-    """Return whether a break or continue in the loop's `else` leaves an enclosing loop."""
-    return has_loop_exit(loop.orelse)
+def _raises_outer_error(loop: gast.AST) -> bool:
+    """Return whether a bare `raise` in the loop raises an exception that is handled around the loop."""
+    handlers = [node for node in walk(loop) if isinstance(node, gast.ExceptHandler)]
+    inner_ids = {id(node) for handler in handlers for node in walk(handler)}
+    return any(isinstance(node, gast.Raise) and node.exc is None and id(node) not in inner_ids for node in walk(loop))
 
 
 def _mentions(node: gast.AST, names: frozenset[str]) -> bool:

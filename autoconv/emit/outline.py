@@ -61,8 +61,9 @@ def outline_loops(
             return None
         namer, scope = Namer(module), scope_of(definition)
         calls = {id(outlined.loop): (outlined, namer.fresh("loop")) for outlined in loops}
-        parts = [_loop_function(outlined, name, scope) for outlined, name in calls.values()]
-        tree: Any = to_ast(gast.Module([_LoopCalls(calls).visit(definition), *parts], []))
+        has_run = namer.fresh("has_run")
+        parts = [_loop_function(outlined, name, scope, has_run) for outlined, name in calls.values()]
+        tree: Any = to_ast(gast.Module([_LoopCalls(calls, has_run, namer).visit(definition), *parts], []))
     main, *loop_definitions = tree.body
     main.name = CONVERTED_NAME
     names = tuple(part.name for part in loop_definitions)
@@ -99,10 +100,13 @@ def _without_header(node: ast.FunctionDef) -> ast.FunctionDef:
 
 
 class _LoopCalls(Transformer):
-    """Put calls of their functions in place of loops; `calls` has the loop and the name of its function, by id."""
+    """Put calls of their functions in place of loops; `calls` has the loop and the name of its function, by id.
 
-    def __init__(self, calls: dict[int, tuple[OutlinedLoop, str]]) -> None:
-        self._calls = calls
+    Names that may be unassigned before the loop are assigned only if the loop has run.
+    """
+
+    def __init__(self, calls: dict[int, tuple[OutlinedLoop, str]], has_run: str, namer: Namer) -> None:
+        self._calls, self._has_run, self._namer = calls, has_run, namer
 
     def visit_For(self, node: Any) -> Any:
         return self._visit_loop(node)
@@ -116,25 +120,45 @@ class _LoopCalls(Transformer):
         outlined, name = self._calls[id(node)]
         head = node.iter if isinstance(node, gast.For) else node.test
         call = build.place(build.call(build.name(name), *map(build.name, outlined.inputs)), head)
-        if not outlined.outputs:
+        new_values = {output: self._namer.fresh(output) for output in outlined.first_assigned}
+        targets = (*outlined.outputs, *new_values.values(), *([self._has_run] if new_values else ()))
+        if not targets:
             return build.place(gast.Expr(call), head)
-        target = _single_or_tuple(outlined.outputs, build.store, build.stores)
-        return build.place(gast.Assign([target], call, None), head)
+        statements = [gast.Assign([_single_or_tuple(targets, build.store, build.stores)], call, None)]
+        if new_values:
+            moves = [gast.Assign([build.store(name)], build.name(value), None) for name, value in new_values.items()]
+            statements.append(gast.If(build.name(self._has_run), moves, []))
+            dropped_names = [gast.Name(name, gast.Del(), None, None) for name in (*new_values.values(), self._has_run)]
+            statements.append(gast.Delete(dropped_names))
+        return [build.place(statement, head) for statement in statements]
 
 
-def _loop_function(outlined: OutlinedLoop, name: str, scope: Scope) -> Any:
-    """Return the definition of a loop's function; `scope` is that of the function around the loop."""
+def _loop_function(outlined: OutlinedLoop, name: str, scope: Scope, has_run: str) -> Any:
+    """Return the definition of a loop's function; `scope` is that of the function around the loop.
+
+    Where names may be unassigned before the loop, the function also returns `has_run`: whether the loop assigned them.
+    """
     loop = outlined.loop
     written = {name for node in walk(loop) for name in bindings(node)}
     kinds = ((gast.Global, scope.globals), (gast.Nonlocal, scope.nonlocals))
     body: list[Any] = [kind(sorted(names & written)) for kind, names in kinds if names & written]
+    results = (*outlined.outputs, *outlined.first_assigned)
+    if outlined.first_assigned:
+        results = (*results, has_run)
+        initial_values = {has_run: False, **dict.fromkeys(outlined.first_assigned)}
+        body += [_assignment(name, value) for name, value in initial_values.items()]
+        loop.body.insert(0, build.place(_assignment(has_run, True), loop.body[0]))
     body.append(loop)
-    if outlined.outputs:
-        body.append(gast.Return(_single_or_tuple(outlined.outputs, build.name, build.loads)))
+    if results:
+        body.append(gast.Return(_single_or_tuple(results, build.name, build.loads)))
     function = gast.FunctionDef(name, build.arguments(outlined.inputs), body, [], None, None)
     if "type_params" in gast.FunctionDef._fields:
         function.type_params = []
     return build.place(function, loop)
+
+
+def _assignment(name: str, value: object) -> Any:
+    return gast.Assign([build.store(name)], build.constant(value), None)
 
 
 def _single_or_tuple(names: tuple[str, ...], make_name: Any, make_tuple: Any) -> Any:

@@ -51,6 +51,22 @@ def test_loops_around_a_call_that_is_not_known():
     assert traced_loops(runs_as_plain(timed, np.arange(5.0))) == 2
 
 
+@pytest.mark.parametrize("count", [0, 1, 4])
+def test_names_that_the_iterations_assign_first(count):
+    def last_step(a, keep):
+        time.time()
+        if keep:
+            step = size = -1
+        for i in range(len(a)):
+            step, size = a[i] * 2, i
+            if step > 3:
+                break
+        return step, size, i
+
+    for keep in (False, True):
+        assert traced_loops(runs_as_plain(last_step, np.arange(float(count)), keep)) == 1
+
+
 def test_inner_loops_of_a_loop_that_is_not_traced():
     def rows(a):
         sums, log = [], []
@@ -133,13 +149,24 @@ def test_global_and_outer_names():
     assert traced_loops(compiled.explain()) == 1
 
 
-@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize("number", range(7))
 def test_loops_that_stay(number):
-    def last_item(a):
+    def outer_error(a):
         time.time()
-        for x in a:  # noqa: B007
-            time.time()
-        return x
+        try:
+            raise KeyError("x")
+        except KeyError:
+            for x in a:
+                if x > 1:
+                    raise
+
+    def maybe_unassigned(a):
+        time.time()
+        for x in a:
+            if x > 1:
+                continue
+            found = x
+        return found
 
     def result(a):
         time.time()
@@ -185,7 +212,7 @@ def test_loops_that_stay(number):
             names = sorted(locals())
         return names
 
-    function = (last_item, result, handler, captured, deleted, frame)[number]
+    function = (outer_error, maybe_unassigned, result, handler, captured, deleted, frame)[number]
     assert "_loop_" not in runs_as_plain(function, np.array([1.0, 2.0, 3.0]))
 
 
