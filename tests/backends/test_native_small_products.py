@@ -14,6 +14,7 @@ SHAPES = [  # batch of x, batch of y, rows, inner dimension, columns
     ((30,), (1,), 6, 8, 1), ((9,), (9,), 1, 16, 3), ((8,), (8,), 7, 17, 2), ((11,), (11,), 12, 12, 1),
     ((4,), (4,), 9, 6, 7), ((), (), 40, 5, 1), ((), (), 33, 8, 3), ((6,), (), 5, 3, 2), ((), (6,), 5, 3, 2),
     ((0,), (0,), 3, 3, 3), ((5,), (5,), 0, 3, 2), ((5,), (5,), 3, 0, 2), ((), (), 3, 1, 1),
+    ((30,), (30,), 1, 9, 1), ((30,), (1,), 1, 70, 1), ((5,), (5,), 1, 600, 1), ((5,), (5,), 1, 0, 1),
 ]  # fmt: skip
 
 
@@ -40,7 +41,9 @@ def test_small_products_have_numpys_results(shape, dtype):
             assert (np.abs(found - wanted) <= (bound[part] if batch_x else bound)).all()
 
 
-@pytest.mark.parametrize("equation", ["nij,nj->ni", "nij,ni->nj", "nij,njk->nik", "nij,nkj->nik", "nji,njk->ki"])
+@pytest.mark.parametrize(
+    "equation", ["nij,nj->ni", "nij,ni->nj", "nij,njk->nik", "nij,nkj->nik", "nji,njk->ki", "nij,nij->n"]
+)
 def test_contractions_of_small_matrices(equation):
     random = np.random.default_rng(4)
     labels = equation.split("->")[0].split(",")

@@ -19,6 +19,7 @@ from autoconv.ops.builder import GraphBuilder
 
 _MAX_COLUMNS, _MAX_INNER = 4, 16  # longest sides of products of matrices in batches
 _MAX_VECTOR_INNER, _MAX_TRANSPOSED_INNER = 8, 32  # longest inner dimensions of products with vectors in batches
+_MAX_DOT_INNER = 512  # longest vectors of dot products in batches
 _MAX_SINGLE_COLUMNS, _MAX_SINGLE_INNER, _MAX_SINGLE_VECTOR_INNER = 3, 8, 6  # those with a single matrix or vector
 
 
@@ -36,7 +37,10 @@ def small_product(
     if not isinstance(inner, int) or not isinstance(columns, int) or inner != x_shape[-2 if transpose_a else -1]:
         return None
     is_single = len(y_shape) == 2 and (len(x_shape) == 2 or not transpose_a)
-    if not _suits_loops(inner, columns, is_single, transpose_a) or not _have_equal_batches(x_shape[:-2], y_shape[:-2]):
+    rows = x_shape[-1 if transpose_a else -2]
+    if not _suits_loops(rows, inner, columns, is_single, transpose_a):
+        return None
+    if not _have_equal_batches(x_shape[:-2], y_shape[:-2]):
         return None
     if columns == 1 and not (transpose_a and inner <= _MAX_VECTOR_INNER):
         return _product_with_vectors(b, x, y, transpose_a)
@@ -44,19 +48,20 @@ def small_product(
     for k in range(inner):
         x_column = slice_axis(b, x, len(x_shape) - (2 if transpose_a else 1), k, k + 1, 1)
         y_row = slice_axis(b, y, len(y_shape) - (1 if transpose_b else 2), k, k + 1, 1)
-        rows = dimensions(x)[-1 if transpose_a else -2]
         x_column, y_row = reshape(b, x_column, (*x_shape[:-2], rows, 1)), reshape(b, y_row, (*y_shape[:-2], 1, columns))
         product = b.multiply(x_column, y_row)
         total = product if total is None else b.add(total, product)
     return total  # type: ignore[no-any-return]
 
 
-def _suits_loops(inner: int, columns: int, is_single: bool, is_x_transposed: bool) -> bool:
+def _suits_loops(rows: Dimension, inner: int, columns: int, is_single: bool, is_x_transposed: bool) -> bool:
     """Return whether loops are faster than tiles and BLAS; bounds are from measurements with AVX-512."""
     if not inner or not columns:
         return False
     if columns == 1 and is_single:
         return inner <= _MAX_SINGLE_VECTOR_INNER
+    if columns == rows == 1:
+        return inner <= _MAX_DOT_INNER
     if columns == 1:
         return inner <= (_MAX_TRANSPOSED_INNER if is_x_transposed else _MAX_VECTOR_INNER)
     if is_single:
