@@ -385,3 +385,14 @@ def test_calls_with_new_objects_are_measured_after_a_trace_for_known_sizes():
     for i in range(60):
         assert compiled(Grid([[1, 2], [3, i]]), (1, i % 2)) == (i if i % 2 else 3)
     assert compiled._gate.is_plain
+
+
+def test_long_calls_are_timed_without_the_time_of_other_processes(monkeypatch):
+    times = {"wall": 0.0, "processor": 0.0}
+    monkeypatch.setattr(tiers, "clock", lambda: times["wall"])
+    monkeypatch.setattr(tiers.time, "process_time", lambda: times["processor"])
+    for wall, processor, seconds in ((0.5, 0.1, 0.1), (0.1, 0.2, 0.1), (5e-4, 1e-4, 5e-4), (0.5, 0.0, 1e-3)):
+        stopwatch = tiers.Stopwatch()
+        times["wall"] += wall
+        times["processor"] += processor
+        assert stopwatch.seconds() == pytest.approx(seconds)

@@ -34,6 +34,7 @@ from autoconv.tracing.specialise.tiers import (
     RERUNS,
     SHORT_CALL_SECONDS,
     Gate,
+    Stopwatch,
     Tiers,
     Timing,
     clock,
@@ -302,7 +303,7 @@ class CallDispatch(Generic[P, R]):
 
         Only the entry is timed, because later calls go to it directly, without the other steps here.
         """
-        attempts_before, start, seconds = self._attempt_count, clock(), 0.0
+        attempts_before, stopwatch, seconds = self._attempt_count, Stopwatch(), 0.0
         self._bailout.ran_plain, self._bailout.doubtful_seconds, self._is_call_time_typical = False, 0.0, True
         is_positional = not kwargs and len(args) <= self._signature.max_positional
         entries = native_entries(self._native_entries) if is_positional else ()  # their guards need no Python code
@@ -316,15 +317,15 @@ class CallDispatch(Generic[P, R]):
                 if failure is not None:
                     return self._handle_failure(entry, failure, *args)
                 if result is not NotImplemented:
-                    seconds = clock() - start
+                    seconds = stopwatch.seconds()
                     for concrete in (concrete for concrete, _ in self._direct_traces if entry in concrete.entries):
                         self._trace_cache.mark_used(concrete)
                         result = self._check_float_flags(concrete, result, args, kwargs)
                     return result
-            start = clock()
+            stopwatch = Stopwatch()
             return self._run_graph(args, kwargs)
         finally:
-            seconds = seconds or clock() - start
+            seconds = seconds or stopwatch.seconds()
             has_traced = self._attempt_count != attempts_before
             if self._is_call_time_typical and not has_traced and not timing.choice:
                 latest_trace = max(self._trace_cache.traces, key=lambda concrete: concrete.last_use, default=None)

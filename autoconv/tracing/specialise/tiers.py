@@ -41,7 +41,25 @@ _MIN_RATIO, _NOISE_SECONDS = 1.1, 0.3e-6  # factor, and seconds in addition, by 
 MAX_INTERVAL = {GRAPH: 2**20, PLAIN: 256}  # calls between two examinations, by form
 _SIZED_TYPES = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
 
+_MIN_PROCESSOR_SECONDS = 1e-3  # calls from this time on are measured in processor time, too
+
 clock = time.perf_counter
+
+
+class Stopwatch:
+    """The seconds since its creation: on a busy machine those of the processor, which other processes do not share."""
+
+    __slots__ = ("_processor_start", "_start")
+
+    def __init__(self) -> None:
+        self._processor_start = time.process_time()
+        self._start = clock()
+
+    def seconds(self) -> float:
+        seconds = clock() - self._start
+        if seconds < _MIN_PROCESSOR_SECONDS:
+            return seconds
+        return min(seconds, max(time.process_time() - self._processor_start, _MIN_PROCESSOR_SECONDS))
 
 
 class Gate:
@@ -231,11 +249,11 @@ class Tiers:
         """Run the plain function and record its time."""
         thread = threading.get_ident()
         self._sampling_threads.add(thread)
-        start = clock()
+        stopwatch = Stopwatch()
         try:
             return function(*args, **kwargs)
         finally:  # calls that raise are timed as well
-            timing.record_time(PLAIN, clock() - start)
+            timing.record_time(PLAIN, stopwatch.seconds())
             self._sampling_threads.discard(thread)
 
 
