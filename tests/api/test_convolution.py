@@ -210,6 +210,26 @@ def test_gradients(run, is_transposed):
         check_derivatives(run, is_transposed, *case)
 
 
+def test_gradients_of_images_with_open_sizes():
+    for image_shape, filter_shape, arguments in CONVOLUTIONS[::3]:
+        convolve = getattr(tf.nn, f"conv{len(image_shape) - 2}d")
+
+        def derivatives(image, filters, convolve=convolve, arguments=arguments):
+            with tf.GradientTape() as tape:
+                tape.watch([image, filters])
+                loss = tf.reduce_sum(convolve(image, filters, *arguments) ** 2)
+            return tape.gradient(loss, [image, filters])
+
+        open_shape = [None] * (len(image_shape) - 1) + [image_shape[-1]]
+        specs = [tf.TensorSpec(shape, tf.float64) for shape in (open_shape, filter_shape)]
+        compiled = tf.function(derivatives, input_signature=specs)
+        for more in (0, 1):
+            sizes = [*(size + more for size in image_shape[:-1]), image_shape[-1]]
+            operands = tf.constant(DRAW.normal(size=sizes)), tf.constant(DRAW.normal(size=filter_shape))
+            for found, expected in zip(compiled(*operands), derivatives(*operands), strict=True):
+                np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
 def check_derivatives(run, is_transposed, image_shape, filter_shape, arguments):
     """Check derivatives along random directions beside differences of values and of first derivatives."""
     image, filters = DRAW.normal(size=image_shape), DRAW.normal(size=filter_shape)

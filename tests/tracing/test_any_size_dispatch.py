@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import autoconv
 from autoconv.backends.llvm import describe
+from autoconv.tracing.execute import symbolic_shapes
 from autoconv.tracing.execute.native_dispatch import native_entries
 from tests.tracing.open_shapes import LENGTHS, assert_close, by_shape, random_floats, spec
 
@@ -91,6 +95,23 @@ def test_calls_go_straight_to_the_code_for_any_size():
     concrete = f.get_concrete_function()
     assert len(concrete.entries) == 2  # for any size, and for one row
     assert native_entries(f._native_entries) == concrete.entries
+
+
+def test_shapes_whose_calls_take_long_get_code_of_their_own(monkeypatch):
+    clock = itertools.count()  # a second for each reading: a compilation takes as long as a call
+    monkeypatch.setattr(symbolic_shapes, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+
+    @autoconv.function(input_signature=[spec(None, 3)])
+    def f(x):
+        return x * 2.0
+
+    for n in (4, 5, 4, 4, 5, 6):
+        x = random_floats(n, 3)
+        assert_close(f(autoconv.constant(x)), x * 2)
+    explained = f.explain()
+    assert "one compilation for all sizes: (n0, 3)" in explained
+    assert "1 compilations, one for each shape" in explained
+    assert len(f.get_concrete_function().entries) == 1  # calls of other shapes are timed
 
 
 def test_explain_names_the_sizes_that_code_serves():

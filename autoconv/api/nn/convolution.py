@@ -210,8 +210,8 @@ def _convolve_groups(
         return concat([_convolve_groups(*group, *geometry) for group in groups], -1)
     windows = Windows(image, kernel_sides, side_strides, side_dilations, padding, "filters")
     multiplier = filter_count // group_count if group_count > 1 else 0
-    if _has_gradient_by_convolution(windows, image, filters, multiplier):
-        image_sides: tuple[Any, ...] = image.type.shape[1:-1]  # type: ignore[index]
+    if _has_gradient_by_convolution(windows, image, filters, side_strides, multiplier):
+        image_sides = [side if isinstance(side, int) else None for side in image.type.shape[1:-1]]  # type: ignore[index]
         correlation = Correlation(
             kernel_sides=kernel_sides, strides=side_strides, dilations=side_dilations, padding=windows.padding,
             image_sides=image_sides, multiplier=multiplier,
@@ -221,18 +221,24 @@ def _convolve_groups(
     return convolve_depthwise(parts, filters, multiplier) if multiplier else multiply(parts, filters)
 
 
-def _has_gradient_by_convolution(windows: Windows, image: Tensor, filters: Tensor, multiplier: int) -> bool:
+def _has_gradient_by_convolution(
+    windows: Windows, image: Tensor, filters: Tensor, strides: Sequence[int], multiplier: int
+) -> bool:
     """Return whether a convolution should have the gradients of `Correlation`.
 
-    All sizes but the batch's have to be known. With few channels, a convolution of the cotangent would waste most lanes
-    of vectors, except where each channel has filters of its own.
+    Channels have to be known. With few channels, a convolution of the cotangent would waste most lanes of vectors,
+    except where each channel has filters of its own.
     """
-    filter_shape: tuple[Any, ...] = filters.type.shape or ()
-    *kernel_sides, channels, _ = filter_shape
-    sizes = [*windows.window_counts, *image.type.shape[1:], *filter_shape]  # type: ignore[index]
-    if not all(isinstance(size, int) for size in sizes) or math.prod(kernel_sides) == 1:
+    *kernel_sides, channels, filter_count = filters.type.shape or ()
+    sizes: tuple[Any, ...] = (*kernel_sides, image.type.shape[-1], channels, filter_count)  # type: ignore[index]
+    if not all(isinstance(size, int) for size in sizes) or math.prod(kernel_sides) == 1:  # type: ignore[arg-type]
         return False
-    return (channels >= _MIN_CHANNELS or multiplier > 0) and needs_gradient(image)
+    if None in windows.window_counts:
+        amounts = [amount for pair in windows.padding for amount in pair]
+        reaches = [reach for reach in windows.reaches for _ in range(2)]
+        if max(strides) > 1 or any(amount > reach for amount, reach in zip(amounts, reaches, strict=True)):
+            return False
+    return (sizes[-2] >= _MIN_CHANNELS or multiplier > 0) and needs_gradient(image)
 
 
 def _group_count(channels: Dimension, filter_shape: Sequence[Dimension]) -> int | None:

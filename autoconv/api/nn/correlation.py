@@ -42,8 +42,9 @@ def needs_gradient(tensor: Tensor) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Correlation:
-    """The sizes along the sides of images and filters. All have to be known.
+    """The sizes along the sides of images and filters.
 
+    Image sides may be None if all strides are 1 and no padding exceeds the reach of the kernel.
     With a `multiplier`, each channel has so many filters of its own: filters are [sides, 1, channels * multiplier].
     """
 
@@ -51,7 +52,7 @@ class Correlation:
     strides: Sequence[int]
     dilations: Sequence[int]
     padding: Sequence[tuple[int, int]]
-    image_sides: Sequence[int]
+    image_sides: Sequence[int | None]
     multiplier: int = 0
 
     def convolve_with_gradient(self, image: Tensor, filters: Tensor) -> Any:
@@ -135,14 +136,14 @@ class Correlation:
         kernel = reverse(filters, [*range(side_count)])
         if not self.multiplier:
             kernel = transpose(kernel, [*range(side_count), side_count + 1, side_count])
-        counts = [-(-side // stride) for side, stride in zip(self.image_sides, self.strides, strict=True)]
+        counts: list[Any] = [
+            None if side is None else -(-side // stride)
+            for side, stride in zip(self.image_sides, self.strides, strict=True)
+        ]
         phases_by_side = [self._phases(axis) for axis in range(side_count)]
-        paddings = [(0, 0)]
-        for phases, count, side in zip(phases_by_side, counts, sides, strict=True):
-            positions = [position for phase in phases for position in phase.positions] or [0]
-            paddings.append((max(-min(positions), 0), max(max(positions) + count - side, 0)))
-        padded_cotangent = pad(cotangent, [*paddings, (0, 0)])
-        befores = [before for before, _ in paddings[1:]]
+        paddings, reaches = self._padding_of_cotangent(phases_by_side, counts, sides)
+        padded_cotangent = pad(cotangent, [(0, 0), *paddings, (0, 0)])
+        befores = [before for before, _ in paddings]
 
         def compute_phase(phases: Sequence[_Phase]) -> Tensor:
             elements_by_side = [[*enumerate(phase.positions)] for phase in phases]
@@ -153,7 +154,10 @@ class Correlation:
             parts = []
             for elements in itertools.product(*elements_by_side):
                 first_elements = [before + position for before, (_, position) in zip(befores, elements, strict=True)]
-                slices = [slice(i, i + count) for i, count in zip(first_elements, counts, strict=True)]
+                slices = [
+                    slice(first, first - reach or None) if count is None else slice(first, first + count)
+                    for first, reach, count in zip(first_elements, reaches, counts, strict=True)
+                ]
                 part = get_item(padded_cotangent, (slice(None), *slices))
                 parts.append((tuple(position for position, _ in elements), part))
             return multiply(parts, get_item(kernel, tuple(phase.kernel_slice for phase in phases)))
@@ -169,6 +173,18 @@ class Correlation:
         sizes = [count * stride for count, stride in zip(counts, self.strides, strict=True)]
         joined = reshape(interleaved, [batch, *sizes, channels])
         return get_item(joined, (slice(None), *(slice(0, side) for side in self.image_sides)))
+
+    def _padding_of_cotangent(
+        self, phases_by_side: Sequence[Sequence[_Phase]], counts: Sequence[int | None], sides: Sequence[Any]
+    ) -> tuple[list[tuple[int, int]], list[int]]:
+        """Return the padding of the cotangent's sides, and the distances between the first elements that are read."""
+        paddings, reaches = [], []
+        for phases, count, side, (_, after) in zip(phases_by_side, counts, sides, self.padding, strict=True):
+            positions = [position for phase in phases for position in phase.positions] or [0]
+            reaches.append(max(positions) - min(positions))
+            elements_after = reaches[-1] - after if count is None else max(positions) + count - side
+            paddings.append((max(-min(positions), 0), max(elements_after, 0)))
+        return paddings, reaches
 
     def _phases(self, axis: int) -> list[_Phase]:
         """Return the phases of a side.

@@ -29,7 +29,8 @@ class Windows:
 
     The elements are `dilations` apart, and windows move by `strides`. `padding` is "VALID", "SAME" (as much before as
     after, or one more after) or (before, after) for each dimension of the image. `window_counts` has the number of
-    windows along each dimension, None if it is known only at run time. `label` names the windows in errors.
+    windows along each side, None if it is known only at run time. `reaches` has the distances from the first element
+    of a window to its last. `label` names the windows in errors.
 
     Raises InvalidArgumentError if no window fits, at run time for unknown sizes; ValueError for another `padding`.
     """
@@ -47,7 +48,8 @@ class Windows:
         assert shape is not None
         self._image = image
         self._kernel_sides, self._strides, self._dilations = kernel_sides, strides, dilations
-        self._extents = [(count - 1) * gap + 1 for count, gap in zip(kernel_sides, dilations, strict=True)]
+        self.reaches = [(count - 1) * gap for count, gap in zip(kernel_sides, dilations, strict=True)]
+        self._extents = [reach + 1 for reach in self.reaches]
         sides = [side if isinstance(side, int) else None for side in shape[1:-1]]
         self.padding = self._padding_of_sides(padding, sides)
         self.window_counts: list[int | None] = [

@@ -19,7 +19,7 @@ from autoconv.backends.interpreter import locate
 from autoconv.graph.graph import Graph, Node, Span, Value, clone
 from autoconv.graph.types import TensorType
 from autoconv.optimise.specialise import is_static
-from autoconv.tracing.execute.symbolic_shapes import MultiShapeGraph
+from autoconv.tracing.execute.symbolic_shapes import IMMEDIATE_SHAPES, MultiShapeGraph
 
 _NEXT = "iterator_next"
 
@@ -49,7 +49,9 @@ class ElementGraph:
         self._span = first_node.span
         self._iterator_position = graph.parameters.index(first_node.inputs[0])
         graph_of_elements = clone(graph, _take_parameters)
-        self._graph = MultiShapeGraph(graph_of_elements, contract, None, backend=backend, compiles_hot_shapes=True)
+        self._graph = MultiShapeGraph(
+            graph_of_elements, contract, None, backend=backend, immediate_shapes=IMMEDIATE_SHAPES
+        )
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
         try:

@@ -8,6 +8,7 @@ code for known shapes only, each set of shapes that occurs gets code of its own,
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +32,8 @@ _MAX_ENTRIES = 4  # native entries for single shapes that are tried before the a
 Shapes = tuple[tuple[int, ...], ...]
 Pattern = tuple[tuple[Dimension, ...], ...]
 IMMEDIATE_SHAPES = 3  # number of shapes that get code of their own at their first call, not when they recur
-HOT_CALLS = 4  # number of calls after which a shape is hot
+_MIN_HOT_SECONDS = 0.5  # code from the cache on disk is there sooner
+_SHORT_SECONDS = 5e-4  # time of a call from which on reading its shape in Python costs little
 MAX_SHAPES = 16  # shapes with code of their own; others run the graph as traced, op by op
 MAX_PATTERNS = 4  # patterns with code for any size, or known to have none
 MAX_TRIES = 4  # shapes of a pattern that ops may refuse before the pattern counts as one without code for any size
@@ -75,8 +77,9 @@ class MultiShapeGraph:
     """A graph that is compiled for any size, or by shape. A call takes and returns a list of values.
 
     The choice of code affects results only by the order in which sums are added up. `compilations` counts compilations.
-    If it `compiles_hot_shapes`, the first shapes and those that recur often get code of their own, even where there is
-    code for any size.
+    `immediate_shapes` shapes get code of their own at their first call, even where there is code for any size.
+    Under `function`, calls by code for any size are timed, unless they are short. A shape whose calls took as long as
+    the compilation of that code gets code of its own. Timed calls come by `__call__`.
     """
 
     holds_no_arguments = False
@@ -84,15 +87,17 @@ class MultiShapeGraph:
 
     def __init__(
         self, graph: Graph, contract: str, form: CallForm | None, pool_number: int = 0, backend: str | None = None,
-        compiles_hot_shapes: bool = False,
+        immediate_shapes: int = 0,
     ) -> None:  # fmt: skip
         self._graph = graph
         self._contract = contract
         self._form = form
         self._pool_number = pool_number
         self._backend = backend
-        self._compiles_hot_shapes = compiles_hot_shapes
-        self._call_counts: Counter[Shapes] = Counter()  # of shapes without code of their own
+        self._immediate_shapes = immediate_shapes
+        self._seconds: dict[Shapes, float] = {}  # time of the calls by code for any size
+        self._compile_seconds = _MIN_HOT_SECONDS  # or longest compilation of code for any size
+        self._times_calls = contract == "function"  # false from the first short call on
         self._open_entries: tuple[Callable[..., Any], ...] = ()  # entries of code for any size
         self._entries: tuple[Callable[..., Any], ...] = ()  # entries of code for single shapes
         self._open_positions = [i for i, value in enumerate(graph.parameters) if not is_static(value.type)]
@@ -109,11 +114,22 @@ class MultiShapeGraph:
         run = self._runs.get(shapes)
         if run is None:
             run = self._latest_run = self._choose_code(shapes)
+            if self._times_calls and shapes not in self._runs:
+                return self._time_call(run, shapes, arguments)
         return run(arguments)
+
+    def _time_call(self, run: CompiledGraph, shapes: Shapes, arguments: Sequence[Any]) -> list[Any]:
+        start = time.perf_counter()
+        results = run(arguments)
+        seconds = time.perf_counter() - start
+        self._seconds[shapes] = self._seconds.get(shapes, 0.0) + seconds
+        self._times_calls = seconds > _SHORT_SECONDS and len(self._seconds) < MAX_SEEN_SHAPES
+        return results
 
     def _choose_code(self, shapes: Shapes) -> CompiledGraph:
         """Return the code that runs a call with these shapes, compiled now if necessary."""
-        if self._compiles_hot_shapes and self._is_hot(shapes):
+        is_hot = self._seconds.get(shapes, 0.0) > self._compile_seconds and len(self._runs) < MAX_SHAPES
+        if len(self._runs) < self._immediate_shapes or is_hot:
             return self._compile_shapes(shapes)
         open_code = self._find_or_compile_open_code(shapes)
         if open_code is not None and not open_code.kernel_ops:
@@ -121,13 +137,6 @@ class MultiShapeGraph:
         if self._gets_own_code(shapes):
             return self._compile_shapes(shapes)
         return self._compile_fallback() if open_code is None else open_code.run
-
-    def _is_hot(self, shapes: Shapes) -> bool:
-        """Return whether few shapes have code of their own yet, or these occurred often; count the call."""
-        if len(self._call_counts) < MAX_SEEN_SHAPES or shapes in self._call_counts:
-            self._call_counts[shapes] += 1
-        is_frequent = self._call_counts[shapes] > HOT_CALLS and len(self._runs) < MAX_SHAPES
-        return len(self._runs) < IMMEDIATE_SHAPES or is_frequent
 
     def _gets_own_code(self, shapes: Shapes) -> bool:
         """Return whether the shapes get code of their own: the first few do at once, others when they recur."""
@@ -147,8 +156,8 @@ class MultiShapeGraph:
 
     @property
     def entries(self) -> tuple[Callable[..., Any], ...]:
-        """The native entries."""
-        return (*self._open_entries, *self._entries)
+        """The native entries; those for any size only if no calls are timed."""
+        return self._entries if self._times_calls else (*self._entries, *self._open_entries)
 
     @property
     def kernel_calls(self) -> Sequence[tuple[str, Span | None]] | None:
@@ -198,6 +207,7 @@ class MultiShapeGraph:
         symbolic_code = get_backend(self._backend).symbolic_code
         if symbolic_code is None:
             return None
+        start = time.perf_counter()
         try:
             graph, conditions = generalise(self._graph, self._types(pattern))
             if self._contract == "compile":
@@ -225,6 +235,7 @@ class MultiShapeGraph:
             run = self._compile(graph)
         except UnknownSize:  # there is no code for this combination of ops
             return None
+        self._compile_seconds = max(self._compile_seconds, time.perf_counter() - start)
         if run.entry is not None and not kernel_ops:
             self._open_entries = (*self._open_entries, run.entry)
         return OpenSizeCode(pattern, run, run.sizes or sizes, tuple(kernel_ops))
