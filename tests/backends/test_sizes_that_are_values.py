@@ -66,6 +66,19 @@ def masked_rows(a):
     return a[a > 0], rows, a[rows, columns], positive.T @ positive, positive.ravel()
 
 
+def masked_columns(a):
+    columns = a[0] > 0
+    b = a.copy()
+    b[:, columns] *= 2.0
+    b[1:4, columns] = -1.0
+    return a[:, columns], a[2, columns], a[1:, None, columns].sum(0), b
+
+
+def ranges(v, n):
+    w = v[v > 0]
+    return np.arange(len(w)), np.zeros(len(w)) + w, np.arange(n) * 2, np.linspace(0.0, 1.0, n)
+
+
 def no_elements(v):
     w = v[v > 100.0]
     return w, w.sum(), w.size, np.any(w > 0), np.concatenate([w, v]), np.cumsum(w), np.sort(w)
@@ -110,7 +123,8 @@ V = A[0]
 K = np.array([3, 1, 3, 2, 1, 5, 3])
 PROGRAMS = {
     products: [(A, B, V, 4)], forward_substitution: [(A, V)], triangles: [(A,)], parts_of_parts: [(V, 4)],
-    statistics: [(V, 5)], masks: [(V,), (-np.abs(V) + 1.0,)], masked_rows: [(A,), (B,)], no_elements: [(V,)],
+    statistics: [(V, 5)], masks: [(V,), (-np.abs(V) + 1.0,)], masked_rows: [(A,), (B,)], masked_columns: [(A,), (B,)],
+    ranges: [(V, 3), (V, 1)], no_elements: [(V,)],
     distinct: [(K,), (K[::-1].copy(),)], writes: [(V, 5)], halves: [(V,)], one_of_two_sizes: [(V, 6)],
     sizes_of_results: [(V, 2), (V, 0), (V, 6)],
 }  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from autoconv.backends.portable.cells import Cell, Choice, Item, View, cells_of, options_of
 from autoconv.backends.portable.memory import Memory
-from autoconv.backends.portable.terms import Term, static_shape
+from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import int32
 
@@ -98,9 +98,8 @@ class JoinedArrays:
             cell = new_array.cells[arm]
             if cell is None:
                 model = next(cell.term for cell in new_array.cells if cell is not None)
-                if static_shape(model.shape) is None:
-                    raise GraphUnfit("cond", _DIFFERENT_ARRAYS)
-                values.append(self._memory.writer.expand(self._memory.writer.constant(0, model.dtype), model.shape))
+                shape = [size if isinstance(size, int) else 0 for size in model.shape]
+                values.append(self._memory.writer.expand(self._memory.writer.constant(0, model.dtype), shape))
             else:
                 values.append(contents[cell])
         return [*values, *(tags[arm] for tags in self._tags_by_arm)]

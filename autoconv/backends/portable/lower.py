@@ -21,7 +21,7 @@ from autoconv.backends.portable.memory import MEMORY_RULES, Memory, types_of
 from autoconv.backends.portable.rules import RULES
 from autoconv.backends.portable.terms import ListTerm, Progression, Term
 from autoconv.backends.portable.tries import RULES_OF_EXCEPTIONS, UNUSED_OPS, CaughtError, is_catchable
-from autoconv.backends.portable.unfit import GraphUnfit
+from autoconv.backends.portable.unfit import SIZE_DEPENDS_ON_VALUE, GraphUnfit
 from autoconv.graph.dtypes import bfloat16, float32
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.types import ArrayType, ResourceType, Symbol, TensorType
@@ -87,7 +87,9 @@ class Lowering(Memory):
         (result,) = self.without_ranges([self.load(item) if isinstance(item, View) else item])
         if isinstance(result, Term):
             return result
-        raise GraphUnfit("return", "a list, a variable or a range cannot be a result")
+        if isinstance(result, Progression):
+            raise GraphUnfit("return", SIZE_DEPENDS_ON_VALUE)
+        raise GraphUnfit("return", "a list or a variable cannot be a result")
 
     def lower_region(self, graph: Graph, items: Sequence[Item]) -> list[Item]:
         """Write the nodes of a graph or region, and return its outputs."""
@@ -134,6 +136,8 @@ class Lowering(Memory):
         memory_rule = MEMORY_RULES.get(name)
         if memory_rule is not None and (name in _ALLOCATIONS or not operands or not isinstance(operands[0], Term)):
             return memory_rule(self, node, *operands)
+        if any(isinstance(x, Progression) for x in operands) and name not in _CONTROL_METHODS:
+            raise GraphUnfit(name, SIZE_DEPENDS_ON_VALUE, node.span)
         if any(not isinstance(x, (Term, ListTerm)) for x in operands) and name not in _CONTROL_METHODS:
             return None
         if name in _CONTROL_METHODS:

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.portable import GraphUnfit
-from autoconv.errors import AutoconvError, TargetError, UnsupportedError
+from autoconv.errors import AutoconvError, Place, TargetError, UnsupportedError
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph, Span
 from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
-from autoconv.operators.regions.layout import Layout
+from autoconv.operators.regions.layout import Arms, Layout
 from autoconv.ops.values.generator_types import GENERATOR_TYPES
 from autoconv.optimise.known_parameters import fix_parameters
 from autoconv.runtime.support.shape import TensorSpec
@@ -75,11 +75,19 @@ class Trace:
 
     @contextmanager
     def located_refusals(self) -> Iterator[None]:
-        """Give each GraphUnfit without a span that the block raises the span of the function's definition."""
+        """Give each GraphUnfit without a span that the block raises the span of the function's definition.
+
+        A result that is one of several structures is refused: the values alone do not tell which one it is.
+        """
+        file, _, line = self.source.rpartition(":")
+        if _has_arms(self.layout):
+            raise UnsupportedError(
+                "a result that is one of several structures, or a text or None on some paths, has no form",
+                Place(file, int(line)) if file else None, "the same structure on all paths, with numbers for texts",
+            )  # fmt: skip
         try:
             yield
         except GraphUnfit as error:
-            file, _, line = self.source.rpartition(":")
             if error.span is not None or not file:
                 raise
             raise GraphUnfit(error.failed_op, error.reason, Span(file, int(line))) from error
@@ -103,6 +111,11 @@ class Trace:
         if len(positions) != len(declared_tensors):
             return {}
         return {i: argument.shape for i, argument in zip(positions, declared_tensors, strict=True)}
+
+
+def _has_arms(layout: Layout) -> bool:
+    """Return whether a part of a result is one of several structures."""
+    return isinstance(layout, Arms) or any(map(_has_arms, layout.children))
 
 
 def parse_declared_arguments(specs: Sequence[Any]) -> list[Any]:

@@ -13,7 +13,7 @@ from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.backends.portable.writing import Rules
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
-from autoconv.ops.index_spec import INPUT, At, Gather, Mask, NewAxis, Rest, Slice, Spec, align
+from autoconv.ops.index_spec import INPUT, At, Entry, Gather, Mask, NewAxis, Rest, Slice, Spec, align
 
 _PAST_LAST = 2**31 - 1  # the bound of a slice up to the end of any axis
 _FULL_SLICE = Slice(None, None, None)
@@ -25,20 +25,17 @@ def get_item(writer: Rules, node: Node, x: Term, *operands: Term) -> Term | None
 
 
 def subscript(writer: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term | None:
-    """Return x[spec]; None for most masks.
-
-    A mask is supported as the first entry, with slices after it, if the runtime has arrays of open size.
-    """
-    if spec and isinstance(spec[0], Mask):
-        has_slices_only = all(isinstance(later_entry, (Rest, Slice)) for later_entry in spec[1:])
-        true_positions = writer.true_positions(operands[0]) if has_slices_only else None
-        true_elements = None if true_positions is None else writer.gather_nd(x, true_positions)
-        if true_elements is None:
+    """Return x[spec]; None if the runtime has no arrays of the size of the result."""
+    if spec and isinstance(spec[0], Mask) and all(isinstance(later_entry, (Rest, Slice)) for later_entry in spec[1:]):
+        true_positions = writer.true_positions(operands[0])
+        if true_positions is None:
             return None
+        true_elements = writer.gather_nd(x, true_positions)
         return subscript(writer, true_elements, (_FULL_SLICE, *spec[1:]), operands[1:])
+    if any(isinstance(entry, Mask) for entry in spec):
+        gathers = _gathers_of_masks(writer, spec, operands)
+        return None if gathers is None else subscript(writer, x, *gathers)
     entries = align(spec, x.rank, operands, lambda operand: operand.rank)
-    if any(isinstance(aligned.entry, Mask) for aligned in entries):
-        return None
     has_gathers = any(isinstance(aligned.entry, Gather) for aligned in entries)
     positions: list[Any] = []  # for each dimension of the result so far: None, or the positions along it
     axis, dropped_axes = 0, []
@@ -70,6 +67,26 @@ def subscript(writer: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> T
     if not has_gathers:
         return drop_axes(writer, x, dropped_axes) if dropped_axes else x
     return _gather_at(writer, x, positions)
+
+
+def _gathers_of_masks(writer: Rules, spec: Spec, operands: Sequence[Term]) -> tuple[Spec, list[Term]] | None:
+    """Replace each mask in an index by the positions of its true elements, one array for each dimension."""
+    entries: list[Entry] = []
+    new_operands: list[Term] = []
+    remaining_operands = iter(operands)
+    for entry in spec:
+        own_operands = [next(remaining_operands) for _ in range(entry.operand_count)]
+        if isinstance(entry, Mask):
+            true_positions = writer.true_positions(own_operands[0])
+            if true_positions is None:
+                return None
+            own_operands = [
+                drop_axes(writer, writer.static_slice(true_positions, 1, axis, axis + 1), [1])
+                for axis in range(own_operands[0].rank)
+            ]
+        entries += [Gather()] * len(own_operands) if isinstance(entry, Mask) else [entry]
+        new_operands += own_operands
+    return tuple(entries), new_operands
 
 
 @lowers("where_indices")
