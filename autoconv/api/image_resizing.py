@@ -13,6 +13,7 @@ from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import gather, where
 from autoconv.api.tensors.shaping import expand_dims, pad, shape, squeeze
+from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtype_sets import REAL
 from autoconv.graph.dtypes import float32, int32, uint32, uint64
 from autoconv.runtime.annotations import TensorLike
@@ -62,6 +63,8 @@ def resize(
     if rank not in (3, 4):
         raise ValueError("'images' must have either 3 or 4 dimensions.")
     new_sides = [_static_or_tensor(side) for side in _height_and_width(size)]
+    if any(isinstance(side, int) and side < 1 for side in new_sides):
+        raise InvalidArgumentError("output dimensions must be positive")
     batch = x if rank == 4 else expand_dims(x, 0)
     sides = [batch.shape[axis] if batch.shape[axis] is not None else shape(batch)[axis] for axis in (1, 2)]
     if preserve_aspect_ratio:

@@ -15,6 +15,7 @@ _CLASSES_OF_MODULES = {
     "autoconv.api.boxes.suppression": "Suppression OverlapSuppression PaddedSuppression CombinedSuppression",
     "autoconv.api.files": "ReadFile WriteFile",
     "autoconv.api.nn.isotonic": "IsotonicBlocks",
+    "autoconv.api.ragged.text": "RaggedText",
     "autoconv.api.random.sampled_losses": "SampleClasses",
     "autoconv.api.scopes": "Timestamp",
     "autoconv.api.sparse.crossing": "JoinedFeatures HashedFeatures",

@@ -176,3 +176,12 @@ def test_colours_have_three_channels():
     for function in (ac.image.rgb_to_hsv, ac.image.hsv_to_rgb):
         with pytest.raises(ac.errors.InvalidArgumentError, match="must have 3 channels"):
             function(np.zeros([2, 2, 4], np.float32))
+
+
+def test_bicubic_weights_are_those_of_tensorflows_table():
+    image = np.arange(48, dtype=np.float32).reshape(1, 4, 4, 3) / 48
+    rows = ac.image.resize(image, [3, 3], "bicubic")[0, :, :, 0]
+    expected = [[0.03221304, 0.11952043, 0.2068278], [0.3814426, 0.46875, 0.5560574]]
+    np.testing.assert_allclose(rows[:2], expected, rtol=1e-6)
+    with pytest.raises(ac.errors.InvalidArgumentError, match="output dimensions must be positive"):
+        ac.image.resize(image, [0, 2])

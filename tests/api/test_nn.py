@@ -133,3 +133,19 @@ def test_moments_of_half_precision_do_not_overflow() -> None:
     for found in (layers.moments(x, [0]), autoconv.nn.weighted_moments(x, [0], np.ones(8, np.float16))):
         assert [number.numpy() for number in found] == expected
         assert all(number.dtype is autoconv.float16 for number in found)
+
+
+def test_bias_add_takes_one_bias_for_each_channel() -> None:
+    x = autoconv.ones([1, 2, 3])
+    assert layers.bias_add(x, [1.0, 2.0], data_format="NCHW").numpy()[0, :, 0].tolist() == [2, 3]
+    for value, bias in ((x, [1.0]), (x, [[1.0, 2.0, 3.0]]), (x, 1.0), ([1.0, 2.0], [1.0, 2.0])):
+        with pytest.raises(autoconv.errors.InvalidArgumentError, match=r"biases|Biases must be 1D|at least 2D"):
+            layers.bias_add(value, bias)
+
+
+def test_embedding_lookup_counts_rows_through_the_parts() -> None:
+    parts = [autoconv.constant([[1.0], [2.0]]), autoconv.constant([[3.0], [4.0]])]
+    assert layers.embedding_lookup(parts, [[3, 0]]).numpy().tolist() == [[[4], [1]]]
+    assert layers.embedding_lookup([autoconv.Variable([[1.0], [2.0]])], [1]).numpy().tolist() == [[2]]
+    with pytest.raises(ValueError, match="Need at least one param"):
+        layers.embedding_lookup([], [1])

@@ -228,3 +228,9 @@ def test_a_separator_may_be_a_tensor(sep, parts):
 def test_pads_of_strings():
     assert ac.pad(["a"], [[1, 1]], constant_values="é").numpy().tolist() == ["é".encode(), b"a", "é".encode()]
     assert ac.pad(["a"], [[0, 1]]).numpy().tolist() == [b"a", b""]
+
+
+def test_fingerprints_of_rows_with_one_string():
+    expected = [[227, 117, 223, 182, 101, 66, 69, 179], [22, 241, 200, 94, 33, 96, 178, 163]]  # TensorFlow's
+    assert ac.fingerprint(["a", "b"]).numpy().tolist() == expected
+    assert ac.fingerprint([["a"], ["b"]]).numpy().tolist() == expected

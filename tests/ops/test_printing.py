@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import autoconv as tf
 from autoconv.api.control.output import print_
 from autoconv.errors import AssertionFailedError, InvalidArgumentError
 from autoconv.ops import OPS
@@ -127,3 +128,25 @@ def test_summary() -> None:
     assert summary(np.arange(6).reshape(2, 3), 4) == "[0 1 2][3...]..."
     assert summary(np.arange(6).reshape(2, 3), -1) == "[0 1 2][3 4 5]"
     assert summary(words("a", "b")) == "a b"
+
+
+def test_composite_tensors_and_objects(capsys: pytest.CaptureFixture[str]) -> None:
+    """The lines are TensorFlow's."""
+    ragged, sparse = tf.ragged.constant([[1.5, 2], [], [3]]), tf.sparse.eye(2)
+
+    def show(rows: Any, matrix: Any) -> None:
+        tf.print("both", rows, [rows], matrix, output_stream=sys.stdout)
+
+    for function in (show, tf.function(show)):
+        function(ragged, sparse)
+        text = "[[1.500000, 2.000000], [], [3.000000]]"
+        expected = f"both {text} [{text}] 'SparseTensor(indices=[[0 0]\n [1 1]], values=[1 1], shape=[2 2])'\n"
+        assert capsys.readouterr().out == expected
+    tf.print({"r": tf.ragged.constant([["a'"], []])}, output_stream=sys.stdout)
+    tf.print(tf.ragged.range([20]), tf.ragged.constant([[[1, 2]], []], ragged_rank=1), output_stream=sys.stdout)
+    tf.print(tf.ragged.range([7]), summarize=-1, output_stream=sys.stdout)
+    tf.print(np.array([1, 2]), np.float32(1.5), tf.TensorShape([1, None]), output_stream=sys.stdout)
+    assert capsys.readouterr().out.splitlines() == [
+        "{'r': [['a\\''], []]}", "[[0, 1, 2, ..., 17, 18, 19]] [[[1, 2]], []]", "[[0, 1, 2, 3, 4, 5, 6]]",
+        "array([1, 2]) np.float32(1.5) TensorShape([1, None])",
+    ]  # fmt: skip

@@ -32,8 +32,8 @@ def Assert(condition: TensorLike, data: TensorLike, summarize: int | None = None
         condition = apply("cast", condition, dtype=bool_)
     operands: list[Any] = []
     values = data if isinstance(data, (list, tuple)) else [data]
-    message = tuple(argument_piece(value, operands) for value in values)
     shown_count = 3 if summarize is None else int(summarize)
+    message = tuple(argument_piece(value, operands, shown_count) for value in values)
     with name_scope(name or "Assert"):
         apply("assert_true", condition, *operands, message=message, summarize=shown_count, name="Assert")
 

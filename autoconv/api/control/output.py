@@ -25,10 +25,11 @@ def print_(
     x = [0 1 2 ... 6 7 8]
     """
     operands: list[Any] = []
-    template = tuple(argument_piece(value, operands) for value in inputs)
+    shown_count = 3 if summarize is None else int(summarize)
+    template = tuple(argument_piece(value, operands, shown_count) for value in inputs)
     apply(
         "print", *operands, template=template, end=str(end), sep=str(sep), stream=_stream_name(output_stream),
-        summarize=3 if summarize is None else int(summarize), name=name,
+        summarize=shown_count, name=name,
     )  # fmt: skip
 
 
@@ -43,36 +44,45 @@ def _stream_name(stream: Any) -> str:
     raise ValueError(f"output_stream has to be sys.stderr, sys.stdout or a 'file://' path, found {stream!r}")
 
 
-def argument_piece(value: TensorLike, operands: list[Any]) -> Any:
+def argument_piece(value: TensorLike, operands: list[Any], summarize: int = 3) -> Any:
     """Return the template piece of one argument: text, or the number of its operand; strings appear without quotes."""
-    if isinstance(value, str):
-        return value
-    is_nested = isinstance(value, (list, tuple, dict)) or as_tensor(value) is not None
-    return nested_piece(value, operands) if is_nested else str(value)
+    return value if isinstance(value, str) else nested_piece(value, operands, summarize)
 
 
-def nested_piece(value: TensorLike, operands: list[Any]) -> Any:
+def nested_piece(value: TensorLike, operands: list[Any], summarize: int = 3) -> Any:
     """Return the template piece of a value in a container. Strings are quoted, dicts sorted by key.
 
-    A piece is text, the number of an operand, or a tuple of the pieces of a container.
+    A piece is text, the number of an operand, or a tuple of the pieces of a container. The number n of an operand that
+    is a text without quotes is written as -1 - n. Sparse and ragged tensors have `_printed_parts`: texts and tensors.
     """
+    if hasattr(type(value), "_printed_parts"):
+        parts = value._printed_parts(summarize)  # type: ignore[union-attr]
+        return tuple(part if isinstance(part, str) else _part_number(part, operands) for part in parts)
     tensor = as_tensor(value)
     if tensor is not None:
         operands.append(convert_to_tensor(tensor))
         return len(operands) - 1
     if isinstance(value, dict):
-        labelled_pieces = [(f"{key!r}: ", nested_piece(value[key], operands)) for key in _sorted_if_comparable(value)]
+        keys = _sorted_if_comparable(value)
+        labelled_pieces = [(f"{key!r}: ", nested_piece(value[key], operands, summarize)) for key in keys]
         return _enclose_pieces("{", labelled_pieces, "}")
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         fields = zip(value._fields, value, strict=True)
-        labelled_pieces = [(f"{name}=", nested_piece(item, operands)) for name, item in fields]
+        labelled_pieces = [(f"{name}=", nested_piece(item, operands, summarize)) for name, item in fields]
         return _enclose_pieces(f"{type(value).__name__}(", labelled_pieces, ")")
     if isinstance(value, (list, tuple)):
-        labelled_pieces = [("", nested_piece(item, operands)) for item in value]
+        labelled_pieces = [("", nested_piece(item, operands, summarize)) for item in value]
         if isinstance(value, list):
             return _enclose_pieces("[", labelled_pieces, "]")
         return _enclose_pieces("(", labelled_pieces, ",)" if len(labelled_pieces) == 1 else ")")
     return repr(value)
+
+
+def _part_number(part: Any, operands: list[Any]) -> int:
+    """Add a part of a composite tensor to the operands; return its number, below 0 for a scalar text."""
+    operands.append(part)
+    is_text = part.dtype.is_string and part.shape.rank == 0
+    return -len(operands) if is_text else len(operands) - 1
 
 
 def _sorted_if_comparable(mapping: dict[Any, Any]) -> list[Any]:

@@ -12,8 +12,10 @@ from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.maths import log_sigmoid, sigmoid, softplus
 from autoconv.api.tensors.norms import l2_normalize
+from autoconv.api.tensors.shaping import concat
 from autoconv.api.tensors.sorting import in_top_k, top_k
 from autoconv.api.tensors.trigonometry import tanh
+from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtype_sets import FLOATING, INDICES, LARGE_INTEGERS, NUMERIC
 from autoconv.graph.dtypes import float16, float32
 from autoconv.runtime.annotations import AxisLike, IntLike, TensorLike
@@ -264,13 +266,25 @@ def batch_normalization(
 def bias_add(value: TensorLike, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:
     """`value` plus a vector along its last axis, or along its second one for formats that begin with NC.
 
+    Raises InvalidArgumentError for a value without two dimensions, or a bias that is no vector of that axis' size.
+
     >>> autoconv.nn.bias_add([[1.0, 2.0]], [10.0, 20.0]).numpy()
     array([[11., 22.]], dtype=float32)
     """
     check_dtype("bias_add", NUMERIC, value)
     tensor = convert_to_tensor(value)
     bias = convert_to_tensor(bias, dtype_hint=tensor.dtype)
-    if data_format is not None and data_format.startswith("NC"):
+    is_second_axis = data_format is not None and data_format.startswith("NC")
+    if tensor.shape.rank is not None and tensor.shape.rank < 2:
+        raise InvalidArgumentError(f"Input tensor must be at least 2D: {tensor.shape}")
+    if bias.shape.rank not in (None, 1):
+        raise InvalidArgumentError(f"Biases must be 1D: {bias.shape}")
+    sizes = {tensor.shape[1 if is_second_axis else -1], bias.shape[0]} if tensor.shape.rank and bias.shape.rank else {}
+    if None not in sizes and len(sizes) > 1:
+        raise InvalidArgumentError(
+            f"Must provide as many biases as the size of that dimension of the input: {bias.shape} vs. {tensor.shape}"
+        )
+    if is_second_axis:
         for _ in range((tensor.shape.rank or 2) - 2):
             bias = apply("expand_dims", bias, axis=-1)
     return apply("add", tensor, bias, name=name)
@@ -279,10 +293,16 @@ def bias_add(value: TensorLike, bias: Any, data_format: str | None = None, name:
 def embedding_lookup(params: TensorLike, ids: Any, max_norm: float | None = None, name: str | None = None) -> Tensor:
     """The rows of `params` at `ids`; rows of a Euclidean norm above `max_norm` are scaled down to it.
 
+    A list of tensors has the parts of the parameters, whose rows are counted through all parts.
+
     >>> autoconv.nn.embedding_lookup([[1.0, 1.0], [2.0, 2.0]], [1, 0]).numpy()
     array([[2., 2.],
            [1., 1.]], dtype=float32)
     """
+    if isinstance(params, list) and all(hasattr(part, "shape") for part in params):
+        if not params:
+            raise ValueError("Length of params is currently 0. Need at least one param.")
+        params = concat([convert_to_tensor(part) for part in params], 0)
     check_dtype("embedding_lookup", INDICES, ids)
     rows = apply("gather", params, convert_to_tensor(ids), axis=0, batch_dims=0, name=name)
     if max_norm is None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from autoconv.api.ragged import partitions
 from autoconv.api.ragged.factories import CONVERSIONS, RaggedFactories
-from autoconv.api.ragged.text import ragged_text
+from autoconv.api.ragged.text import ragged_text, text_tensor
 from autoconv.api.sparse.tensor import SparseTensor
 from autoconv.api.tensors.casts import cast
 from autoconv.graph.dtypes import DType, as_dtype, float32, int64
@@ -212,6 +212,10 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
     def __bool__(self) -> bool:
         raise TypeError("RaggedTensor may not be used as a boolean.")
+
+    def _printed_parts(self, summarize: int) -> tuple[Tensor]:
+        """Return the text that `print` writes, as a scalar tensor."""
+        return (text_tensor(self.flat_values, self.nested_row_splits, summarize),)
 
     def __repr__(self) -> str:
         if self._is_eager():

@@ -86,6 +86,11 @@ class SparseTensor(CompositeTensor):
         """Return a sparse tensor with other values at the same coordinates."""
         return _refine_shape(SparseTensor(self._indices, new_values, self._dense_shape), self._shape)
 
+    def _printed_parts(self, summarize: int) -> tuple[Any, ...]:
+        """Return the texts and tensors that `print` writes."""
+        shape = self._dense_shape
+        return "'SparseTensor(indices=", self._indices, ", values=", self._values, ", shape=", shape, ")'"
+
     def consumers(self) -> list[Any]:
         return []
 

@@ -14,7 +14,8 @@ from autoconv.graph.types import Type
 from autoconv.ops.gradients import no_cotangents
 from autoconv.ops.record import define, sample
 
-Piece = str | int | tuple[Any, ...]  # of a template: text, the index of an input, or pieces to join without separator
+# Of a template: text, the index of an input (-1 - index for a text without quotes), or pieces to join.
+Piece = str | int | tuple[Any, ...]
 
 
 def format_value(array: Any, summarize: int = 3) -> str:
@@ -107,6 +108,8 @@ def _piece_text(piece: Piece, inputs: Any, summarize: int, style: str) -> str:
         return piece
     if isinstance(piece, tuple):
         return "".join(_piece_text(part, inputs, summarize, style) for part in piece)
+    if piece < 0:  # a text without quotes
+        return element_text(np.asarray(inputs[-1 - piece]).item(), quoted=False)
     value = inputs[piece]
     is_array = isinstance(value, (np.ndarray, np.generic))
     if not is_array and hasattr(value, "items") and hasattr(value, "length"):  # a list of tensors

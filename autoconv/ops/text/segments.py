@@ -58,15 +58,17 @@ def _fingerprint_type(data: TensorType, **_: Any) -> TensorType:
 def _fingerprints(data: Any) -> Any:
     """Return the hash of each row's bytes.
 
-    In data of two or more dimensions, a row of strings has the hash of its strings' joined hashes.
+    A row of several strings has the hash of its strings' joined hashes.
     """
     array = np.asarray(data)
+    if not array.ndim:
+        raise InvalidArgumentError("`data` should have at least one dimension: []")
     rows = array.reshape(len(array), -1) if array.size else array.reshape(len(array), 0)
     result = np.empty((len(array), 8), np.uint8)
     for row, result_row in zip(rows, result, strict=True):
         if array.dtype == object:
             hashes = [fingerprint(bytes(text)).to_bytes(8, "little") for text in row]
-            digest = hashes[0] if array.ndim == 1 else fingerprint(b"".join(hashes)).to_bytes(8, "little")
+            digest = hashes[0] if len(hashes) == 1 else fingerprint(b"".join(hashes)).to_bytes(8, "little")
         else:
             digest = fingerprint(np.ascontiguousarray(row).tobytes()).to_bytes(8, "little")
         result_row[:] = np.frombuffer(digest, np.uint8)
