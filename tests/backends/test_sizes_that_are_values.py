@@ -171,3 +171,19 @@ def test_values_of_shapes():
         np.testing.assert_array_equal(np.concatenate([first, second]), x)
         np.testing.assert_array_equal(largest, np.arange(12.0)[::-1][:k])
     assert "compiled by XLA" in parts.explain()
+
+
+def test_shapes_in_a_loop():
+    pytest.importorskip("jaxlib")
+
+    @autoconv.function(backend="xla")
+    def fold(x):
+        while autoconv.shape(x)[0] > 1:
+            half = autoconv.shape(x)[0] // 2
+            x = x[:half] + x[half : 2 * half]
+        return x
+
+    for count in (8, 9, 1):
+        found = fold(autoconv.constant(np.arange(float(count))))
+        np.testing.assert_array_equal(found, [sum(range(8)) if count > 1 else 0.0])
+    assert "compiled by XLA" in fold.explain()

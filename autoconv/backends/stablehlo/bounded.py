@@ -27,7 +27,7 @@ from autoconv.backends.stablehlo.bounded_terms import (
     lengths_of,
     storage_of,
 )  # fmt: skip
-from autoconv.graph.dtypes import DType, int64
+from autoconv.graph.dtypes import DType, int32, int64
 
 _MAX_STORAGE = 2**24  # elements of an array whose sizes are values and that a reshape makes
 
@@ -40,6 +40,11 @@ class BoundedWriter(BoundedControl):
     def size(self, x: Term, axis: int) -> Any:
         length = length_of(x, axis)
         return super().size(x, axis) if length is None else length
+
+    def shape_of(self, x: Term) -> Term:
+        if not isinstance(x, BoundedTerm):
+            return super().shape_of(x)
+        return self.concatenate([self.reshape(self.size_term(x, axis, int32), (1,)) for axis in range(x.rank)], 0)
 
     def can_be_sizes(self, *numbers: Term) -> bool:
         elements = [element for x in numbers for element in x.elements or (x,)]
