@@ -56,7 +56,10 @@ def dot(a: TensorLike, b: TensorLike, out: OutLike | None = None) -> Any:
     else:
         apply("numpy_shapes", x, y, rule=DOT)  # raises NumPy's error for shapes that do not match
         product = matrix_product(x, y) if ranks[1] <= 2 else tensordot(x, y, ((ranks[0] - 1,), (ranks[1] - 2,)))
-    return product if out is None else write_into(out, product)
+    if out is None:
+        return product
+    written = write_into(out, product)
+    return written if rank_of(product) else product  # NumPy returns a scalar in place of `out` without dimensions
 
 
 @computes("vdot")

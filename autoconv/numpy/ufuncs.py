@@ -49,7 +49,8 @@ def call_ufunc(
     axes: AxisLike | None = None, axis: AxisLike | None = None, keepdims: bool | None = None,
 ) -> Any:  # fmt: skip
     """Return `ufunc(*inputs, …)`; the results have NumPy's dtypes."""
-    refuse_options(axes=axes, axis=axis, keepdims=keepdims)
+    mask_of_matrices = where if ufunc.signature is not None and where is not True else None
+    refuse_options(axes=axes, axis=axis, keepdims=keepdims, where=mask_of_matrices)
     refuse_column_major(order, rank=None)
     if len(inputs) > ufunc.nin:
         inputs, out = inputs[: ufunc.nin], inputs[ufunc.nin :] if ufunc.nout > 1 else inputs[ufunc.nin]

@@ -234,7 +234,10 @@ _PARAMETERS: dict[str, Callable[[Generator], str]] = {
     **dict.fromkeys(("keepdims", "equal_nan", "increasing", "endpoint", "retstep", "right", "invert", "bias", "rowvar",
                      "returned", "sparse", "density", "hermitian", "sorted", "return_index", "return_counts",
                      "return_inverse", "full_matrices", "compute_uv", "deg_"), lambda g: g.one_of("True", "False")),
-    "out": lambda g: g.argument(f"np.ones({g.shape}, {g.random.choice(DTYPES)!r})") if g.chance(0.3) else "None",
+    "out": lambda g: (
+        g.argument(f"np.ones({g.random.choice((g.shape, g.shape, ()))}, {g.random.choice(DTYPES)!r})")
+        if g.chance(0.3) else "None"
+    ),
     "where": lambda g: g.argument(f"np.arange({int(np.prod(g.shape))}).reshape({g.shape}) % 2 == 0"),
     "kind": lambda g: repr(g.one_of("stable", "quicksort", "mergesort")), "stable": lambda g: g.one_of("True", "None"),
     "mode": lambda g: repr(g.one_of("full", "same", "valid", "wrap", "clip", "raise", "edge", "constant", "reflect")),
