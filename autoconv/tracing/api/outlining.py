@@ -16,9 +16,12 @@ from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.runtime.tensors.numpy_behaviour import call_plain
 from autoconv.tracing.api.function_options import FunctionOptions
 from autoconv.tracing.execute.internal_errors import count_fault
+from autoconv.tracing.specialise.retracing import CallCounter
 from autoconv.tracing.specialise.session_contract import SessionContract
 from autoconv.tracing.specialise.tiers import Tiers, kind_of
 from autoconv.tracing.views.explain import Explanation
+
+_MAX_FORMS = 16  # functions of one definition with outlined loops: others may be made anew for every call
 
 
 class OutlinedForm(NamedTuple):
@@ -39,6 +42,7 @@ class LoopOutlining:
     _explanation: Explanation
     _times_calls: bool
     _is_call_time_typical: bool
+    _call_counter: CallCounter
     _tiers: Tiers
 
     def _initialise_outlining(self) -> None:
@@ -69,7 +73,9 @@ class LoopOutlining:
         return form
 
     def _make_outlined_form(self) -> OutlinedForm:
-        if not isinstance(self.python_function, types.FunctionType):
+        self._call_counter.outlined_forms += 1
+        is_made_anew = self._call_counter.outlined_forms > _MAX_FORMS
+        if is_made_anew or not isinstance(self.python_function, types.FunctionType):
             return OutlinedForm()
         loops: list[Any] = []
 

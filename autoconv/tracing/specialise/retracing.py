@@ -50,6 +50,7 @@ class CallCounter:
         self._warnings = 0
         # The TraceBudget that all functions created from one definition share; `Function` sets it.
         self.trace_budget: Any = None
+        self.outlined_forms = 0  # functions of the definition whose loops are compiled by themselves
 
     @property
     def calls(self) -> int:
