@@ -11,6 +11,7 @@ import numpy as np
 from autoconv.graph.types import are_shapes_compatible
 from autoconv.numpy.creation import count_up
 from autoconv.numpy.operands import (
+    as_new_array,
     axis_of,
     cast,
     computes,
@@ -135,7 +136,7 @@ def block(arrays: TensorLike) -> Any:
             x = apply("expand_dims", x, axis=0)
         return x
 
-    return join(arrays, 0)
+    return as_new_array(join(arrays, 0), as_tensor(arrays))
 
 
 @computes("append")

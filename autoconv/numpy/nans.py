@@ -13,6 +13,7 @@ from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
     MISSING,
     argument_or_default,
+    as_new_array,
     axis_of,
     cast,
     check,
@@ -213,7 +214,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     if elements.dtype.is_complex and not all(isinstance(b, float) for b in (nan, posinf, neginf) if b is not None):
         refuse("replaces parts of complex numbers by values other than floats")
     if not (elements.dtype.is_floating or elements.dtype.is_complex):
-        return elements if copy else x
+        return as_new_array(elements, elements) if copy else x
     replace = functools.partial(_replace_by_finite, nan=nan, posinf=posinf, neginf=neginf)
     finite = apply_by_parts(replace, elements) if elements.dtype.is_complex else replace(elements)
     return finite if copy else write_into(x, finite)

@@ -35,6 +35,7 @@ from autoconv.runtime.tensors.binary_dispatch import dimension_of
 from autoconv.runtime.tensors.conversion import as_tensor, constant
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 MISSING: Any = np._NoValue  # type: ignore[attr-defined]
@@ -242,6 +243,14 @@ def common_dtype(*values: Any) -> np.dtype[Any]:
 
 
 # ---- facts needed while tracing
+
+
+def as_new_array(result: Any, *operands: Any) -> Any:
+    """Return a result that is a new array in NumPy: a copy, in a graph, where it is one of the operands itself."""
+    is_operand = any(result is operand for operand in operands)
+    if not is_operand or not isinstance(result, SymbolicTensor) or result.weak or result.type.shape == ():
+        return result
+    return apply("numpy_copy", result, method="copy", copy_id=0)
 
 
 def refuse_column_major(order: str, rank: int | None) -> None:

@@ -18,6 +18,7 @@ from autoconv.numpy.integer_comparisons import compare_exactly
 from autoconv.numpy.kernels import call_numpy, reduce_segments
 from autoconv.numpy.operands import (
     MISSING,
+    as_new_array,
     cast,
     computes,
     integer,
@@ -102,7 +103,7 @@ def compute(ufunc: Any, operands: Sequence[Tensor], dtypes: Sequence[np.dtype[An
         return call_numpy(ufunc.__name__, *operands)
     if isinstance(result, tuple):
         return tuple(cast(part, dtype) for part, dtype in zip(result, dtypes[ufunc.nin :], strict=True))
-    return cast(result, dtypes[-1])
+    return as_new_array(cast(result, dtypes[-1]), *operands)
 
 
 # ---- methods

@@ -13,7 +13,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import parameter_sources, result_sources
 from autoconv.graph.types import ArrayType, TensorType
-from autoconv.ops.index_spec import At, Slice
+from autoconv.ops.index_spec import At, NewAxis, Slice
 from autoconv.ops.numpy.arrays import basic_entries
 
 DISJOINT, EQUAL, OVERLAP, UNKNOWN = "disjoint", "equal", "overlap", "unknown"
@@ -236,6 +236,8 @@ def _view_offset(node: Node, source: _StridedView) -> int:
     """Return the bytes from the start of the viewed array to that of the view."""
     offset = 0
     for entry, axis in basic_entries(len(source.shape), node.attributes["spec"]):
+        if isinstance(entry, NewAxis):  # it may stand behind the last dimension
+            continue
         size, stride = source.shape[axis], source.strides[axis]
         if isinstance(entry, At):
             offset += entry.index % size * stride

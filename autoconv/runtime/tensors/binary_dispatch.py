@@ -145,9 +145,11 @@ def unary(op_name: str, x: Any) -> Any:
 
 
 def positive(x: Any) -> Any:
-    """`+x`: under `compile` an int for a Python bool; NumPy has no such operator for bools."""
-    if not current_contract().python_numbers or not x.type.dtype.is_bool:
-        return x
+    """`+x`: under `compile` a copy of an array, and an int for a Python bool; NumPy has no such operator for bools."""
+    contract = current_contract()
+    if not contract.python_numbers or not x.type.dtype.is_bool:
+        is_copied = contract.numpy_arrays and not x.weak and x.type.shape != ()
+        return apply("numpy_copy", x, method="copy", copy_id=0) if is_copied else x
     if not x.weak:
         raise StagingError("`+` is applied to a bool of NumPy", current_place())
     return apply("python_int", x)
