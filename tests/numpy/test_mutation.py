@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
+from tests.numpy.agreement import check_agreement
 
 
 def check(function, *arguments):
@@ -177,3 +178,13 @@ def test_nan_to_num_of_eager_tensors_makes_arrays_and_leaves_the_tensor():
     with pytest.raises(ValueError, match="read-only"):
         np.nan_to_num(tensor, copy=False)
     np.testing.assert_array_equal(tensor.numpy(), [1.0, np.nan])
+
+
+@pytest.mark.parametrize("shape", [(3,), (3, 3)], ids=str)
+def test_products_written_into_an_array_are_scalars_where_it_has_no_dimensions(shape):
+    check_agreement(lambda x, y, out: (np.dot(x, y, out=out), out),
+                    lambda: np.ones(shape), lambda: np.arange(3.0), lambda: np.zeros(shape[1:]))
+
+
+def test_products_of_matrices_take_no_mask():
+    check_agreement(lambda x, mask: np.matmul(x, x, where=mask), lambda: np.eye(2), lambda: np.ones((2, 2), bool))

@@ -359,16 +359,6 @@ def test_transposed_matrices_of_arrays_without_dimensions_and_vectors(shape):
     check_agreement(lambda x: x[...].dot(2.0), lambda: np.ones(shape))
 
 
-@pytest.mark.parametrize("shape", [(3,), (3, 3)], ids=str)
-def test_products_written_into_an_array_are_scalars_where_it_has_no_dimensions(shape):
-    check_agreement(lambda x, y, out: (np.dot(x, y, out=out), out),
-                    lambda: np.ones(shape), lambda: np.arange(3.0), lambda: np.zeros(shape[1:]))
-
-
-def test_products_of_matrices_take_no_mask():
-    check_agreement(lambda x, mask: np.matmul(x, x, where=mask), lambda: np.eye(2), lambda: np.ones((2, 2), bool))
-
-
 @pytest.mark.parametrize("parameter", ["prepend", "append"])
 def test_differences_of_an_array_and_none(parameter):
     compiled = ac.compile(lambda x: np.diff(x, **{parameter: None}))
