@@ -12,6 +12,8 @@ Where a list keeps the constant length that it is reserved with, as a TensorArra
 
 from __future__ import annotations
 
+from typing import Any
+
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.region_flow import flow_edges
 from autoconv.graph.types import ListType, NoCommonType, Shape, TensorType, Type, is_static_shape, is_subtype, join
@@ -44,8 +46,9 @@ class _Lists:
     """Union-find over values that may be versions of one list; the element type is the join of all written types.
 
     Conservative: a list that is used by an op without a case in `_visit_node` is excluded, and keeps its type. Elements
-    that were never written are read as zeros of the shape that the reader has as an attribute. A reader without one
-    excludes the list, unless the list's own type has elements of a static shape.
+    that were never written are read as zeros of the shape that the reader has as an attribute, or else of the shape of
+    those that were written. A reader without a static shape excludes a list that may have no written element at all,
+    except where the list has a constant length: the kernel would raise for it.
     """
 
     def __init__(self) -> None:
@@ -56,6 +59,8 @@ class _Lists:
         self._equal_lengths: list[tuple[Value, Value]] = []  # (list, a list whose length it is reserved with)
         self._resized_lists: list[Value] = []  # lists that grow or shrink
         self._stack_nodes: list[Node] = []  # nodes of list_stack
+        self._reserved_lists: list[Value] = []
+        self._lists_of_open_readers: list[Value] = []  # lists whose readers have no static shape
 
     def _root(self, value: Value) -> Value:
         """Return the value that represents the list; the first call adds the list to the analysis."""
@@ -90,6 +95,7 @@ class _Lists:
 
     def _visit_node(self, node: Node) -> None:
         name, inputs = node.op.name, node.inputs
+        self._reserved_lists += node.results if name == "list_reserve" else ()
         if name == "list_empty":
             self._note_resizing(node.results[0])
         elif name == "list_reserve" and _is_length(inputs[0]):
@@ -112,9 +118,10 @@ class _Lists:
             self._written_types.append((inputs[0], inputs[2].type))
             if node.attributes.get("resize"):
                 self._note_resizing(inputs[0])
-        elif name in ("list_get", "list_stack") and is_static_shape(_item_shape(node)):
+        elif name in ("list_get", "list_stack"):
             self._root(inputs[0])
             self._stack_nodes += [node] * (name == "list_stack")
+            self._lists_of_open_readers += [inputs[0]] * (not is_static_shape(_item_shape(node)))
         elif name in ("while", "cond", "call") and not is_recursive(node):
             for source, target in flow_edges(node):
                 assert source is not None  # only the exception that a `try` catches has no source
@@ -131,10 +138,21 @@ class _Lists:
         self._length_facts.append((value, None))
         self._resized_lists.append(value)
 
+    def _excluded_roots(self, type_by_root: dict[Value, Type | None], length_by_root: dict[Value, Any]) -> set[Value]:
+        """Return the lists that keep their types."""
+        result = {self._root(value) for value in self._excluded}
+        reserved_roots = {self._root(value) for value in self._reserved_lists}
+        for root in {self._root(value) for value in self._lists_of_open_readers}:
+            is_written = root not in reserved_roots or bool(length_by_root.get(root))
+            element = type_by_root.get(root)
+            if not (is_written and isinstance(element, TensorType) and is_static_shape(element.shape)):
+                result.add(root)
+        return result
+
     def array_types(self) -> dict[Value, TensorType]:
         """Return the types of arrays for lists that keep their length, and whose elements are arrays of one size."""
         type_by_root, length_by_root = self._element_types(), self._known_lengths()
-        excluded = {self._root(value) for value in (*self._excluded, *self._resized_lists)}
+        excluded = self._excluded_roots(type_by_root, length_by_root) | {*map(self._root, self._resized_lists)}
         roots_with_length = {self._root(value) for value, _ in (*self._length_facts, *self._equal_lengths)} - excluded
         result: dict[Value, TensorType] = {}
         for value in self._parent:
@@ -173,8 +191,8 @@ class _Lists:
 
     def narrow(self) -> bool:
         """Narrow the types of lists and of their stacks, in place; return whether any type changed."""
-        type_by_root = self._element_types()
-        excluded = {self._root(value) for value in self._excluded}
+        type_by_root, length_by_root = self._element_types(), self._known_lengths()
+        excluded = self._excluded_roots(type_by_root, length_by_root)
         has_changed = False
         for value in list(self._parent):
             root = self._root(value)
@@ -185,11 +203,11 @@ class _Lists:
             if element != old_element and isinstance(element, TensorType) and _is_narrower(element, old_element):
                 value.type = ListType(element)
                 has_changed = True
-        return self._narrow_stacks(excluded) or has_changed
+        return self._narrow_stacks(excluded, length_by_root) or has_changed
 
-    def _narrow_stacks(self, excluded: set[Value]) -> bool:
+    def _narrow_stacks(self, excluded: set[Value], length_by_root: dict[Value, int | None]) -> bool:
         """Set the sizes of stacks of lists with a known length; return whether any type changed."""
-        length_by_root, has_changed = self._known_lengths(), False
+        has_changed = False
         for node in self._stack_nodes:
             root, (result,) = self._root(node.inputs[0]), node.results
             length = None if root in excluded else length_by_root.get(root)
@@ -222,11 +240,14 @@ def _array_element_type(list_: Value, element: Type | None) -> TensorType | None
 
 
 def _item_shape(node: Node) -> Shape:
-    """Return the shape in which a node reads the elements of a list: its attribute, else that of the list's type."""
+    """Return the shape in which a node reads the elements of a list: its attribute, or that of the list's type.
+
+    The latter counts if it is static, or if the node has no attribute.
+    """
     list_type = node.inputs[0].type
     element_shape = getattr(list_type.element, "shape", None) if isinstance(list_type, ListType) else None
     shape = node.attributes.get("shape")
-    return element_shape if shape is None else shape
+    return element_shape if shape is None or is_static_shape(element_shape) else shape
 
 
 def _is_narrower(new: TensorType, old: Type) -> bool:

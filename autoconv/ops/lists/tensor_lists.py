@@ -40,9 +40,13 @@ def tensor_element(op: str, list_: Type) -> TensorType:
 
 
 def shaped_element(op: str, list_: Type, shape: Shape) -> TensorType:
-    """Return the type of the list's elements, which are tensors, with the shape `shape` unless that is None."""
+    """Return the type of the list's elements, which are tensors.
+
+    Their shape is `shape`, unless that is None or the list's own type has a static one that is compatible.
+    """
     element = tensor_element(op, list_)
-    return element if shape is None else element.with_shape(shape)
+    is_known = is_static_shape(element.shape) and are_shapes_compatible(element.shape, shape)
+    return element if shape is None or is_known else element.with_shape(shape)
 
 
 def _check_scalar(op: str, role: str, x: Type) -> None:
