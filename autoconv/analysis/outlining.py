@@ -16,7 +16,7 @@ import gast
 from autoconv.analysis.escapes import TRIES
 from autoconv.analysis.liveness import NO_NAMES, Liveness, expression_activity, handler_name, has_loop_exit
 from autoconv.analysis.pinned_constructs import calls_debugger, pinning_construct
-from autoconv.analysis.scopes import bindings, free_names, scope_of
+from autoconv.analysis.scopes import bindings, exhausts_arguments, free_names, scope_of
 from autoconv.syntax.tree import FUNCTIONS, contains, walk
 
 _LOOPS = (gast.For, gast.While)
@@ -138,7 +138,8 @@ class _Search:
             if has_loop_exit([statement]):
                 break
             names |= self._liveness.statement_activity(statement).killed
-        return names
+        # An `else` assigns its names without an iteration, too.
+        return names - self._liveness.block_activity(loop.orelse).modified
 
     def _names_used_outside(self, loop: gast.AST) -> frozenset[str]:
         """Return the names that the function mentions outside of the loop."""
@@ -155,10 +156,11 @@ class _Search:
     def _is_private(self, name: str, loop: gast.AST, is_changed: bool) -> bool:
         """Return whether no function that captures the name sees, or makes, a change of it that the loop does not.
 
-        Generator expressions that are arguments of calls are taken to end with the call.
+        Generator expressions that are arguments of `sum`, `any` and the like end with the call.
         """
         inside = {id(node) for node in walk(loop)}
-        ended = {id(argument) for node in walk(self._function) if isinstance(node, gast.Call) for argument in node.args}
+        calls = [node for node in walk(self._function) if isinstance(node, gast.Call)]
+        ended = {id(argument) for call in calls if exhausts_arguments(call.func) for argument in call.args}
         for statement in self._function.body:
             for node in walk(statement):
                 if isinstance(node, gast.Nonlocal) and name in node.names:

@@ -29,6 +29,10 @@ class Scope:
         return self.bound - self.globals - self.nonlocals
 
 
+_EXHAUSTING_FUNCTIONS = frozenset(
+    {"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple"}
+)
+
 # By id of a scope: its free names. Such a cache exists for one query only, since trees change between queries.
 _FreeNamesById = dict[int, set[str]]
 
@@ -140,6 +144,13 @@ def _find_free_names(scope: Any, cache: _FreeNamesById) -> set[str]:
     inner_scope = _scope_of(scope, (), cache)
     body = scope.body if isinstance(scope.body, list) else [scope.body]
     return (_names_used(body, cache) - inner_scope.locals) | inner_scope.nonlocals
+
+
+def exhausts_arguments(function: gast.AST) -> bool:
+    """Return whether a called function exhausts a generator expression at once, before the names in it can change."""
+    if isinstance(function, gast.Attribute):
+        return bool(function.attr == "join")
+    return isinstance(function, gast.Name) and function.id in _EXHAUSTING_FUNCTIONS
 
 
 def clause_names(comprehension: Any) -> frozenset[str]:

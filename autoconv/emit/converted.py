@@ -27,6 +27,8 @@ from autoconv.forks import CONVERSION, new_lock
 from autoconv.hooks import Hook
 
 OPERATORS = "ag__"
+# The attribute of a function that is part of another one: what `emit.function.locate_source` returns for it.
+SOURCE_ATTRIBUTE = "__autoconv_source__"
 OUTLINE_LOOPS = Hook("autoconv.emit.outline")  # `emit.outline.outline_loops`, whose module imports gast
 
 
@@ -111,7 +113,9 @@ def is_converted(function: Any) -> bool:
     code = getattr(function, "__code__", None)
     if code is None:
         return False
-    return _CONVERTED_CODES.get(id(code)) is code or "__autoconv__" in getattr(function, "__globals__", {})
+    if _CONVERTED_CODES.get(id(code)) is code:
+        return True
+    return "__autoconv__" in getattr(function, "__globals__", {}) and not hasattr(function, SOURCE_ATTRIBUTE)
 
 
 def register_code(code: types.CodeType) -> None:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import gast
 
 from autoconv.analysis.write_only_names import write_only_names
+from autoconv.emit.converted import SOURCE_ATTRIBUTE
 from autoconv.emit.generators import push_generator
 from autoconv.emit.relocate import Extent, rename_regions
 from autoconv.errors import ConversionError, Place, SourceError
@@ -28,8 +29,6 @@ from autoconv.syntax.names import Namer
 from autoconv.syntax.parse import parse_ast, to_ast, to_gast
 
 CONVERTED_NAME = "converted_function"  # name of the converted function inside its factory
-# The attribute of a function that is part of another one: what `locate_source` returns for it.
-SOURCE_ATTRIBUTE = "__autoconv_source__"
 _RELOAD_REMEDY = "the function as it was, or start the program (or reload the module) again"
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.scopes import clause_names, free_names_of_each
+from autoconv.analysis.scopes import clause_names, exhausts_arguments, free_names_of_each
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.calls import FRAME_CALLS
 from autoconv.syntax import build
@@ -29,10 +29,6 @@ _NAMES_AND_OPERATORS = {
     gast.DictComp: ("dict comprehension", "dict_of"),
     gast.GeneratorExp: ("generator expression", "generator"),
 }
-# Functions that exhaust a generator expression at once, before the names in it can change.
-_CONSUMERS = frozenset(
-    {"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple", "join"}
-)
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -135,9 +131,7 @@ class Comprehensions(FunctionPass):
 def _is_consumer(function: Any) -> bool:
     if build.is_operation(function, "call"):
         function = function.args[0]
-    if isinstance(function, gast.Attribute):
-        return bool(function.attr == "join")
-    return isinstance(function, gast.Name) and function.id in _CONSUMERS
+    return exhausts_arguments(function)
 
 
 def _is_plain_target(target: Any) -> bool:

@@ -114,6 +114,26 @@ def test_functions_to_compile(script, command):
     assert "did you mean f?" in command("run", "--compile", "ff", script).stderr
 
 
+def test_loops_of_compiled_functions_that_cannot_be_traced(script, command):
+    script.write_text(
+        """import time
+
+def total(n):
+    time.time()
+    s = 0
+    for i in range(n):
+        s += i
+        print("at", s)
+    return s
+
+print(total(1), total(3))
+print("total_loop_6: 1 trace" in total.explain())
+"""
+    )
+    completed = command("run", "--compile", "total", "project/main.py", AUTOCONV_TIERS="native")
+    assert completed.stdout == "at 0\nat 0\nat 1\nat 3\n0 3\nTrue\n", completed.stderr
+
+
 def test_a_script_in_place_of_a_functions_name(script, command):
     run = command("run", "--compile", str(script))
     assert run.returncode == 2 and f"write --compile NAME {script}" in " ".join(run.stderr.split())

@@ -67,6 +67,39 @@ def test_names_that_the_iterations_assign_first(count):
         assert traced_loops(runs_as_plain(last_step, np.arange(float(count)), keep)) == 1
 
 
+def test_names_that_an_else_assigns():
+    def places(a):
+        time.time()
+        found = []
+        for i in range(len(a)):
+            for j in range(i):
+                if a[j] > a[i]:
+                    break
+            else:
+                j = -1
+            found.append(j)
+            print(end="")
+        return found
+
+    for count in range(5):
+        runs_as_plain(places, [3.0, 4.0, 2.0, 5.0][:count])
+
+
+def test_generators_that_see_a_name_change():
+    def totals(a):
+        time.time()
+        factor, total, later = 1, 0, []
+        products = iter(factor * x for x in a)
+        for _ in range(len(a)):
+            factor += 1
+            total += next(products)
+            later.append(factor * y for y in a)
+        factor = 100
+        return total, [list(numbers) for numbers in later]
+
+    runs_as_plain(totals, [1, 2, 3])
+
+
 def test_inner_loops_of_a_loop_that_is_not_traced():
     def rows(a):
         sums, log = [], []
