@@ -26,7 +26,6 @@ from autoconv.numpy.operands import (
     refuse_column_major,
     refuse_options,
     require_known_shape,
-    select_operands,
     sizes_of,
     tensor,
 )
@@ -237,7 +236,8 @@ def _float_range(bounds: Sequence[Tensor], dtype: DTypeLike) -> Tensor:
     numbers = apply("range", tensor(0, np.int64), count, tensor(1, np.int64))
     first_element = cast(start, dtype)
     delta = apply("subtract", cast(apply("add", start, step), dtype), first_element)
-    return apply("add", first_element, apply("multiply", cast(numbers, dtype), delta))
+    later_elements = apply("add", first_element, apply("multiply", cast(numbers, dtype), delta))
+    return apply("select", apply("equal", numbers, tensor(0, np.int64)), first_element, later_elements)
 
 
 def _has_start_alone(quotient: Tensor, start: Tensor, stop: Tensor) -> Tensor:
@@ -361,16 +361,6 @@ def indices(dimensions: Any, dtype: DTypeLike = int, sparse: bool = False) -> An
 def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: object = None, **kwargs: Any) -> Any:
     grid = np.indices(tuple(map(integer, shape)), numpy_dtype(dtype))
     return function(*map(tensor, grid), **kwargs)
-
-
-@computes("where")
-def where(condition: TensorLike, *branches: Any) -> Any:
-    if not branches:
-        return FUNCTIONS[np.nonzero](condition)
-    if len(branches) != 2:
-        raise ValueError("either both or neither of x and y should be given")
-    x, y = select_operands(*branches)
-    return apply("select", tensor(condition, bool), x, y)
 
 
 # ---- scalars

@@ -16,10 +16,10 @@ from autoconv.numpy.operands import (
     cast,
     computes,
     integer,
-    is_under_compile,
     numpy_dtype,
     rank_of,
     refuse,
+    refuse_deprecated,
     require_known_shape,
     rerun_plain_unless,
     sizes_of,
@@ -105,8 +105,7 @@ computes("dstack")(dstack)
 
 @computes("row_stack")
 def row_stack(tup: TensorLike, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Any:
-    if is_under_compile():
-        refuse("warns that it is deprecated")
+    refuse_deprecated("row_stack", (1.0,))
     return vstack(tup, dtype=dtype, casting=casting)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -114,6 +115,20 @@ def is_weak(x: TensorLike) -> bool:
     return x_tensor is not None and x_tensor.weak
 
 
+def refuse_deprecated(name: str, argument: object) -> None:
+    """Refuse a call under `compile` of a function of NumPy's whose use warns, as a call with `argument` shows."""
+    if is_under_compile() and _is_deprecated(name, argument):
+        refuse("warns that it is deprecated")
+
+
+@functools.cache
+def _is_deprecated(name: str, argument: Any) -> bool:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        getattr(np, name)(argument)
+    return any(issubclass(warning.category, DeprecationWarning) for warning in caught)
+
+
 def tensor(x: Any, dtype: Any = None) -> Tensor:
     """Return `np.asarray(x)` as a tensor, of that dtype if given."""
     x_tensor = as_tensor(x)
@@ -142,7 +157,7 @@ def select_operands(*values: Any) -> list[Tensor]:
 def _with_wraparound(x: TensorLike, dtype: np.dtype[Any]) -> Tensor:
     """Return a Python number as an integer of the dtype, by a C cast."""
     if type(x) is int:
-        return tensor(np.where(True, x, np.zeros((), dtype)), dtype)
+        return tensor(np.asarray(x).astype(dtype), dtype)
     return cast(tensor(x), dtype)
 
 

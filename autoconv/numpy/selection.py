@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -26,12 +27,14 @@ from autoconv.numpy.operands import (
     select_operands,
     sizes_of,
     tensor,
+    tensors,
 )
 from autoconv.numpy.shapes import WHOLE
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
 from autoconv.ops.index_spec import At, Gather, Rest, Slice
 from autoconv.runtime.annotations import AxisLike, OutLike, TensorLike
+from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -124,6 +127,26 @@ def choose(a: TensorLike, choices: Any, out: OutLike | None = None, mode: str = 
             result = apply("select", apply("equal", choice_indices, tensor(i)), choice, result)
         return result
     return call_numpy("choose", tensor(a), choices, out=out, mode=mode)
+
+
+@computes("where")
+def where(condition: TensorLike, *branches: Any) -> Any:
+    if not branches:
+        return FUNCTIONS[np.nonzero](condition)
+    if len(branches) != 2:
+        raise ValueError("either both or neither of x and y should be given")
+    x, y = tensors(*branches) if _does_where_check_ints() else select_operands(*branches)
+    return apply("select", tensor(condition, bool), x, y)
+
+
+@functools.cache
+def _does_where_check_ints() -> bool:
+    """Return whether `numpy.where` refuses Python ints outside of the result's range; before 2.5 it casts them."""
+    try:
+        np.where(True, 256, np.uint8(0))
+    except OverflowError:
+        return True
+    return False
 
 
 @computes("select")

@@ -21,6 +21,7 @@ from autoconv.numpy.operands import (
     is_weak,
     rank_of,
     refuse,
+    refuse_deprecated,
     require_known_shape,
     rerun_plain_unless,
     rerun_with_warning_unless,
@@ -134,6 +135,7 @@ def around(a: TensorLike, decimals: IntLike = 0, out: OutLike | None = None) -> 
 
 @computes("fix")
 def fix(x: TensorLike, out: OutLike | None = None) -> Any:
+    refuse_deprecated("fix", 1.0)
     return call_ufunc(np.trunc, tensor(x), out=out)
 
 

@@ -2,7 +2,7 @@
 
 Choices that the standard leaves open follow NumPy 2. Tensors are immutable: there is no `x[i] = value`, and `x += y`
 binds the name to another tensor. Operators between tensors of two dtypes raise, as elsewhere for tensors; `xp.add` and
-the other functions promote.
+the other functions promote. A tensor without elements is false, as in TensorFlow.
 """
 
 import math as _math

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +24,18 @@ def complex_results(function: Callable[..., object], a: ArrayLike) -> Any:
     return wrap_new_arrays(call_implementation(function, load_elements(a)))
 
 
+@functools.cache
+def _has_real_results() -> bool:
+    """Return whether the results of the installed NumPy are real where all eigenvalues are; since 2.5 none are."""
+    return not np.iscomplexobj(np.linalg.eigvals(np.eye(1)))
+
+
+@callable_while_tracing
+def may_be_real(a: ArrayLike) -> bool:
+    """Return whether the results for a matrix may be real."""
+    return _has_real_results() and not np.iscomplexobj(a)
+
+
 @callable_while_tracing
 def real_part(x: ArrayLike) -> ArrayLike:
     return wrap_new_arrays(apply("real", load_elements(x)))  # type: ignore[no-any-return]
@@ -38,7 +51,7 @@ def is_real(x: ArrayLike) -> Tensor:
 def eig(a: ArrayLike) -> tuple[ArrayLike, ArrayLike]:
     """Implement numpy.linalg.eig."""
     values, vectors = complex_results(np.linalg.eig, a)
-    if not np.iscomplexobj(a) and is_real(values):
+    if may_be_real(a) and is_real(values):
         return _EigResult(real_part(values), real_part(vectors))
     return _EigResult(values, vectors)
 
@@ -46,6 +59,6 @@ def eig(a: ArrayLike) -> tuple[ArrayLike, ArrayLike]:
 def eigvals(a: ArrayLike) -> ArrayLike:
     """Implement numpy.linalg.eigvals."""
     values = complex_results(np.linalg.eigvals, a)
-    if not np.iscomplexobj(a) and is_real(values):
+    if may_be_real(a) and is_real(values):
         return real_part(values)
     return values  # type: ignore[no-any-return]

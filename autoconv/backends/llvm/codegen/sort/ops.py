@@ -247,7 +247,7 @@ def _restore_zeros(
     bits_dtype = key_dtype(dtype)
     with out.loop("0", str(size)) as i:
         sign_bit = 1 << bits_dtype.size * 8 - 1  # all other bits of -0.0 are 0
-        is_negative_zero = load(b, bits_dtype, "%result0", offset_of(i)).same(sign_bit)
+        is_negative_zero = load(b, bits_dtype, "%x", offset_of(i)).same(sign_bit)  # NumPy's sorts may lose its sign
         has_negative_zero = b.wrap(bool_, out.load("i1", has_negative_zero_cell)) | is_negative_zero
         out.store("i1", has_negative_zero.ir, has_negative_zero_cell)
     with out.unlikely(out.load("i1", has_negative_zero_cell)):

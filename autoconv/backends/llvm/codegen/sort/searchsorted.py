@@ -1,8 +1,8 @@
 """Lower searchsorted: binary search in sorted vectors, with several interleaved searches.
 
-NumPy's result for an unsorted vector depends on the steps of its search, so the order of the vector is checked first.
-If the vector is not sorted, or if there are too few searches for the check to pay, native code takes the same steps as
-NumPy.
+NumPy's result for an unsorted vector depends on the steps of its search. Since NumPy 2.5 they are those of the
+interleaved search. For older versions the order of the vector is checked first; if the vector is not sorted, or if
+there are too few searches for the check to pay, native code takes the same steps as NumPy 2.4.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import math
 import operator
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from autoconv.backends.llvm.analysis.classify_indexing import shape_of
 from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_static_array, sizes
@@ -68,9 +70,18 @@ def write_searchsorted(region: LoweringContext, node: Node) -> None:
         search.write_for_any_count(loop_shape, _searches_per_sequence(search.out, node))
         work = _STEP_COST * _ASSUMED_STEPS
         name = split_routine(region, parameters, search.routine, loop_shape, work, values_shape)
-    if len(shape) == 1 and shape[0] != 0 and not _is_sorted(node):
+    if len(shape) == 1 and shape[0] != 0 and not _is_sorted(node) and not _is_numpy_interleaved():
         name = _write_checked_search(region, parameters, node, name)
     call(region, name, *call_arguments)
+
+
+@functools.cache
+def _is_numpy_interleaved() -> bool:
+    """Return whether NumPy's search is the interleaved one, which has the same results in unsorted sequences.
+
+    NumPy 2.4 and earlier versions search number by number; the result for this sequence is 5 there.
+    """
+    return bool(np.searchsorted(np.array([0, 0, 0, 9, 0]), 5) == 3)
 
 
 def _is_sorted(node: Node) -> bool:
@@ -80,7 +91,7 @@ def _is_sorted(node: Node) -> bool:
 
 
 def _write_checked_search(region: LoweringContext, parameters: list[str], node: Node, interleaved_search: str) -> str:
-    """Write a routine that calls the interleaved search for a sorted sequence, and NumPy's search for others."""
+    """Write a routine that calls the interleaved search for a sorted sequence, NumPy 2.4's search for others."""
     numpy_writer = _SearchWriter(Routine(region, parameters, optimises_size=True), node)
     numpy_writer.write_numpy_search()
     numpy_search = numpy_writer.routine.finish()
@@ -162,7 +173,7 @@ class _SearchWriter:
         return out.icmp("eq", load(b, int64, count_cell, 0).ir, 0)
 
     def write_numpy_search(self) -> None:
-        """Write NumPy's search of all numbers in turn, in which the previous result bounds the next search."""
+        """Write NumPy 2.4's search of all numbers in turn, in which the previous result bounds the next search."""
         out, b, size = self.out, self.b, self._size
         low_cell, high_cell, last_value_cell = out.alloca("i64"), out.alloca("i64"), out.alloca("i64")
         size_number = b.wrap(int64, str(size))
@@ -234,7 +245,7 @@ class _SearchWriter:
             remaining_count = load(b, int64, remaining_cell, 0)
             half = b.bits("lshr", remaining_count, 1)
             lows = [load(b, int64, cell, 0) for cell in low_cells]
-            middle = plus(out, start, (half - 1).ir)
+            middle = plus(out, start, half.ir)
             elements = [load(b, self._dtype, "%sequence", plus(out, middle, low.ir)) for low in lows]
             for element, value, low, cell in zip(elements, values, lows, low_cells, strict=True):
                 store(b, b.select(is_before(element, value), low + half, low), cell, 0)
