@@ -160,16 +160,16 @@ def _unfreeze(objects: list[Any]) -> None:
 
     Functions without cells and parts of extension types stay frozen: no cycle that is worth freeing contains them.
     """
-    from ctypes import PYFUNCTYPE, py_object, pythonapi  # loaded by now
+    from ctypes import PYFUNCTYPE, c_void_p, pythonapi  # loaded by now
 
-    prototype, function_type = PYFUNCTYPE(None, py_object), type(_unfreeze)
+    prototype, function_type = PYFUNCTYPE(None, c_void_p), type(_unfreeze)
     untrack, track = (prototype((f"PyObject_GC_{name}", pythonapi)) for name in ("UnTrack", "Track"))
     for value in objects:
         kind = type(value)
         if kind in _PARTS_OF_TYPES or (kind is function_type and value.__closure__ is None) or not gc.is_tracked(value):
             continue
-        untrack(value)
-        track(value)  # in the youngest generation
+        untrack(id(value))  # by its address, since ctypes reads the `__class__` of an object
+        track(id(value))  # in the youngest generation
     gc.collect(1)
 
 

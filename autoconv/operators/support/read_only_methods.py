@@ -13,15 +13,16 @@ from random import Random
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
+from autoconv.runtime.support.bytecode import instructions_of
+
 _BUILTIN_NAMES = "abs bool enumerate float int isinstance iter len max min range reversed round tuple type zip"
 _ALLOWED_BUILTINS = frozenset(_BUILTIN_NAMES.split())  # builtins that a reading method may call
 # Prefixes of the opcodes without side effects.
 _EFFECT_FREE_OPCODES = (
-    "BINARY_", "BUILD_", "CACHE", "CALL", "COMPARE_OP", "CONTAINS_OP", "COPY", "COPY_FREE_VARS", "END_FOR",
-    "EXTENDED_ARG", "FOR_ITER", "GET_ITER", "GET_YIELD_FROM_ITER", "IS_OP", "JUMP_", "KW_NAMES", "LOAD_ATTR",
-    "LOAD_CONST", "LOAD_DEREF", "LOAD_FAST", "LOAD_GLOBAL", "NOP", "NOT_TAKEN", "POP_JUMP_", "POP_TOP", "PRECALL",
-    "PUSH_NULL", "RESUME", "RETURN_", "SEND", "STORE_FAST", "SWAP", "TO_BOOL", "UNARY_", "UNPACK_SEQUENCE",
-    "YIELD_VALUE",
+    "BINARY_", "BUILD_", "CALL", "COMPARE_OP", "CONTAINS_OP", "COPY", "COPY_FREE_VARS", "FOR_ITER", "GET_ITER",
+    "GET_YIELD_FROM_ITER", "IS_OP", "JUMP_", "KW_NAMES", "LOAD_ATTR", "LOAD_CONST", "LOAD_DEREF", "LOAD_FAST",
+    "LOAD_GLOBAL", "POP_JUMP_", "POP_TOP", "PUSH_NULL", "RESUME", "RETURN_", "SEND", "STORE_FAST", "SWAP", "UNARY_",
+    "UNPACK_SEQUENCE", "YIELD_VALUE",
 )  # fmt: skip
 _LOADABLE_CONSTANT_TYPES = (type, int, float, str, type(NotImplemented))
 
@@ -36,7 +37,7 @@ def only_reads(method: Callable[..., Any]) -> bool:
     method = inspect.unwrap(method)
     closure = inspect.getclosurevars(method)
     is_allowed_builtin = False
-    for instruction in dis.get_instructions(method):
+    for instruction in instructions_of(method):
         opcode = instruction.opname
         if not opcode.startswith(_EFFECT_FREE_OPCODES) or (opcode == "PUSH_NULL" and not is_allowed_builtin):
             return False
@@ -48,15 +49,15 @@ def only_reads(method: Callable[..., Any]) -> bool:
             is_called = opcode == "LOAD_GLOBAL" and bool((instruction.arg or 0) & 1)  # the bit announces a call
             if not is_allowed_builtin and (is_called or not isinstance(value, _LOADABLE_CONSTANT_TYPES)):
                 return False
-        if opcode == "LOAD_ATTR" and _loads_method(instruction):
+        if opcode == "LOAD_METHOD":
             return False
     return True
 
 
 def only_returns_iter(method: FunctionType) -> bool:
     """Return whether a method is straight-line code that calls nothing but `iter`."""
-    names = {x.argval for x in dis.get_instructions(method) if x.opname in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_METHOD")}
-    has_branches = any("JUMP" in x.opname or x.opname in _VALUE_DEPENDENT_OPCODES for x in dis.get_instructions(method))
+    names = {x.argval for x in instructions_of(method) if x.opname in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_METHOD")}
+    has_branches = any("JUMP" in x.opname or x.opname in _VALUE_DEPENDENT_OPCODES for x in instructions_of(method))
     return not has_branches and names <= {"iter"} and only_reads(method)
 
 
@@ -148,8 +149,8 @@ def _summarise(code: CodeType) -> _Summary:
     writes = writes_other_objects = calls_writing_method = False
     names, attributes = [], []
     previous = None
-    for instruction in dis.get_instructions(code):
-        calls_writing_method |= _loads_method(instruction) and instruction.argval in _WRITING_METHODS
+    for instruction in instructions_of(code):
+        calls_writing_method |= instruction.opname == "LOAD_METHOD" and instruction.argval in _WRITING_METHODS
         writes_cell = instruction.opname == "STORE_DEREF" and instruction.argval in code.co_freevars
         is_write = writes_cell or instruction.opname in _WRITING_OPCODES
         writes |= is_write
@@ -174,24 +175,11 @@ def _loads_self(instruction: dis.Instruction | None, code: CodeType) -> bool:
     """Return whether an instruction loads, last, a method's first argument, which the method never rebinds."""
     if instruction is None or not code.co_argcount or not instruction.opname.startswith("LOAD_FAST"):
         return False
-    rebinds = (_local_names(x) for x in dis.get_instructions(code) if x.opname.startswith(("STORE_FAST", "DELETE_F")))
-    name = code.co_varnames[0]
-    return _local_names(instruction)[-1] == name and not any(name in names for names in rebinds)
-
-
-def _local_names(instruction: dis.Instruction) -> tuple[str, ...]:
-    """Return the local names of an instruction; from Python 3.13 on, one may have two."""
-    return instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
+    rebound_names = {x.argval for x in instructions_of(code) if x.opname in ("STORE_FAST", "DELETE_FAST")}
+    return instruction.argval == code.co_varnames[0] and instruction.argval not in rebound_names
 
 
 # Opcodes that write attributes, items or globals.
 _WRITING_OPCODES = frozenset(
     {"DELETE_ATTR", "DELETE_SUBSCR", "STORE_ATTR", "STORE_GLOBAL", "STORE_SLICE", "STORE_SUBSCR"}
 )
-
-
-def _loads_method(instruction: dis.Instruction) -> bool:
-    """Return whether an instruction loads a method to call it: from Python 3.12 on, by a bit of LOAD_ATTR."""
-    if instruction.opname == "LOAD_METHOD":
-        return True
-    return "LOAD_METHOD" not in dis.opmap and instruction.opname == "LOAD_ATTR" and bool((instruction.arg or 0) & 1)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import dis
 import functools
 import inspect
 import linecache
 import re
 from collections.abc import Callable, Iterator
-from types import CodeType, FrameType, FunctionType, TracebackType
+from types import CodeType, FunctionType, TracebackType
 from typing import Any, TypeVar
 
 from autoconv.config.paths import is_own_file
@@ -246,30 +247,20 @@ def _entries_of(span: Span) -> list[TracebackType]:
     entries: list[TracebackType] = []
     current: Span | None = span
     while current is not None:
-        frame, instruction = _frame_of(_raising_code(current))
+        code, instruction = _raising_code(current)
+        # The frame of a generator that has not started has no callers, whose variables it would keep alive.
+        frame = FunctionType(code, {"__name__": "__main__"})().gi_frame
         entries.append(TracebackType(None, frame, instruction, current.line))
         current = current.caller
     return entries[::-1]
 
 
-def _frame_of(code: CodeType) -> tuple[FrameType, int]:
-    """Return a frame that is stopped where its code raises, and the index of its instruction.
-
-    The code is a generator's, as the frame of a generator keeps no callers alive.
-    """
-    try:
-        next(FunctionType(code, {"__name__": "__main__"})())
-    except RuntimeError as error:
-        assert error.__traceback__ is not None
-        traceback = error.__traceback__.tb_next  # without the entry of this function, which would be a cycle
-        assert traceback is not None
-        return traceback.tb_frame, traceback.tb_lasti
-    raise AssertionError("the code raises")
-
-
 @functools.lru_cache(1024)
-def _raising_code(span: Span) -> CodeType:
-    """Compile a generator with the span's file and function name that raises at the span's position."""
+def _raising_code(span: Span) -> tuple[CodeType, int]:
+    """Return the code of a generator with the span's file and function name, and the offset of its `raise`.
+
+    All lines and columns of the code are those of the span.
+    """
     tree = ast.parse("def name():\n raise RuntimeError\n yield")
     last_line = max(span.end_line, span.line)
     has_columns = span.column > 0 and span.end_column > 0
@@ -280,7 +271,8 @@ def _raising_code(span: Span) -> CodeType:
             node.end_col_offset = _byte_offset(span.file, last_line, span.end_column) if has_columns else -1
     name = span.function or "<module>"
     code: CodeType = compile(tree, span.file, "exec", dont_inherit=True).co_consts[0]
-    return code.replace(co_name=name, co_qualname=name)
+    offset = next(step.offset for step in dis.get_instructions(code) if step.opname == "RAISE_VARARGS")
+    return code.replace(co_name=name, co_qualname=name), offset
 
 
 def _byte_offset(file: str, line: int, column: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -79,7 +80,8 @@ def compile_callable(inner: Any, contract: Any, options: Any) -> Any:
         accessors = (inner.fget, inner.fset, inner.fdel)
         fget, fset, fdel = (accessor and compile_callable(accessor, contract, options) for accessor in accessors)
         return property(fget, fset, fdel, inner.__doc__)
-    is_bound_already = isinstance(inner, (MethodType, CompiledMethod, CompiledCallable))
+    # From Python 3.13 on, partial functions have a `__get__`, which warns and does not bind.
+    is_bound_already = isinstance(inner, (MethodType, functools.partial, CompiledMethod, CompiledCallable))
     is_bound_later = hasattr(type(inner), "__get__") and not is_bound_already
     return (CompiledFunction if is_bound_later else CompiledCallable)(inner, contract, options)
 

@@ -11,7 +11,6 @@ import abc
 import builtins
 import copy
 import dataclasses
-import dis
 import functools
 import inspect
 import itertools
@@ -26,6 +25,7 @@ import numpy as np
 from autoconv.operators.calls.call import is_user_code
 from autoconv.runtime.support.attribute_hooks import has_compared_class, hooks_attributes
 from autoconv.runtime.support.attributes import attributes_of
+from autoconv.runtime.support.bytecode import instructions_of
 from autoconv.runtime.support.structure import raw_items
 
 _MAX_VALUES = 2000  # values searched at most
@@ -84,7 +84,7 @@ def names_in_code(code: types.CodeType) -> CodeNames:
 
 _NAMES_BY_CODE: weakref.WeakKeyDictionary[types.CodeType, CodeNames] = weakref.WeakKeyDictionary()
 _GLOBAL_OPCODES = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"})
-_ATTRIBUTE_OPCODES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "DELETE_ATTR", "LOAD_SUPER_ATTR", "IMPORT_FROM"})
+_ATTRIBUTE_OPCODES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "DELETE_ATTR", "IMPORT_FROM"})
 
 
 def _collect_names(code: types.CodeType) -> CodeNames:
@@ -94,7 +94,7 @@ def _collect_names(code: types.CodeType) -> CodeNames:
     modules: set[str] = set()
     texts = {constant for constant in code.co_consts if isinstance(constant, str) and constant.isidentifier()}
     is_closed = True
-    for instruction in dis.get_instructions(code):
+    for instruction in instructions_of(code):
         opcode, name = instruction.opname, instruction.argval
         if opcode in _GLOBAL_OPCODES:
             global_names.add(name)

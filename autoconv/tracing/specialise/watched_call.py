@@ -18,6 +18,7 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
+from autoconv.runtime.support.bytecode import instructions_of
 from autoconv.tracing.specialise.work_estimate import is_compiled_function
 
 ENDED_EARLY: Any = object()
@@ -40,15 +41,14 @@ _METHODS = frozenset(
 ) - {"format", "format_map"}  # these two read any attribute
 _OPERATIONS = frozenset(
     {"BINARY_OP", "BINARY_SLICE", "BINARY_SUBSCR", "BUILD_CONST_KEY_MAP", "BUILD_LIST"}
-    | {"BUILD_MAP", "BUILD_SET", "BUILD_SLICE", "BUILD_STRING", "BUILD_TUPLE", "CACHE", "CALL"}
+    | {"BUILD_MAP", "BUILD_SET", "BUILD_SLICE", "BUILD_STRING", "BUILD_TUPLE", "CALL"}
     | {"COMPARE_OP", "CONTAINS_OP", "COPY", "COPY_FREE_VARS", "DELETE_FAST", "DELETE_SUBSCR"}
-    | {"DICT_UPDATE", "EXTENDED_ARG", "FORMAT_VALUE", "FOR_ITER", "GET_ITER", "IS_OP", "JUMP_BACKWARD"}
+    | {"DICT_UPDATE", "FORMAT_VALUE", "FOR_ITER", "GET_ITER", "IS_OP", "JUMP_BACKWARD"}
     | {"JUMP_FORWARD", "JUMP_IF_FALSE_OR_POP", "JUMP_IF_TRUE_OR_POP", "KW_NAMES", "LIST_APPEND"}
     | {"LIST_EXTEND", "LIST_TO_TUPLE", "LOAD_ASSERTION_ERROR", "LOAD_CLOSURE", "LOAD_CONST"}
-    | {"LOAD_FAST", "LOAD_FAST_AND_CLEAR", "LOAD_FAST_CHECK", "LOAD_FAST_LOAD_FAST", "MAKE_CELL"}
-    | {"MAP_ADD", "NOP", "POP_TOP", "PRECALL", "PUSH_NULL", "RAISE_VARARGS", "RESUME", "RETURN_CONST"}
-    | {"RETURN_VALUE", "SET_ADD", "SET_UPDATE", "STORE_FAST", "STORE_FAST_LOAD_FAST"}
-    | {"STORE_FAST_STORE_FAST", "STORE_SLICE", "STORE_SUBSCR", "SWAP", "UNARY_INVERT"}
+    | {"LOAD_FAST", "LOAD_FAST_AND_CLEAR", "MAKE_CELL", "MAP_ADD", "POP_TOP", "PUSH_NULL"}
+    | {"RAISE_VARARGS", "RERAISE", "RESUME", "RETURN_VALUE", "SET_ADD", "SET_UPDATE", "STORE_FAST"}
+    | {"STORE_SLICE", "STORE_SUBSCR", "SWAP", "UNARY_INVERT"}
     | {"UNARY_NEGATIVE", "UNARY_NOT", "UNARY_POSITIVE", "UNPACK_EX", "UNPACK_SEQUENCE"}
 )  # fmt: skip
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>")
@@ -166,9 +166,11 @@ def _names_and_code(code: types.CodeType) -> tuple[list[tuple[str, str]], list[t
 def _find_names_and_code(code: types.CodeType) -> tuple[list[tuple[str, str]], list[types.CodeType]] | None:
     names: list[tuple[str, str]] = []
     codes: list[types.CodeType] = []
-    instructions = _plain_arm(list(dis.get_instructions(code)))
+    all_instructions = list(instructions_of(code))
+    instructions = _plain_arm(all_instructions)
     is_comprehension = code.co_name in _COMPREHENSIONS
-    if getattr(code, "co_exceptiontable", b"") or code.co_flags & _GENERATOR_FLAGS or not instructions:
+    has_handlers = any(instruction.opname == "PUSH_EXC_INFO" for instruction in all_instructions)
+    if has_handlers or code.co_flags & _GENERATOR_FLAGS or not instructions:
         return None
     for instruction, following in itertools.zip_longest(instructions, instructions[1:]):
         operation, value = instruction.opname, instruction.argval
@@ -200,6 +202,6 @@ def _plain_arm(instructions: list[dis.Instruction]) -> list[dis.Instruction]:
             if "IF_FALSE" not in third.opname:
                 return []
             arm = [i for i in instructions[index + 3 :] if i.offset < third.argval]
-            is_closed = bool(arm) and arm[-1].opname in ("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS")
+            is_closed = bool(arm) and arm[-1].opname in ("RETURN_VALUE", "RAISE_VARARGS")
             return [*instructions[:index], *arm] if is_closed else []
     return instructions

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.runtime.support.attribute_hooks import hooks_attributes
+from autoconv.runtime.support.bytecode import instructions_of
 
 _SECONDS_AN_INSTRUCTION = 30e-9
 _MAX_REACHED = 256  # values that are examined
@@ -67,7 +68,7 @@ class _Loops:
     """
 
     def __init__(self, code: types.CodeType) -> None:
-        instructions = list(dis.get_instructions(code))
+        instructions = list(instructions_of(code))
         loops = [(i.argval, i.offset) for i in instructions if "BACKWARD" in i.opname and "INTERRUPT" not in i.opname]
         starts = {start for start, _ in loops}  # each loop is (offset of its start, offset of a jump back to it)
         for_starts = {i.offset for i in instructions if i.opname == "FOR_ITER"}
@@ -103,7 +104,7 @@ def _range_operands(instructions: list[dis.Instruction], parameters: tuple[str, 
     operands: list[Any] = []
     for instruction in instructions:
         name, value = instruction.opname, instruction.argval
-        if name == "PRECALL" or name == "CALL":
+        if name == "CALL":
             return tuple(operands)
         if name == "LOAD_CONST" or (name == "LOAD_FAST" and value in parameters):
             operands.append(value)
