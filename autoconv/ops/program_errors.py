@@ -20,6 +20,6 @@ def as_program_error(error: _Error) -> _Error:
     return error if isinstance(error, AutoconvError) else mark_program_error(error)
 
 
-def is_error_of_program(error: BaseException) -> bool:
+def is_marked_as_program_error(error: BaseException) -> bool:
     """Return whether an error is marked as one of the program."""
     return getattr(error, "_autoconv_is_of_program", False)

@@ -46,8 +46,8 @@ class _Lists:
     """Union-find over values that may be versions of one list; the element type is the join of all written types.
 
     Conservative: a list that is used by an op without a case in `_visit_node` is excluded, and keeps its type. Elements
-    that were never written are read as zeros of the shape that the reader has as an attribute, or else of the shape of
-    those that were written. A reader without a static shape excludes a list that may have no written element at all,
+    that were never written are read as zeros. Their shape is an attribute of the reader, or else that of the elements
+    that were written. A reader without a static shape excludes a list that may have no written element at all,
     except where the list has a constant length: the kernel would raise for it.
     """
 

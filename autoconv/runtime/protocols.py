@@ -34,7 +34,7 @@ class _Values:
     __autoconv_stack__: Callable[[], Any]  # of lists: stacks the items; None where their number is known
     __autoconv_binary__: Callable[[str, Sequence[Any]], Any]  # of arrays in memory: applies an operator, by its op
     __autoconv_box__: Callable[[], Any]  # returns the form of a value as an object of the graph
-    __autoconv_made_in__: Callable[[Any], bool]  # of what becomes an object as its region ends: True for that region
+    __autoconv_leaves_as_object__: Callable[[Any], bool]  # whether the value leaves the region as a graph object
     __autoconv_plain__: type  # of traced containers: Python's class for which they stand
     __autoconv_heap__: Any  # of instances of the program: the object of the graph that has their attributes
     __autoconv_maybe_missing__: bool  # of descriptors in the place of attributes that may be missing at run time

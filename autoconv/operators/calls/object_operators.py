@@ -20,7 +20,7 @@ from autoconv.operators.support.read_only_methods import may_write, only_reads
 from autoconv.operators.values.builtins import convert_callback
 from autoconv.operators.values.class_inference import (
     ITEMS,
-    kinds_of,
+    classes_defining,
     may_be_graph_instance,
     may_call_unseen_method,
     record_stores,
@@ -180,12 +180,12 @@ def _refuse_writing(trace: Any, op: str, operands: Sequence[Any], attributes: di
 
 
 def _call_by_class(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
-    kinds = kinds_of(function, ("__call__",))
-    if not kinds:
+    classes = classes_defining(function, ("__call__",))
+    if not classes:
         return NotImplemented
     call_instance = lambda instance: convert_callback(instance)(*arguments, **keywords)
     refuse_call = functools.partial(record_without_hook, "object_apply", [function], function="refuse_call")
-    return dispatch_on_class(function, kinds, call_instance, refuse_call)
+    return dispatch_on_class(function, classes, call_instance, refuse_call)
 
 
 def _apply_operator(function: str, operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
@@ -209,17 +209,17 @@ def _apply_operator(function: str, operands: Sequence[Any], attributes: dict[str
             return try_forward()
         # The second operand's method goes first if its class is a subclass of the first's and overrides that method.
         overriding_classes = [
-            kind
-            for kind in kinds_of(operands[1], (reflected_method,))
-            if kind is not type(instance) and issubclass(kind, type(instance))
-            and getattr(kind, reflected_method) is not getattr(type(instance), reflected_method, None)
+            class_
+            for class_ in classes_defining(operands[1], (reflected_method,))
+            if class_ is not type(instance) and issubclass(class_, type(instance))
+            and getattr(class_, reflected_method) is not getattr(type(instance), reflected_method, None)
         ]  # fmt: skip
         call_override = lambda other: _call_first_method(other, (reflected_method,), (instance,), function, try_forward)
         return dispatch_on_class(operands[1], overriding_classes, call_override, try_forward)
 
-    first_has_method = bool(kinds_of(operands[0], _FORWARD_METHODS[function]))
-    second_kinds = kinds_of(operands[1], (reflected_method,)) if reflected_method and len(operands) > 1 else []
-    if not first_has_method and not second_kinds:
+    first_has_method = bool(classes_defining(operands[0], _FORWARD_METHODS[function]))
+    defines_reflected = reflected_method and len(operands) > 1 and classes_defining(operands[1], (reflected_method,))
+    if not first_has_method and not defines_reflected:
         return NotImplemented
     return _dispatch_by_methods(operands[0], _FORWARD_METHODS[function], apply_to_first, apply_reflected)
 
@@ -269,7 +269,7 @@ def _length(instance: Any) -> Any:
 def _dispatch_by_methods(
     operand: Any, names: Sequence[str], call_method: Callable[[Any], Any], otherwise: Callable[[], Any]
 ) -> Any:
-    return dispatch_on_class(operand, kinds_of(operand, names), call_method, otherwise)
+    return dispatch_on_class(operand, classes_defining(operand, names), call_method, otherwise)
 
 
 def _may_have_effects(trace: Any, kind: type, name: str) -> bool:
@@ -295,7 +295,7 @@ def _as_items(operand: Any, calls_item_methods: bool) -> Any:
     if _is_user_iterable(operand):
         return _items_of(operand, calls_item_methods)
     take_items = lambda instance: _items_of(instance, calls_item_methods)
-    return dispatch_on_class(operand, kinds_of(operand, ("__iter__",)), take_items, lambda: operand)
+    return dispatch_on_class(operand, classes_defining(operand, ("__iter__",)), take_items, lambda: operand)
 
 
 def _items_of(instance: Any, calls_item_methods: bool) -> Any:
@@ -320,7 +320,7 @@ def _item_class_with_effects(trace: Any, name: str, operands: Sequence[Any]) -> 
     kind = next((kind for kind, method_name in pairs if _may_have_effects(trace, kind, method_name)), None)
     if kind is None:
         return None
-    may_hold_instances = ITEMS in trace.attributes_holding_objects and any(map(_may_be_container, operands))
+    may_hold_instances = ITEMS in trace.holders_of_objects and any(map(_may_be_container, operands))
     searches_instance = name in _SEARCH_FUNCTIONS and any(map(may_be_graph_instance, operands[1:]))
     return kind if may_hold_instances or searches_instance else None
 

@@ -18,7 +18,7 @@ from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.control.try_rounds import TryRecorder
 from autoconv.operators.control.variants import raise_all_but_last
 from autoconv.operators.regions.layout import Variant
-from autoconv.operators.regions.raised_errors import passes_handlers
+from autoconv.operators.regions.raised_errors import bypasses_handlers
 from autoconv.operators.regions.shared_identity import require_identity
 from autoconv.operators.support import deferred_messages
 from autoconv.operators.values.items import context
@@ -188,7 +188,7 @@ class _ManagedRound:
             return False
         if recorder.state == "body":
             recorder.handle_exception()
-        if recorder.is_passing or passes_handlers(error):
+        if recorder.is_passing or bypasses_handlers(error):
             return False
         if recorder.state == "failed":
             return True

@@ -116,8 +116,8 @@ class StagedRange(StagedIterable):
         offset = position if isinstance(self.step, int) and self.step == 1 else position * self.step
         return offset if isinstance(self.start, int) and self.start == 0 else self.start + offset
 
-    def __autoconv_made_in__(self, region: Region) -> bool:
-        """Return whether its bounds may be local to the region, so that it leaves the region as a graph object."""
+    def __autoconv_leaves_as_object__(self, region: Region) -> bool:
+        """Return whether the bounds may be local to the region, so that the range leaves it as a graph object."""
         return self.creating_region is not None and self.creating_region.is_inside(region)
 
     def __autoconv_box__(self) -> SymbolicObject:

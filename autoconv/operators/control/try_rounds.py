@@ -29,7 +29,7 @@ from autoconv.operators.control.staging import emit_outputs
 from autoconv.operators.control.try_join import join_ends, undo_rounds
 from autoconv.operators.regions.container_promotion import is_moved, move_shared
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static
-from autoconv.operators.regions.raised_errors import passes_handlers, record_raise
+from autoconv.operators.regions.raised_errors import bypasses_handlers, record_raise
 from autoconv.operators.regions.region_body import RecordedBody, refuse_missing, write_location
 from autoconv.operators.regions.shared_identity import find_shared_identities, mark_shared, require_identity
 from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
@@ -127,11 +127,11 @@ class TryRecorder:
         """End the body before the code of a finally clause; an exception that no clause may catch goes on."""
         error = sys.exc_info()[1]
         is_new = error is not self.outer_exception
-        is_uncatchable = is_new and self.parent.contract.python_exceptions and passes_handlers(error)
+        is_uncatchable = is_new and self.parent.contract.python_exceptions and bypasses_handlers(error)
         if is_uncatchable and isinstance(error, (Exception, AbandonTrace)):
             raise error  # nothing after it would be recorded
         if self.state != "body":
-            self.is_passing |= error is not None and error is not self.outer_exception and passes_handlers(error)
+            self.is_passing |= error is not None and error is not self.outer_exception and bypasses_handlers(error)
         elif error is None or error is self.outer_exception:
             self._end_body(None)
         else:  # unwinding by an exception raised while tracing
@@ -149,7 +149,7 @@ class TryRecorder:
     def classes_of_unwinding(self) -> Any:
         """End the round by the exception that leaves it; return the classes that swallow it, () to let it go on."""
         error = sys.exc_info()[1]
-        if self.is_finished or self.is_passing or passes_handlers(error):
+        if self.is_finished or self.is_passing or bypasses_handlers(error):
             return ()
         if self.state == "body":
             self.handle_exception()
@@ -163,7 +163,7 @@ class TryRecorder:
     def handle_exception(self) -> None:
         """Handle an exception that the body raised while it was traced."""
         error = sys.exc_info()[1]
-        if passes_handlers(error):
+        if bypasses_handlers(error):
             self.is_passing = True
             return
         assert isinstance(error, (Exception, Suspended))

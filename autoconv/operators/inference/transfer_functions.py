@@ -43,8 +43,8 @@ def _build(flow: Flow, node: Node) -> None:
         flow.store_item(contents, flow.contents_of(value))
 
 
-def _pass_on_defined(flow: Flow, node: Node) -> None:
-    """Transfer function of the op `object_defined`, whose result is its operand."""
+def _pass_on_assigned(flow: Flow, node: Node) -> None:
+    """Transfer function of the op `object_check_assigned`, whose result is its operand."""
     flow.join(flow.contents_of(node.results[0]), flow.contents_of(node.inputs[0]))
 
 
@@ -162,6 +162,6 @@ def _array_examples(contents: Contents) -> list[np.ndarray]:
 
 TRANSFER_FUNCTION_BY_OP.update({
     "array_object": _box, "object_apply": _apply, "object_box": _box, "object_build": _build,
-    "object_current": _current, "object_defined": _pass_on_defined, "object_iterate": _iterate,
+    "object_current": _current, "object_check_assigned": _pass_on_assigned, "object_iterate": _iterate,
     "object_method": _method, "object_unpack": _unpack,
 })  # fmt: skip

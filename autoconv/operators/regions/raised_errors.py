@@ -24,7 +24,7 @@ from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
 from autoconv.operators.regions.value_layout import has_leaves
 from autoconv.operators.support.deferred_messages import template_of
-from autoconv.ops.program_errors import is_error_of_program
+from autoconv.ops.program_errors import is_marked_as_program_error
 from autoconv.ops.python.exception_groups import leaves_of_group
 from autoconv.runtime.objects.containers import TRACED_TO_PLAIN
 from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt
@@ -55,7 +55,7 @@ def cannot_be_caught(error: BaseException) -> bool:
     region = current_region()
     if region is not None and not region.contract.python_exceptions and isinstance(error, _SYMBOLIC_TENSOR_ERRORS):
         return False
-    if isinstance(error, TRACING_ERRORS) or not is_raised_by_program(error) or _is_too_deep(error):
+    if isinstance(error, TRACING_ERRORS) or not _may_come_from_program(error) or _is_too_deep(error):
         return True
     return getattr(error, "_autoconv_uncatchable_in_trace", False) or _mentions_placeholder(error)
 
@@ -81,10 +81,10 @@ def _mentions_placeholder(error: BaseException) -> bool:
     return any(isinstance(part, str) and _PLACEHOLDER_NAMES.search(part) for part in error.args)
 
 
-def is_raised_by_program(error: BaseException) -> bool:
-    """Return whether the program raises the error.
+def _may_come_from_program(error: BaseException) -> bool:
+    """Return whether the error may come from the program: for most errors True.
 
-    MemoryError, interrupts and the end of a generator count only if a `raise` statement of the program raised them:
+    MemoryError, interrupts and the end of a generator come from it only if one of its `raise` statements raised them:
     tracing may run out of memory where the program does not.
     """
     if isinstance(error, (Exception, SystemExit)) and not isinstance(error, MemoryError):
@@ -112,13 +112,13 @@ def is_tracing_error(error: BaseException) -> bool:
         return True
     if type(error) is StagedException:
         return False
-    if is_error_of_program(error) or isinstance(error, SystemExit):
+    if is_marked_as_program_error(error) or isinstance(error, SystemExit):
         return False
     return is_package_error(error) and not isinstance(error, _RUN_TIME_ERRORS)
 
 
-def passes_handlers(error: BaseException | None) -> bool:
-    """Return whether the program's clauses must not see the exception; True without one."""
+def bypasses_handlers(error: BaseException | None) -> bool:
+    """Return whether the exception bypasses the program's except clauses; True where `error` is None."""
     region = current_region()
     if type(error) is Suspended:
         return False  # the end of the body is unknown, and the handlers may be reached
@@ -130,7 +130,7 @@ def passes_handlers(error: BaseException | None) -> bool:
 def record_raise(region: Region, error: BaseException) -> None:
     """Record a node that raises the exception; symbolic values in its message are formatted at run time."""
     span = span_of_error(error)
-    if type(error) is StagedException:
+    if type(error) is StagedException:  # `again` marks an exception that a handler has caught, and raises again
         attributes: dict[str, Any] = {"again": True} if error.is_handled else {}
         region.record("object_raise", [region.lift(error.value.value_in_graph)], attributes, span=span)
         return
@@ -165,7 +165,10 @@ def record_raise(region: Region, error: BaseException) -> None:
 def _refuse_values_out_of_reach(
     error: BaseException, has_values_in_attributes: bool, has_values_in_arguments: bool, span: Span | None
 ) -> None:
-    """Raise StagingError where values of the graph are in attributes of the exception, or in parts of a group."""
+    """Raise StagingError where values of the graph are out of reach when the graph builds the exception.
+
+    They are in its attributes, in arguments of a constructor of the user's, or in the exceptions of a group.
+    """
     place = place_of(span) if span is not None else None
     has_own_constructor = isinstance(type(error).__init__, FunctionType) and not isinstance(error, AutoconvError)
     if has_values_in_attributes or (has_values_in_arguments and has_own_constructor):
@@ -227,7 +230,7 @@ def _has_numbers_of_graph(error: BaseException | None) -> bool:
 
 
 def _record_with_link(region: Region, error: BaseException, link_kind: str, link: Any, span: Any) -> None:
-    """Raise an exception whose cause or context is known only at run time."""
+    """Record the raise of an exception whose cause or context is known only at run time."""
     template, tensors = template_of(error)
     cause = error.__cause__ if link_kind == "context" else None
     suppresses_context = error.__suppress_context__

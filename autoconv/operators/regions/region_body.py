@@ -23,7 +23,7 @@ from autoconv.runtime.recording.regions import Region, current_region, recording
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import is_structure
 
-Body = Callable[..., tuple[Any, ...]]
+Body = Callable[..., tuple[Any, ...]]  # converted code of an arm or loop body: from its inputs to its results
 
 
 @dataclass(eq=False)
@@ -79,7 +79,7 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
         except Suspended as signal:
             signal.mark_caught()
             results, diverges, is_suspended = [NEVER] * result_count, True, True
-        except RecursionError:
+        except RecursionError:  # recursion ends by itself where calls have the same arguments (`recursion_detection`)
             region.journal.roll_back()
             raise StagingError(
                 "a recursion whose depth depends on a tensor passes new functions or objects as arguments "
@@ -100,6 +100,7 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
         changed_ids = {id(location.owner) for location in locations.values()}
         end_values = [_copy_if_changed(value, changed_ids) for value in results]
         end_contents = region.journal.roll_back()
+        # An original without values of the graph is a constant: it stays the result, and `locations` has its changes.
         results = [
             end_value if end_value is not value and has_leaves(value, parent) else value
             for value, end_value in zip(results, end_values, strict=True)
@@ -109,9 +110,9 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
 
 
 def _copy_if_changed(value: object, changed_ids: set[int]) -> Any:
-    """Copy an untraced list or dict that the body wrote to, before the rollback.
+    """Return a copy of an untraced list or dict that the body wrote to, since a rollback follows; else the value.
 
-    A structure of tensors is state by its contents, not by its identity.
+    For a structure of tensors the contents matter, and not the identity.
     """
     is_untraced = isinstance(value, (list, dict)) and type(value) not in TRACED_TO_PLAIN
     return copy.copy(value) if id(value) in changed_ids and is_untraced and is_structure(value) else value
@@ -173,7 +174,8 @@ def write_location(location: Location, value: Any) -> None:
         )
     if region is not None:
         record_outside_write(region, location, value)
-    if is_optional(value) and location.kind:
+    is_single_value = location.kind != ""  # not the contents of a container
+    if is_optional(value) and is_single_value:
         value = _as_location_value(location, value)
     location.write(value)
 
@@ -200,5 +202,5 @@ def _as_location_value(location: Location, value: Variant) -> Variant:
 
 
 def as_tuple(results: Any) -> tuple[Any, ...]:
-    """Return the results of a body, which may be None for no results, as a tuple."""
+    """Return the results of a body as a tuple; a body without results may return None."""
     return () if results is None else tuple(results)

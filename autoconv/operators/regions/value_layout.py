@@ -42,12 +42,12 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 def layout_of(value: Any, region: Region) -> Layout:
     """Return the layout of a value in its current state; numbers stay static."""
     if type(value) in TRACED_TO_PLAIN and heap_of(value) is not None:
-        value = heap_of(value)
-    if type(value) is Items:
+        value = heap_of(value)  # the container has moved into the graph: the heap object has its contents
+    if type(value) is Items:  # the items alone, without the list that has them
         return RunTimeList(value.element)
     if type(value) in TRACED_TO_PLAIN and _is_outer(value, region):
         return Static(value)  # it keeps its identity, and its contents are state of their own
-    if items_of(value) is not None:
+    if items_of(value) is not None:  # a list of symbolic length, under `function`
         return RunTimeList(value._items.element)
     if isinstance(value, SymbolicTensor):
         return Leaf(region.lift(value.value_in_graph).type)
@@ -55,8 +55,8 @@ def layout_of(value: Any, region: Region) -> Layout:
         return _variant_layout(value, region, lambda container: _is_outer(container, region))
     if type(value) is SymbolicArray and value.value_in_graph.graph is not region.graph:
         return Static(value)  # an array from outside the region stays itself
-    is_made_in = getattr(type(value), "__autoconv_made_in__", None)
-    if is_made_in is not None and region.contract.objects_in_graph and is_made_in(value, region):
+    leaves_as_object = getattr(type(value), "__autoconv_leaves_as_object__", None)
+    if leaves_as_object is not None and region.contract.objects_in_graph and leaves_as_object(value, region):
         return Leaf(ObjectType(), as_object)
     to_graph_value = getattr(type(value), "__autoconv_graph_value__", None)
     if to_graph_value is not None and type(value) not in TRACED_TO_PLAIN:
@@ -68,26 +68,27 @@ def layout_of(value: Any, region: Region) -> Layout:
         return Parts(structure_form(value), keys, tuple(layout_of(part, region) for part in parts))
     creating_region = creating_region_of(value, region)
     if creating_region is not None and creating_region.is_inside(region) and has_attributes(value):
-        return instance_layout(value, region, id(value) in region.trace.frozen_objects)
+        has_copies = id(value) in region.trace.frozen_objects  # a path has copied it
+        return instance_layout(value, region, is_shared=has_copies)
     return Static(value)
 
 
-def _variant_layout(variant: Variant, region: Region, keeps_identity: Callable[[Any], bool]) -> Layout:
-    """Return the layout of a variant, in which containers with `keeps_identity(container)` keep their identity.
+def _variant_layout(variant: Variant, region: Region, stays_whole: Callable[[Any], bool]) -> Layout:
+    """Return the layout of a variant, in which containers with `stays_whole(container)` are not taken apart.
 
     Under `compile`, a container that an arm took apart has no alias: only its parts matter.
     """
 
     def arm_layout(layout: Layout, value: Any) -> Layout:
-        if is_container(layout) and keeps_identity(layout.value):
+        if is_container(layout) and stays_whole(layout.value):
             return layout
-        is_known_container = type(value) in TRACED_TO_PLAIN and heap_of(value) is None
-        if is_known_container and not region.contract.promises_identity and keeps_identity(value):
+        is_container_of_python = type(value) in TRACED_TO_PLAIN and heap_of(value) is None
+        if is_container_of_python and not region.contract.promises_identity and stays_whole(value):
             return Static(value)
         return take_static_apart(layout_of(value, region), region)
 
     arms = tuple(map(arm_layout, variant.layouts, variant.values))
-    if sum(map(is_object_layout, arms)) > 1:  # lists that have moved into the graph since
+    if sum(map(is_object_layout, arms)) > 1:  # such as lists that moved into the graph after the variant was made
         return Leaf(ObjectType(), as_object)
     return Arms(arms)
 
@@ -98,7 +99,7 @@ def _is_indivisible(value: object, region: Region) -> bool:
 
 
 def _is_outer(container: Any, region: Region) -> bool:
-    """Return whether a list, dict or set was created before the region.
+    """Return whether a list, dict or set was created outside of the region: in an enclosing one.
 
     The home of a container from a merged region (such as an inlined body of a `try`) is the region it merged into.
     """
@@ -106,7 +107,7 @@ def _is_outer(container: Any, region: Region) -> bool:
 
 
 def creating_region_of(value: object, region: Region) -> Region | None:
-    """Return the region in which traced code created an object; None for others."""
+    """Return the region in which traced code created an object; None for an object that other code created."""
     created_object, creating_region = (region.trace.created_objects or {}).get(id(value), (None, None))
     return creating_region if created_object is value else None
 
@@ -118,7 +119,7 @@ def is_created_here(value: object) -> bool:
 
 
 def holds_created_here(value: object) -> bool:
-    """Return whether a value is, or contains, an object that this trace's code created, which cannot be boxed."""
+    """Return whether a value is, or contains, an object that this trace's code created: such objects have no box."""
     if type(value) is Variant:
         return any(map(holds_created_here, value.values))
     if not is_structure(value):
@@ -127,7 +128,7 @@ def holds_created_here(value: object) -> bool:
 
 
 def instance_layout(value: object, region: Region, is_shared: bool = True) -> Instance:
-    """Return the layout of an object by its attributes."""
+    """Return the layout of an object by its attributes; `is_shared` if the object may have aliases."""
     attributes = attributes_of(value)
     layouts = tuple(layout_of(part, region) for part in attributes.values())
     return Instance(type(value), tuple(attributes), layouts, is_shared)
@@ -159,7 +160,7 @@ def as_value(value: object, region: Region) -> Value:
 
 
 def take_static_apart(layout: Layout, region: Region | None = None) -> Layout:
-    """Take a static structure apart; its parts are values of `region`, without it of the region being recorded.
+    """Take a static structure apart; its parts are values of `region`, by default of the region being recorded.
 
     Other layouts, and structures that keep their identity, are returned unchanged.
     """
@@ -202,8 +203,8 @@ def take_apart(value: object) -> tuple[tuple[Any, ...] | None, list[Any]]:
 
 def has_leaves(value: object, region: Region) -> bool:
     """Return whether a structure holds anything that is not static."""
-    keeps_identity = region.contract.promises_identity
-    leaves, _ = flatten(value, lambda part: keeps_identity and creating_region_of(part, region) is not None)
+    keeps_objects = region.contract.promises_identity  # an object that traced code created is then one leaf
+    leaves, _ = flatten(value, lambda part: keeps_objects and creating_region_of(part, region) is not None)
     return any(
         isinstance(leaf, (SymbolicTensor, Variant))
         or hasattr(type(leaf), "__autoconv_graph_value__")

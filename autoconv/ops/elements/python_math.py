@@ -36,7 +36,8 @@ def math(b: Elements, *operands: Any, function: str, is_exported: bool = False) 
 def rule_of(function: str, operand_count: int, is_exported: bool) -> Callable[..., Any] | None:
     """Return the rule of a function with so many operands; None if it has none.
 
-    A rule whose results may differ from Python's in the last places is returned only if `is_exported`.
+    `is_exported` is true in graphs for other runtimes, which cannot call Python's function. There, rules whose results
+    may differ from Python's in the last places are used as well.
     """
     if function in _FOLDED_FUNCTIONS and operand_count > 2:
         pair_rule = rule_of(function, 2, is_exported)
@@ -112,7 +113,8 @@ def _power(b: Elements, x: Any, y: Any) -> Any:
     return result
 
 
-def _remainder(b: Elements, x: Any, y: Any) -> Any:
+def _fmod(b: Elements, x: Any, y: Any) -> Any:
+    """Return the remainder with the sign of x."""
     result = b.remainder(x, y)
     b.fail_if(_is_invalid(b, result, x, y))
     return result
@@ -123,9 +125,11 @@ def _nearest_remainder(b: Elements, x: Any, y: Any) -> Any:
     x_magnitude, y_magnitude = _magnitude(b, x), _magnitude(b, y)
     remainder = b.remainder(x_magnitude, y_magnitude)
     complement = y_magnitude - remainder
-    # In a tie the remainder is |y|/2: positive if the quotient rounded down, (|x| - remainder) / |y|, is even.
-    tie = remainder - b.remainder((x_magnitude - remainder) * 0.5, y_magnitude) * 2.0
-    result = b.select(remainder < complement, remainder, b.select(remainder > complement, -complement, tie))
+    # If two integers are equally near, the remainder is |y|/2, and n is the even one. The smaller one is even if its
+    # half is an integer, so that `half_remainder` is 0. Then the result is |y|/2, otherwise -|y|/2.
+    half_remainder = b.remainder((x_magnitude - remainder) * 0.5, y_magnitude)
+    middle = remainder - half_remainder * 2.0
+    result = b.select(remainder < complement, remainder, b.select(remainder > complement, -complement, middle))
     result = result * b.intrinsic("copysign", b.constant(1.0, float64), x)
     b.fail_if(_is_invalid(b, result, x, y))
     return result
@@ -197,14 +201,15 @@ def _arrangements(b: Elements, n: Any, k: Any) -> Any:
 
 
 def _combinations(b: Elements, n: Any, k: Any) -> Any:
-    """Return n over k, or 0 for k > n, with the smaller of k and n - k.
+    """Return the binomial coefficient C(n, k), or 0 for k > n.
 
-    Each step multiplies by n - i and divides by i + 1, which is exact.
+    C(n, k) is C(n, n - k), so the smaller of k and n - k is used. Step i multiplies by n - i and divides by i + 1; each
+    division is exact.
     """
     is_zero = k > n
     k = b.select(is_zero, 0, b.select(k > n - k, n - k, k))
     b.fail_if((n < 0) | (k < 0) | (k > _MAX_CHOSEN) | ((k > 1) & (n > _MAX_CHOICES)))
-    n = b.select((n > _MAX_CHOICES) & k.differs(1), 0, n)  # k is 0 there: keep the unused factors small
+    n = b.select((n > _MAX_CHOICES) & k.differs(1), 0, n)  # with k = 0: the factors are not used, and stay small
     result = b.constant(1, int64)
     for i in range(_MAX_CHOSEN):
         factor, divisor = n - i, b.constant(i + 1, int64)
@@ -219,15 +224,16 @@ def _combinations(b: Elements, n: Any, k: Any) -> Any:
 
 
 def _is_close(b: Elements, x: Any, y: Any) -> Any:
-    """Return whether numbers are equal, or finite and nearer than 10⁻⁹ of the larger one."""
+    """Return whether numbers are equal, or finite and differ by at most 10⁻⁹ times the larger magnitude."""
     larger = b.select(_magnitude(b, x) > _magnitude(b, y), _magnitude(b, x), _magnitude(b, y))
     return x.same(y) | (b.compare("lt", larger, _INF) & b.compare("le", _magnitude(b, x - y), larger * 1e-9))
 
 
 def _scale(b: Elements, x: Any, exponent: Any) -> Any:
-    """Return x·2^exponent, rounded once: the last one of three products rounds.
+    """Return x·2^exponent, by three products; only the last one rounds.
 
-    As in C libraries, the step of -969 = 53 - 1022 keeps all 53 bits of a number that becomes subnormal.
+    As in C libraries, the first two multiply by 2^-969 at least, where 2^-1022 would be possible. The 53
+    binary places in between keep all bits of a number that the last product makes subnormal.
     """
     rest, result = b.cast(exponent, int64), x
     rest = b.select(rest > 2200, 2200, b.select(rest < -2200, -2200, rest))
@@ -273,8 +279,8 @@ def _fraction(b: Elements, x: Any) -> Any:
     return b.intrinsic("copysign", b.select(_magnitude(b, x).same(_INF), 0.0, fraction), x)
 
 
-def _last_place(b: Elements, x: Any) -> Any:
-    """Return the distance to the next larger magnitude, of the largest number that to the next smaller one."""
+def _unit_in_last_place(b: Elements, x: Any) -> Any:
+    """Return the distance to the next larger magnitude; for the largest finite one, to the next smaller magnitude."""
     magnitude = _magnitude(b, x)
     infinity, zero = b.constant(_INF, float64), b.constant(0.0, float64)
     is_largest = magnitude.same(_LARGEST)
@@ -285,8 +291,8 @@ def _last_place(b: Elements, x: Any) -> Any:
 
 _LARGEST = 1.7976931348623157e308  # of the finite floats
 _FOLDED_FUNCTIONS = frozenset(["gcd", "lcm", "hypot"])  # f(x, y, z) is f(f(x, y), z)
-_MAX_CHOSEN = 33  # the largest k: 66 over 33 fits 64 bits, 68 over 34 does not
-_MAX_CHOICES = 2**33  # the largest n for k from 2 on: above it, n over 2 does not fit 64 bits
+_MAX_CHOSEN = 33  # the largest k: C(66, 33) fits 64 bits, C(68, 34) does not
+_MAX_CHOICES = 2**33  # the largest n for k from 2 on: above it, C(n, 2) does not fit 64 bits
 _INTEGER_FUNCTIONS = ("gcd", "lcm", "isqrt", "factorial", "comb", "perm")
 _ROUNDING_FUNCTIONS = ("floor", "ceil", "trunc")
 _RULES: dict[tuple[str, int], Callable[..., Any]] = {  # by (function, number of operands)
@@ -300,7 +306,7 @@ _RULES: dict[tuple[str, int], Callable[..., Any]] = {  # by (function, number of
     ("isfinite", 1): lambda b, x: b.compare("lt", _magnitude(b, x), _INF),
     ("atan2", 2): lambda b, y, x: b.libm("atan2", y, x),
     ("copysign", 2): lambda b, x, y: b.intrinsic("copysign", x, y),
-    ("fmod", 2): _remainder,
+    ("fmod", 2): _fmod,
     ("remainder", 2): _nearest_remainder,
     ("log", 2): _logarithm,
     ("pow", 2): _power,
@@ -314,7 +320,7 @@ _RULES: dict[tuple[str, int], Callable[..., Any]] = {  # by (function, number of
     ("isclose", 2): _is_close,
     ("ldexp", 2): _scale,
     ("nextafter", 2): neighbour,
-    ("ulp", 1): _last_place,
+    ("ulp", 1): _unit_in_last_place,
     ("frexp_mantissa", 1): _mantissa,
     ("frexp_exponent", 1): _exponent,
     ("modf_fraction", 1): _fraction,

@@ -45,7 +45,7 @@ def _is_user_function(method: Any) -> bool:
     return (method.__module__ or "").partition(".")[0] not in sys.stdlib_module_names
 
 
-def refuse_user_code_access(x: Any, name: str, writes: bool = False) -> None:
+def refuse_access_running_user_code(x: Any, name: str, writes: bool = False) -> None:
     """Raise NotInGraphError for an attribute whose access runs the user's code."""
     class_: Any = type(x)
     is_computed = not writes and may_compute_attribute(class_, name)

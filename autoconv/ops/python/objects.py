@@ -30,7 +30,7 @@ from autoconv.graph.python_operators import BINARY, COMPARISONS, UNARY
 from autoconv.graph.types import ObjectType, TensorType, Type, number_kind_order
 from autoconv.ops.elementwise.python_numbers import KINDS, bool_type, int_type, to_python_array
 from autoconv.ops.index_spec import NUMPY_INDEX_MESSAGE, SLICE_INDEX_MESSAGE
-from autoconv.ops.python.attribute_access import refuse_user_code_access
+from autoconv.ops.python.attribute_access import refuse_access_running_user_code
 from autoconv.ops.python.exception_groups import exception_to_raise, split_group
 from autoconv.ops.python.held_output import write_output
 from autoconv.ops.python.undo_log import (
@@ -63,7 +63,7 @@ class NotAssigned:
 
 
 def _has_attribute(x: Any, name: str) -> bool:
-    refuse_user_code_access(x, name)
+    refuse_access_running_user_code(x, name)
     return hasattr(x, name)
 
 
@@ -75,8 +75,8 @@ def _refuse_call(x: Any) -> Any:
     raise TypeError(f"{name!r} object is not callable")
 
 
-# Functions that may return new mutable objects, or change their first operand. The last three have no builtin:
-# the last item, the list of the last items of nested lists, and the dict that `**x` passes.
+# Functions that may return new mutable objects, or change their first operand. Python has no function for three:
+# "last" gives the item at the end, "last_of_each" a list of such items of nested lists, "mapping" the dict of `**x`.
 _ALLOCATING_OR_MUTATING_FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{record.name: record.function for record in (*BINARY, *UNARY)},
     **{record.in_place: record.in_place_function for record in BINARY},
@@ -246,7 +246,7 @@ define(
 
 
 def _apply(*operands: Any, function: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
-    """Apply the operator or function of that name; the last operands are the arguments of the names in `keywords`."""
+    """Apply the operator or function of that name; arguments with the names in `keywords` come after the others."""
     positional_count = len(operands) - len(keywords)
     log_apply(function, operands)
     keyword_operands = dict(zip(keywords, operands[positional_count:], strict=True))
@@ -294,14 +294,14 @@ def unassigned_error(name: str, is_outer: bool = False) -> NameError:
 
 
 def _check_assigned(x: Any, outer: bool = False) -> tuple[Any]:
-    """Return x; raises NameError if x marks an unassigned name, which `outer` says to be an outer function's."""
+    """Return x; raise NameError if x marks an unassigned name; `outer` if an outer function has to assign it."""
     if type(x) is NotAssigned:
         raise unassigned_error(x.name, outer)
     return (x,)
 
 
 define(
-    name="object_defined", graphdef="ObjectDefined", result=_any_object_type, kernel=_check_assigned,
+    name="object_check_assigned", graphdef="ObjectCheckAssigned", result=_any_object_type, kernel=_check_assigned,
     gradient=NO_GRADIENT, effects=READ_OR_RAISE,
 )  # fmt: skip
 define(
@@ -319,7 +319,7 @@ define(
 
 
 def _method(x: Any, *arguments: Any, name: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
-    """Call a method of a built-in class, of a collection or of NumPy's; the last arguments are passed by `keywords`."""
+    """Call a method of a built-in class, a collection, or NumPy; arguments by `keywords` come after the others."""
     is_written_in_python = isinstance(inspect.getattr_static(type(x), name, None), types.FunctionType)
     may_be_called = isinstance(x, (*_CLASSES_WHOSE_METHODS_GRAPHS_CALL, np.ndarray)) and not is_written_in_python
     if not may_be_called and type(x) not in COLLECTIONS:
@@ -346,19 +346,19 @@ define(
 
 
 def _get_attribute(x: Any, *, name: str) -> tuple[Any]:
-    refuse_user_code_access(x, name)
+    refuse_access_running_user_code(x, name)
     return (getattr(x, name),)
 
 
 def _set_attribute(x: Any, value: Any, *, name: str) -> tuple[()]:
-    refuse_user_code_access(x, name, writes=True)
+    refuse_access_running_user_code(x, name, writes=True)
     log_attribute(x, name)
     setattr(x, name, value)
     return ()
 
 
 def _delete_attribute(x: Any, *, name: str) -> tuple[()]:
-    refuse_user_code_access(x, name, writes=True)
+    refuse_access_running_user_code(x, name, writes=True)
     log_attribute(x, name)
     delattr(x, name)
     return ()

@@ -151,8 +151,8 @@ def _write_element(writer: Writer, node: Node) -> list[Value]:
     return [writer.add("python_cast", node, number, dtype=dtype, weak=False)]
 
 
-@rule("object_defined")
-def _defined_rule(kinds: Kinds, node: Node) -> bool | None:
+@rule("object_check_assigned")
+def _check_assigned_rule(kinds: Kinds, node: Node) -> bool | None:
     kind = kinds.kind(node.inputs[0])
     if kind is None:
         return None
@@ -162,8 +162,8 @@ def _defined_rule(kinds: Kinds, node: Node) -> bool | None:
     return True
 
 
-@rewrite_rule("object_defined")
-def _write_defined(writer: Writer, node: Node) -> list[Value]:
+@rewrite_rule("object_check_assigned")
+def _write_check_assigned(writer: Writer, node: Node) -> list[Value]:
     return [*writer.replacements(node.inputs[0])]
 
 

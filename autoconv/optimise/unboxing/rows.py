@@ -94,8 +94,8 @@ def _mul_rule(kinds: Kinds, node: Node) -> bool | None:
     return _mark_list_of_same_inner_lists(kinds, node, node.inputs[0]) if is_supported else is_supported
 
 
-@nested_rule("object_defined")
-def _defined_rule(kinds: Kinds, node: Node) -> bool | None:
+@nested_rule("object_check_assigned")
+def _check_assigned_rule(kinds: Kinds, node: Node) -> bool | None:
     kinds.unify(kinds.alias_class(node.results[0]), kinds.alias_class(node.inputs[0]))
     return True
 

@@ -34,7 +34,8 @@ from autoconv.optimise.unboxing.kind_inference import (
 # many values as `Writer.types` has types for it.
 RewriteRule = Callable[["Writer", Node], Sequence[Value]]
 _RULES: dict[str, RewriteRule] = {}
-_OPS_WITH_SHARED_RULE = frozenset({"object_defined", LIST_ARRAY})  # one rule serves lists of numbers and lists of lists
+# One rule serves lists of numbers and lists of lists.
+_OPS_WITH_SHARED_RULE = frozenset({"object_check_assigned", LIST_ARRAY})
 
 
 def rewrite_rule(*names: str) -> Callable[[RewriteRule], RewriteRule]:

@@ -45,8 +45,8 @@ class DictView:
         result: SymbolicObject = record_object("object_method", [self.owner], name=self.name, keywords=())
         return result
 
-    def __autoconv_made_in__(self, region: Any) -> bool:
-        """Return whether the dict belongs to the region; at its end the view becomes an object of the graph."""
+    def __autoconv_leaves_as_object__(self, region: Any) -> bool:
+        """Return whether the dict belongs to the region; at the region's end the view becomes a graph object."""
         home = self.owner._home
         return home is not None and home.is_inside(region)
 

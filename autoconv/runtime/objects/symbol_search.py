@@ -79,7 +79,7 @@ def is_symbolic_slice(value: object) -> bool:
 
 
 def holds_created_objects(value: Any) -> bool:
-    """Return whether a value is, or a container holds, a user's object made by the traced code."""
+    """Return whether a value is an object of a user-defined class that traced code made, or a container of such."""
     region = current_region()
     created_objects = region.trace.created_objects if region is not None else None
     if not created_objects or id(value) in created_objects:

@@ -70,6 +70,7 @@ def register_operation_hook(operation: Callable[[str, list[Any], dict[str, Any]]
     _operation_hook = operation
 
 
+CARRIED = "carried"  # passed to the hook in place of an op, for a variable that is carried between regions
 _operation_hook: Callable[[str, list[Any], dict[str, Any]], Any] = lambda op, operands, attributes: NotImplemented
 _move_hook: Callable[[Any], Any] = lambda value: constant_object(value)
 _attribute_hook: Callable[[Any, str], Any] = lambda value, name: NotImplemented
@@ -95,7 +96,7 @@ class SymbolicObject(RunTimeObject):
 
     def __autoconv_defined__(self, is_outer: bool) -> Any:
         """Return the value of a name that may be unassigned at run time."""
-        return record_object("object_defined", [self], **({"outer": True} if is_outer else {}))
+        return record_object("object_check_assigned", [self], **({"outer": True} if is_outer else {}))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__") and name not in DATA_DUNDERS:
@@ -207,9 +208,8 @@ def record_object(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
 
 
 def box_with_name(value: object) -> SymbolicObject:
-    """Box a value of any class under a name that is kept from one region to the next."""
-    result = box(value)
-    _operation_hook("name", [result], {})
+    """Box a value of any class that a variable carries from one region to the next."""
+    _operation_hook(CARRIED, [result := box(value)], {})
     return result
 
 

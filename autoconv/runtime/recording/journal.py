@@ -39,7 +39,7 @@ class Location:
     write: Callable[[Any], None]
     owner: Any = None
     home: Any = None
-    kind: str = ""  # "attribute", "cell", "global", "item"
+    kind: str = ""  # "attribute", "cell", "global" or "item"; "" for the contents of a container
     _reader: Callable[[], Any] | None = None
 
     @property

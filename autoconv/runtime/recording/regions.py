@@ -74,8 +74,8 @@ class Trace:
     stand_ins: (class, attribute) -> the original of a class attribute that is replaced for now
     created_classes: the user's classes whose instances were made in the graph
     classes_of_results: result of a cond -> the classes known when it was recorded, and those that the result may have
-    attributes_holding_objects: names of attributes that hold objects of `created_classes`
-    attributes_assumed_without_objects: names of attributes that the trace assumes not to hold such objects
+    holders_of_objects: holders of objects of `created_classes`: names of attributes, or keys of `class_inference`
+    holders_assumed_empty: holders that the trace assumes not to hold such objects
     classes_made_in_graph: names of the classes whose objects are all made in the graph
     is_dispatched_on_class: True if an operation was dispatched on an object's class
     is_called_by_python: True while a special method runs whose result Python itself takes
@@ -141,8 +141,8 @@ class Trace:
     stand_ins: dict[tuple[type, str], Any] = field(default_factory=dict)
     created_classes: set[type] = field(default_factory=set)
     classes_of_results: dict[Value, tuple[frozenset[type], frozenset[type]]] = field(default_factory=dict)
-    attributes_holding_objects: set[str] = field(default_factory=set)
-    attributes_assumed_without_objects: set[str] = field(default_factory=set)
+    holders_of_objects: set[str] = field(default_factory=set)
+    holders_assumed_empty: set[str] = field(default_factory=set)
     classes_made_in_graph: frozenset[str] = frozenset()
     is_dispatched_on_class: bool = False
     is_called_by_python: bool = False

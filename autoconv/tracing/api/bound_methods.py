@@ -86,7 +86,7 @@ class MethodBinding:
         return self._method_by_instance.get(instance) or self._method_by_id.get(id(instance))
 
     def method_of_instance(self, instance: Any) -> Any:
-        """Return the method of an instance, with a cache of its own that is freed with the instance."""
+        """Return the method of an instance: a Function with traces of its own, which are freed with the instance."""
         method = self.find_method(instance)
         if method is None:
             function_class: Any = type(self)

@@ -57,16 +57,16 @@ _VARIABLE_REMEDY = (
     "`if self.v is None: self.v = autoconv.Variable(…)`."
 )
 _NEW_OBJECTS_REASON = (
-    "each call passes new objects, or new values that need a trace each: such calls run as plain Python until the "
-    "plain calls with the same values together have taken as long as a trace would. Pass the numbers and arrays that "
+    "each call passes new objects, or values that need a trace of their own: a call runs as plain Python while all "
+    "plain calls with its values together have taken less time than one trace takes. Pass the numbers and arrays that "
     "the objects hold, or reuse the objects"
 )
-_MANY_TRACES = 16  # in a function with more, calls run plain that fit none of the TRACES_PER_KEY traces of their key
+_MAX_TRACES_BEFORE_FULL_KEYS = 16  # a function with more makes no trace for a key that has TRACES_PER_KEY traces
 Q = ParamSpec("Q")  # the parameters of a method without `self`
 
 
 class _SignatureDescriptor:
-    """Descriptor of the Python function's signature, for code that ignores `__wrapped__`; None on the class itself."""
+    """Descriptor of the Python function's signature, for code that ignores `__wrapped__`; None if read from a class."""
 
     def __get__(self, instance: Any, owner: Any = None) -> inspect.Signature | None:
         if instance is None:
@@ -121,7 +121,7 @@ class Function(MethodBinding, CallDispatch[P, R], LoopOutlining, TraceMaker, Fun
             counter.trace_budget = counter.trace_budget or TraceBudget(counts_all_traces=True)
             self._bailout = Bailout(counter.trace_budget)
         self._initialise_dispatch(counter.cell, times_calls=times_calls, checks_float_state=contract.runs_plain)
-        self._trace_count, self._was_called = 0, False
+        self._trace_count, self._was_traced = 0, False
         self._definition = Definition(python_function)
         record_package_attributes(self)
 
@@ -134,7 +134,7 @@ class Function(MethodBinding, CallDispatch[P, R], LoopOutlining, TraceMaker, Fun
         Function.__init__(self, decorator(self.python_function), self._contract, options)
 
     def _call_by_trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a call by the trace for its key, which is made if necessary, or as plain Python.
+        """Run a call by the trace for its key, or as plain Python; make the trace if there is none.
 
         While another function is traced, record the call there: as a call of this function's trace, or inline.
         """
@@ -201,7 +201,7 @@ class Function(MethodBinding, CallDispatch[P, R], LoopOutlining, TraceMaker, Fun
             self._explanation.plain.append(reason)
 
     def _run_plain(self, call: Call | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run and record a call as plain Python; `call` is None if it has no key or its trace is not used."""
+        """Run and record a call as plain Python; `call` is None without a key or a usable trace."""
         if call is not None and call.deferred is not None:  # presumed to be faster as plain Python for now
             return self._run_deferred(call.deferred, args, kwargs)
         # A call is doubtful as long as plain runs with its values have together taken less time than making a trace.
@@ -218,7 +218,7 @@ class Function(MethodBinding, CallDispatch[P, R], LoopOutlining, TraceMaker, Fun
                 self._explain_once(_NEW_OBJECTS_REASON)
 
     def _decide_to_trace(self, call: Call) -> bool:
-        """Set `call.deferred`; return whether a call without a trace gets one now. Otherwise it runs plain."""
+        """Return whether a call without a trace gets one now, rather than run as plain Python; set `call.deferred`."""
         call.deferred = self._deferred_kind(call)
         if call.deferred is not None or self._bailout.is_doubtful(call):
             return False
@@ -228,7 +228,7 @@ class Function(MethodBinding, CallDispatch[P, R], LoopOutlining, TraceMaker, Fun
         return not reason
 
     def _run_after_fault(self, fault: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a call plain after a fault, an internal error of its trace, which counts unless the program raises it."""
+        """Run a call as plain Python after a fault of its trace; count the fault unless plain Python raises it too."""
         try:
             result = call_plain(self.python_function, args, kwargs)
         except Exception as raised:
@@ -239,7 +239,7 @@ class Function(MethodBinding, CallDispatch[P, R], LoopOutlining, TraceMaker, Fun
         return result
 
     def _is_for_object(self, key: Key) -> bool:
-        """Return whether a trace serves only one instance of a bound method, or arguments keyed by reference."""
+        """Return whether a trace of this key serves one object only: a method's instance, or one keyed by reference."""
         return is_method(self.python_function) or any(isinstance(leaf, Reference) for leaf in key.leaves)
 
     def _reenters_trace(self, region: Region) -> bool:
@@ -278,12 +278,12 @@ class Function(MethodBinding, CallDispatch[P, R], LoopOutlining, TraceMaker, Fun
         return rerun_plain(error, self.python_function, args, kwargs)
 
     def _store_trace(self, concrete: ConcreteFunction) -> None:
-        """Add a trace to the cache, which may evict others."""
+        """Add a trace to the cache; the cache may evict other traces."""
         for direct_trace, _ in self._direct_traces:  # the cache's search marks traces as used; direct calls skip it
             self._trace_cache.mark_used(direct_trace)
         key_is_full = self._trace_cache.add(concrete)
         self._trace_cache.evict(self._remove_direct)
-        if self._contract.runs_plain and key_is_full and self._trace_count > _MANY_TRACES:
+        if self._contract.runs_plain and key_is_full and self._trace_count > _MAX_TRACES_BEFORE_FULL_KEYS:
             self._plain_reasons[concrete.key] = "the outside values that it reads change on every call", None
 
     def _remove_direct(self, evicted: list[ConcreteFunction]) -> None:
@@ -293,13 +293,13 @@ class Function(MethodBinding, CallDispatch[P, R], LoopOutlining, TraceMaker, Fun
 
     def _trace_call(self, call: Call) -> ConcreteFunction:
         """Trace the function; if the trace creates variables, trace it again, now that the variables exist."""
-        on_create = _refuse_variables if self._was_called else None
+        on_create = _refuse_variables if self._was_traced else None
         outcome = self._trace_once(call, on_create)
         if outcome.created_variables:
             self._trace_count += 1
             outcome = self._trace_once(call, _refuse_variables)
         self._trace_count += 1
-        self._was_called = True
+        self._was_traced = True
         return outcome.concrete
 
     def _trace_once(self, call: Call, on_create: Any) -> Any:
@@ -335,7 +335,7 @@ class Function(MethodBinding, CallDispatch[P, R], LoopOutlining, TraceMaker, Fun
         return concrete
 
     def call_concrete(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> Any:
-        """Call one of this function's traces; raises TypeError for arguments of another type."""
+        """Call one of this function's traces; raises TypeError for arguments of types other than the trace's."""
         leaves = self.leaves_for(concrete, args, kwargs)
         region = current_region()
         if region is not None:
@@ -343,7 +343,7 @@ class Function(MethodBinding, CallDispatch[P, R], LoopOutlining, TraceMaker, Fun
         return self._run_trace(concrete, leaves, args, kwargs)
 
     def leaves_for(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> list[Any]:
-        """Return the leaves of a call in the order of the trace's. Raises TypeError for another signature."""
+        """Return the leaves of a call in the order of the trace's leaves; raise TypeError for another signature."""
         if not self._contract.python_numbers:  # tensors are bound to the trace's type; else keys are compared
             name = concrete.name.decode()
             return bind_to_trace(self._signature.name, name, concrete.function_type, args, kwargs)
@@ -371,7 +371,10 @@ class Function(MethodBinding, CallDispatch[P, R], LoopOutlining, TraceMaker, Fun
     ) -> Function[Q, R]: ...
 
     def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
-        """Return the method of an instance, with a cache of its own that is freed with the instance."""
+        """Return the method of an instance: a Function with traces of its own, or at first a TransientMethod.
+
+        The traces are freed with the instance.
+        """
         if instance is None:
             return self
         method = self.find_method(instance)

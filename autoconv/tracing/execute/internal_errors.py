@@ -22,7 +22,7 @@ from autoconv.errors import (
     OtherKindError,
 )
 from autoconv.operators.regions.raised_errors import is_tracing_error
-from autoconv.ops.program_errors import is_error_of_program
+from autoconv.ops.program_errors import is_marked_as_program_error
 from autoconv.runtime.support.spans import are_user_frames
 
 _REFUSAL_CLASSES = (
@@ -54,7 +54,7 @@ def is_fault(error: BaseException) -> bool:
     """
     if getattr(error, "_autoconv_is_fault", False):
         return True
-    if isinstance(error, _REFUSAL_CLASSES) or is_error_of_program(error):
+    if isinstance(error, _REFUSAL_CLASSES) or is_marked_as_program_error(error):
         return False
     instruction = _raising_instruction(error)
     if instruction is None:

@@ -17,7 +17,7 @@ class Call:
     Written locations whose lists and dicts are flattened are `containers`, by their names among `arguments`. `facts`
     were found by earlier traces:
 
-    - ("holder", name): the attribute of that name holds objects of the graph; one reserved name stands for items;
+    - ("holder", key): a holder of objects of the graph: attributes of a name, or a key of `class_inference`;
     - ("class", name): objects of the class of that name are created in the graph;
     - ("made", (class, names)): the graph created instances of the class, which has special methods and these
       attributes;

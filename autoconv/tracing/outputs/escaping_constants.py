@@ -118,5 +118,5 @@ def _only_reads(node: Node, position: int) -> bool:
 
 def _forwarded_results(node: Node, holds_containers: bool) -> list[Value]:
     """Return the results that may be the node's operand itself, or a container in it."""
-    is_forwarded = holds_containers or node.op.name in ("identity", "object_defined")
+    is_forwarded = holds_containers or node.op.name in ("identity", "object_check_assigned")
     return [result for result in node.results if is_forwarded and isinstance(result.type, ObjectType)]

@@ -17,7 +17,7 @@ from autoconv.config import SETTINGS
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType
 from autoconv.operators.regions.raised_errors import is_tracing_error
-from autoconv.ops.program_errors import is_error_of_program
+from autoconv.ops.program_errors import is_marked_as_program_error
 from autoconv.ops.python.objects import may_change_array
 from autoconv.runtime.arrays.complex_parts import PARTS_ARE_VIEWS
 from autoconv.runtime.arrays.methods import attribute_of
@@ -85,7 +85,7 @@ class CompileContract(SessionContract):
             trace.memory = "shared" if key.overlaps else "disjoint"
         trace.stages_handlers = _STAGES_HANDLERS in call.facts
         trace.complex_array_uses = {"written"} if PARTS_ARE_VIEWS in call.facts else set()
-        trace.attributes_holding_objects = {name for kind, name in call.facts if kind == "holder"}
+        trace.holders_of_objects = {name for kind, name in call.facts if kind == "holder"}
         trace.classes_made_in_graph = frozenset(name for kind, name in call.facts if kind == "class")
         is_of_values = bool(key.leaves) and all(isinstance(leaf, Literal) for leaf in key.leaves)
         times_calls = SETTINGS.tiers == "measured"
@@ -160,7 +160,7 @@ class CompileContract(SessionContract):
         """Return whether the program itself raised the error; this package's own errors may be about the trace."""
         if type(error) is StagedException:
             return True
-        is_error_of_trace = is_package_error(error) and not is_error_of_program(error)
+        is_error_of_trace = is_package_error(error) and not is_marked_as_program_error(error)
         return not (is_error_of_trace or is_tracing_error(error))
 
     def refuse_modified(self, names: Sequence[str], signature: Signature, function: Any) -> NoReturn:

@@ -220,8 +220,8 @@ def _write_build(op: Operation) -> None:
     op.set_new_reference(result)
 
 
-@object_lowering("object_defined")
-def _write_defined(op: Operation) -> None:
+@object_lowering("object_check_assigned")
+def _write_check_assigned(op: Operation) -> None:
     """Return the object; the kernel raises for a mark of an unassigned name."""
     (object_,), out = op.operands(), op.out
     object_class = out.load("ptr", op.field_address(object_, abi.TYPE_OFFSET))
