@@ -42,14 +42,14 @@ def convert_code(function: types.FunctionType, to_consumer: bool = False) -> tup
         function, to_consumer
     )
     definition.name = CONVERTED_NAME  # inside the function, its own name keeps its meaning
-    code = compile_definitions(function, [definition], class_name, filename)[CONVERTED_NAME]
+    code = compile_definitions(function, [definition], class_name, filename, (build.OPERATORS,))[CONVERTED_NAME]
     compiled_qualname = code.co_qualname
     code = code.replace(co_name=function.__name__, co_qualname=function.__qualname__)
     return rename_regions(code, generated_names, lambda_extents, compiled_qualname), mutated_names
 
 
 def compile_definitions(
-    function: types.FunctionType, definitions: list[Any], class_name: str, filename: str, names: tuple[str, ...] = ()
+    function: types.FunctionType, definitions: list[Any], class_name: str, filename: str, names: tuple[str, ...]
 ) -> dict[str, types.CodeType]:
     """Return by name the code of definitions that stand in place of a function, with its free names and `names`."""
     content: list[Any] = definitions
@@ -59,7 +59,7 @@ def compile_definitions(
         if "type_params" in ast.ClassDef._fields:
             enclosing_class.type_params = []
         content = [ast.copy_location(enclosing_class, definitions[0])]
-    outer_names = dict.fromkeys((build.OPERATORS, *function.__code__.co_freevars, *names))
+    outer_names = dict.fromkeys((*function.__code__.co_freevars, *names))
     arguments = ast.arguments([], [ast.arg(n) for n in outer_names if n != "__class__"], None, [], [], None, [])
     factory: Any = ast.FunctionDef("factory", arguments, content, [])
     if "type_params" in ast.FunctionDef._fields:

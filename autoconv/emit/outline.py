@@ -63,7 +63,9 @@ def outline_loops(
         calls = {id(outlined.loop): (outlined, namer.fresh("loop")) for outlined in loops}
         has_run = namer.fresh("has_run")
         parts = [_loop_function(outlined, name, scope, has_run) for outlined, name in calls.values()]
-        tree: Any = to_ast(gast.Module([_LoopCalls(calls, has_run, namer).visit(definition), *parts], []))
+        caller = _LoopCalls(calls, has_run, namer).visit(definition)
+        _keep_local(caller, scope.locals)
+        tree: Any = to_ast(gast.Module([caller, *parts], []))
     main, *loop_definitions = tree.body
     main.name = CONVERTED_NAME
     names = tuple(part.name for part in loop_definitions)
@@ -131,6 +133,17 @@ class _LoopCalls(Transformer):
             dropped_names = [gast.Name(name, gast.Del(), None, None) for name in (*new_values.values(), self._has_run)]
             statements.append(gast.Delete(dropped_names))
         return [build.place(statement, head) for statement in statements]
+
+
+def _keep_local(function: Any, names: set[str]) -> None:
+    """Add a statement that never runs to a function, so that names which only its loops assigned are still local.
+
+    A use of such a name would otherwise read a global variable.
+    """
+    missing_names = sorted(names - scope_of(function).bound)
+    if missing_names:
+        dead_statement = gast.If(build.constant(False), [_assignment(name, None) for name in missing_names], [])
+        function.body.append(build.place(dead_statement, function.body[-1]))
 
 
 def _loop_function(outlined: OutlinedLoop, name: str, scope: Scope, has_run: str) -> Any:

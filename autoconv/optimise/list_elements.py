@@ -46,9 +46,9 @@ class _Lists:
     """Union-find over values that may be versions of one list; the element type is the join of all written types.
 
     Conservative: a list that is used by an op without a case in `_visit_node` is excluded, and keeps its type. Elements
-    that were never written are read as zeros. Their shape is an attribute of the reader, or else that of the elements
-    that were written. A reader without a static shape excludes a list that may have no written element at all,
-    except where the list has a constant length: the kernel would raise for it.
+    that were never written are read as zeros. Their shape is the reader's attribute `shape`, or that of the others. A
+    reader without a static shape excludes a list that may have no written element at all, since the kernel would raise
+    for it. Reserved lists of a constant length are taken to have one.
     """
 
     def __init__(self) -> None:

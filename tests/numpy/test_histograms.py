@@ -56,7 +56,7 @@ def count_in_cells_within_bounds(x):
     y = x[::-1] * 0.5
     mixed = np.histogram2d(x, y, bins=[np.array([-1.0, 0.0, 5.0]), 7], range=[[8, 9.0], None])
     weighted = np.histogram2d(x, y, 3, [(0, 2), (-0.5, 0.5)], weights=x * 0.5)[0].round(9)
-    return np.histogram2d(x, y, bins=20, range=[[-1, 0.7], [0, 0.3]]), mixed[1:], weighted
+    return np.histogram2d(x, y, bins=20, range=[[-1, 0.7], [0, 0.3]]), mixed, weighted
 
 
 def test_elements_are_counted_in_given_bins_and_cells():

@@ -100,6 +100,22 @@ def test_generators_that_see_a_name_change():
     runs_as_plain(totals, [1, 2, 3])
 
 
+step = "a global variable"
+
+
+def test_a_name_that_only_the_loop_assigns_is_local_before_it():
+    def read_early(a, early):
+        time.time()
+        if early:
+            return step  # noqa: F823
+        for step in range(3):
+            a[step] += step
+        return a
+
+    runs_as_plain(read_early, np.arange(3.0), True)
+    assert traced_loops(runs_as_plain(read_early, np.arange(3.0), False)) == 1
+
+
 def test_inner_loops_of_a_loop_that_is_not_traced():
     def rows(a):
         sums, log = [], []

@@ -83,9 +83,11 @@ _NUMBER_FUNCTIONS = frozenset({builtins.sum, builtins.max, builtins.min, math.pr
 
 def _apply_to_known_items(function: Any, otherwise: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Make a container, or compute with lists of numbers (max and min get them one by one); else NotImplemented."""
-    if function not in _NUMBER_FUNCTIONS or not args or not all(map(_is_display_of_numbers, args)):
+    compares_arguments = function in (builtins.max, builtins.min) and len(args) > 1  # which are lists themselves
+    is_for_numbers = function in _NUMBER_FUNCTIONS and args and not compares_arguments
+    if not is_for_numbers or not all(map(_is_display_of_numbers, args)):
         return construct_known_container(function, args, kwargs)
-    is_unpacked = function in (builtins.max, builtins.min) and len(args) == 1 < len(args[0]) and not kwargs
+    is_unpacked = function in (builtins.max, builtins.min) and len(args[0]) > 1 and not kwargs
     return plain_call(otherwise, tuple(args[0]) if is_unpacked else args, kwargs)
 
 
