@@ -189,3 +189,45 @@ def test_an_array_can_be_returned() -> None:
     array = returned(tf.constant(4))
     assert isinstance(array, tf.TensorArray)
     assert array.stack().numpy().tolist() == [0, 1, 4, 9]
+
+
+def test_stacks_of_arrays_of_fixed_size_have_that_size() -> None:
+    shapes = {}
+
+    @tf.function
+    def stacks(n, rows):
+        written = tf.TensorArray(tf.float32, size=3)
+        for i in tf.range(3):
+            written = written.write(i, [1.0, 2.0])
+        shapes["loop"] = written.stack().shape.as_list()
+        shapes["scatter"] = tf.TensorArray(tf.float32, 2).scatter([1, 0], [1.0, 2.0]).stack().shape.as_list()
+        shapes["fewer rows"] = tf.TensorArray(tf.float32, 5).unstack([1.0, 2.0]).stack().shape.as_list()
+        shapes["open rows"] = tf.TensorArray(tf.float32, 5).unstack(rows).stack().shape.as_list()
+        shapes["of a value"] = tf.TensorArray(tf.float32, n).unstack([1.0, 2.0]).stack().shape.as_list()
+        shapes["dynamic"] = tf.TensorArray(tf.float32, 1, True).write(0, 1.0).write(1, 1.0).stack().shape.as_list()
+        if n > 1:
+            either = tf.TensorArray(tf.float32, size=4).write(0, 1.0)
+        else:
+            either = tf.TensorArray(tf.float32, size=5).write(0, 2.0)
+        shapes["branches"] = either.stack().shape.as_list()
+        return written.stack(), either.stack()
+
+    concrete = stacks.get_concrete_function(tf.TensorSpec([], tf.int32), tf.TensorSpec([None], tf.float32))
+    assert shapes == {
+        "loop": [3, 2], "scatter": [2], "fewer rows": [None], "open rows": [None], "of a value": [None],
+        "dynamic": [None], "branches": [None],
+    }  # fmt: skip
+    for n, size in ((1, 5), (2, 4)):
+        rows, either = concrete(tf.constant(n), tf.zeros(7))
+        assert rows.shape == (3, 2) and either.shape == (size,)
+
+
+def test_a_part_of_a_loop_may_have_arrays_of_another_size() -> None:
+    @tf.function
+    def last(n):
+        array = tf.TensorArray(tf.float32, size=3)
+        for i in tf.range(n):
+            array = array.unstack(tf.fill([i + 1], 1.0))
+        return array.stack()
+
+    assert [len(last(tf.constant(n))) for n in (0, 1, 5)] == [3, 1, 5]

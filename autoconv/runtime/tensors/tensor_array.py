@@ -29,7 +29,7 @@ class StaticKind:
     """The static part of a TensorArray; called with a list value, it makes a TensorArray of the elements.
 
     `is_written` is true once an element was written. Then `shape` is the known common shape of the written elements;
-    before that, it is the shape that the user declared.
+    before that, it is the shape that the user declared. `size` is the number of elements, None if it is not known.
     """
 
     dtype: DType
@@ -38,6 +38,7 @@ class StaticKind:
     infer_shape: bool
     shape: Shape
     is_written: bool = False
+    size: int | None = None
 
     def __call__(self, elements: Any) -> TensorArray:
         array = TensorArray.__new__(TensorArray)
@@ -50,13 +51,18 @@ class StaticKind:
 
     def join(self, other: object) -> StaticKind | None:
         """Return the join of two kinds; None when they differ in more than the written elements."""
-        if not isinstance(other, StaticKind) or replace(self, shape=None, is_written=False) != replace(
-            other, shape=None, is_written=False
+        other = other.of_size(self.size) if isinstance(other, StaticKind) else None
+        if other is None or replace(self, shape=None, is_written=False, size=None) != replace(
+            other, shape=None, is_written=False, size=None
         ):
             return None
         if self.is_written and other.is_written:
-            return replace(self, shape=join_shapes(self.shape, other.shape))
-        return self if self.is_written else other
+            return replace(other, shape=join_shapes(self.shape, other.shape))
+        return replace(self if self.is_written else other, size=other.size)
+
+    def of_size(self, size: int | None) -> StaticKind:
+        """Return the kind without its size, unless this is `size`."""
+        return self if size == self.size else replace(self, size=None)
 
     def after_writing(self, shape: Shape) -> StaticKind:
         """Return the kind after a write; raises ValueError for a shape that is incompatible with the other elements."""
@@ -112,6 +118,9 @@ class TensorArray:
         clears_after_read = clear_after_read is not False
         kind = StaticKind(as_dtype(dtype), bool(dynamic_size), clears_after_read, bool(infer_shape), declared_shape)
         size = 0 if size is None else size
+        static_size = static_value(size)
+        if not dynamic_size and static_size is not None:
+            kind = replace(kind, size=int(static_size))
         if current_region() is None:
             length = int(size)
             if length < 0:
@@ -225,7 +234,10 @@ class TensorArray:
     def stack(self, name: str | None = None) -> Tensor:
         """Stack all elements into one tensor, along a new first dimension."""
         if not self._is_eager:
-            return apply("list_stack", self._graph_list, shape=self._written_shape, name=name)
+            result = apply("list_stack", self._graph_list, shape=self._written_shape, name=name)
+            if self._kind.size is not None and result.shape.rank is not None:
+                result.set_shape((self._kind.size, *result.shape[1:]))
+            return result
         if self._items and tape_recorders.active_recorders():
             return apply("stack", *map(self._element, range(len(self._items))), axis=0, name=name)
         if not self._items and self.element_shape.is_fully_defined():
@@ -248,6 +260,7 @@ class TensorArray:
     def unstack(self, value: object, name: str | None = None) -> TensorArray:
         """Return the array whose elements are the rows of `value`; raises ValueError when there are too many."""
         tensor = self._check_rows(value)
+        self._kind_holder.kind = self._kind.of_size(tensor.shape[0])
         if not self._is_eager:
             return self._with_elements(apply("list_from_tensor", tensor, name=name))
         rows: list[EagerTensor | None] = list(tensor)  # type: ignore[call-overload]
@@ -279,7 +292,7 @@ class TensorArray:
         static_lengths = static_value(sizes)
         has_equal_lengths = static_lengths is not None and len(set(np.ravel(static_lengths).tolist())) == 1
         row_shape = None if not shape else (int(np.ravel(static_lengths)[0]) if has_equal_lengths else None, *shape[1:])
-        self._kind_holder.kind = self._kind.after_writing(row_shape)
+        self._kind_holder.kind = self._kind.after_writing(row_shape).of_size(sizes.shape[0])
         result = apply("list_split", tensor, sizes, name=name)
         if not self._is_eager:
             return self._with_elements(result)
@@ -297,6 +310,7 @@ class TensorArray:
         """Drop the elements (eagerly)."""
         if self._is_eager:
             self._elements = []
+            self._kind_holder.kind = self._kind.of_size(0)
 
     def __repr__(self) -> str:
         kind = self._kind
