@@ -9,6 +9,7 @@ import pytest
 
 import autoconv
 from autoconv import code_cache
+from autoconv.backends.xla import staging
 
 pytest.importorskip("jaxlib")
 
@@ -263,3 +264,30 @@ def test_accelerators(forker, tmp_path):
         "InvalidArgumentError",
         "[0. 2. 4.] ndarray",
     ]
+
+
+DTYPES = [np.float32, np.float64, np.int8, np.int64, np.bool_, np.complex128]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.__name__)
+def test_large_arrays_at_any_address(dtype, monkeypatch):
+    """Modules that skip the elements between an aligned address and the array are compiled after the first copies."""
+    monkeypatch.setattr(staging, "_COPIED_BYTES_PER_SECOND", 0.0)
+
+    @autoconv.compile(backend="xla")
+    def f(x, y, z):
+        z[1] = x[0, 1]
+        return np.where(x == y, x, y[::-1]), x.T, x[1:] == y[:-1], z[:3] + z[1:4]
+
+    memory = np.random.default_rng(0).integers(0, 2, 60_000 * np.dtype(dtype).itemsize, np.uint8)
+    numbers = memory.view(dtype)[:50_000] if dtype is np.bool_ else np.arange(50_000).astype(dtype)
+    for offset in range(20):
+        x = numbers[offset : offset + 40_000].reshape(200, 200)
+        y = numbers[:40_000].reshape(200, 200) if offset % 3 else x.copy()
+        z = numbers[offset + 1 : offset + 40_001].copy()
+        before, results = z.copy(), f(x, y, z)
+        assert z[1] == x[0, 1] and np.array_equal(np.delete(z, 1), np.delete(before, 1))
+        expected = np.where(x == y, x, y[::-1]), x.T, x[1:] == y[:-1], z[:3] + z[1:4]
+        for found, wanted in zip(results, expected, strict=True):
+            np.testing.assert_array_equal(found, wanted)
+    assert "compiled by XLA" in f.explain()

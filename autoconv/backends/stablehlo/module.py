@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -84,14 +85,15 @@ class Module:
 
 def to_stablehlo(
     graph: Graph, capacity: int = 64, numbers: Mapping[int, int] | None = None, in_place: bool = False,
-    donated: Container[int] = (),
+    donated: Container[int] = (), leads: Sequence[int] = (),
 ) -> Module:
     """Return a graph as a StableHLO module; `capacity` is the number of elements that a list of the graph may have.
 
     `numbers` are values of integer parameters, by position: the module holds for these values, as sizes may depend on
     them. With `in_place`, results that share memory are described by `Module.parts`, and not copied: the caller puts
     new contents into the arguments, and takes the parts. Parameters at the positions `donated` that the graph writes
-    lose their memory to their new contents.
+    lose their memory to their new contents. `leads` has a number for each parameter: where it is not 0, the parameter
+    is a vector of that many elements without meaning and those of the array, whose memory may then start anywhere.
 
     Raises GraphUnfit, which names the op and its place, for a graph that StableHLO cannot represent.
     """
@@ -122,7 +124,7 @@ def to_stablehlo(
         if position in donated and (term.dtype, term.shape) == (parameters[position].dtype, parameters[position].shape)
     }
     return Module(
-        _module_text(parameters, outputs, writer.lines, aliases),
+        _module_text(parameters, outputs, writer.lines, aliases, leads or [0] * len(parameters)),
         len(values),
         tuple(position for position, _ in lowered.written),
         tuple(writer.places),
@@ -192,21 +194,29 @@ def _shape(type_: TensorType) -> tuple[int | None, ...]:
 
 
 def _module_text(
-    parameters: Sequence[Term], outputs: Sequence[Term], lines: Sequence[str], aliases: Mapping[int, int]
+    parameters: Sequence[Term], outputs: Sequence[Term], lines: Sequence[str], aliases: Mapping[int, int],
+    leads: Sequence[int],
 ) -> str:
     """Return the module's text; `aliases` maps a parameter's position to that of the result that takes its memory."""
-    alias_texts = [
-        f" {{tf.aliasing_output = {aliases[i]} : i32}}" if i in aliases else "" for i in range(len(parameters))
-    ]
-    parameter_text = ", ".join(
-        f"{x.name}: {tensor_type(x.dtype, x.shape)}{alias_text}"
-        for x, alias_text in zip(parameters, alias_texts, strict=True)
-    )
+    parameter_texts, lead_lines = [], []
+    for i, (x, lead) in enumerate(zip(parameters, leads, strict=True)):
+        name, type_text = x.name, tensor_type(x.dtype, x.shape)
+        if lead:
+            size = math.prod(x.shape)  # type: ignore[arg-type]
+            name, array_type_text, type_text = f"%memory{i}", type_text, tensor_type(x.dtype, (lead + size,))
+            elements_type = tensor_type(x.dtype, (size,))
+            lead_lines += [
+                f"    %elements{i} = stablehlo.slice {name} [{lead}:{lead + size}] : ({type_text}) -> {elements_type}",
+                f"    {x.name} = stablehlo.reshape %elements{i} : ({elements_type}) -> {array_type_text}",
+            ]
+        alias_text = f" {{tf.aliasing_output = {aliases[i]} : i32}}" if i in aliases else ""
+        parameter_texts.append(f"{name}: {type_text}{alias_text}")
     types = ", ".join(tensor_type(x.dtype, x.shape) for x in outputs)
     names = ", ".join(x.name for x in outputs)
     return "\n".join([
         "module {",
-        f"  func.func public @main({parameter_text}) -> ({types}) {{",
+        f"  func.func public @main({', '.join(parameter_texts)}) -> ({types}) {{",
+        *lead_lines,
         *lines,
         f"    func.return {names} : {types}" if outputs else "    func.return",
         "  }",

@@ -147,14 +147,19 @@ class XlaGraph:
             i for i, value in enumerate(self._graph.parameters)
             if isinstance(value.type, ArrayType) or not self._device.is_host
         }  # fmt: skip
-        module = to_stablehlo(self._graph, numbers=numbers, in_place=True, donated=donated)
+
+        def write_module(leads: Sequence[int] = ()) -> Module:
+            return to_stablehlo(self._graph, numbers=numbers, in_place=True, donated=donated, leads=leads)
+
+        module = write_module()
         if module.shares:
             raise GraphUnfit("return", "a result that is an argument, or a part of one")
         parameters = [array_type(value.type) for value in self._graph.parameters]
         try:
             aliased = {position: module.results + module.written.index(position) for position in module.donated}
             executable = Executable(
-                module.text, self._device, parameters, module.types, aliased, module.has_error_word
+                module.text, self._device, parameters, module.types, aliased, module.has_error_word,
+                text_with_leads=lambda leads: write_module(leads).text,
             )
             return _Variant(module, executable)
         except RuntimeError as error:  # XLA's own refusal

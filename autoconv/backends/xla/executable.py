@@ -1,9 +1,7 @@
-"""Modules compiled by XLA, and the exchange of arrays with them.
+"""Modules compiled by XLA, and their calls.
 
-On the processor memory is shared. XLA reads an argument in place if it is contiguous and aligned, and else from a copy
-in a staging area that calls share. A large result is an array over XLA's own memory. An array that the module writes is
-donated: XLA owns its staging area and writes the new contents there. Accelerators get copies, and results stay there
-until they are fetched.
+On the processor memory is shared (see `staging`). Small results are copied, and large ones are arrays over XLA's own
+memory. Accelerators get copies, and results stay there until they are fetched.
 """
 
 from __future__ import annotations
@@ -11,7 +9,8 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
-from collections.abc import Callable, Container, Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -21,15 +20,14 @@ import numpy as np
 from autoconv.backends.llvm.target.cpu import instructions
 from autoconv.backends.xla.client import ClientDevice
 from autoconv.backends.xla.device_array import DeviceArray, LateWord, settle_arguments, unread_words
+from autoconv.backends.xla.staging import SHARED_BYTES, Areas, ArrayForm, Leads, array_over
 from autoconv.code_cache import XLA
 from autoconv.graph.dtypes import int32
 from autoconv.graph.types import TensorType
 
 Rerun = Callable[[Sequence[Any]], list[Any]]
-_ALIGNMENT = 64  # bytes: memory that XLA reads in place
-_SHARED_BYTES = 1 << 16  # bytes: smaller arrays are copied, which takes less time than sharing their memory
+
 _MAX_KEPT_ADDRESSES = 64  # addresses of results whose arrays are kept
-_STAGED_BYTES_LIMIT = 1 << 26  # bytes of a staging area that is kept for later calls
 
 
 class Executable:
@@ -42,16 +40,20 @@ class Executable:
         self, text: str | bytes, client_device: ClientDevice,
         parameters: Sequence[TensorType], results: Sequence[TensorType],
         donated: Mapping[int, int] | None = None, has_error_word: bool = True,
+        text_with_leads: Callable[[Sequence[int]], str] | None = None,
     ) -> None:
+        """`text_with_leads` returns the module's text for parameters that begin with elements before the array's."""
         self._client_device = client_device
-        word_types = [TensorType(int32, ())] if has_error_word else []
-        self._run = _runner(_compile(text, client_device), client_device, [*results, *word_types])
-        self._parameters = [_ArrayForm(type_) for type_ in parameters]
+        self._result_types = [*results, *([TensorType(int32, ())] if has_error_word else [])]
+        start = time.perf_counter()
+        self._run = self._compile_run(text)
+        self._parameters = [ArrayForm(type_) for type_ in parameters]
+        self._leads = Leads(self._parameters, donated or (), text_with_leads, time.perf_counter() - start)
         self._types = list(results)
         self._has_error_word = has_error_word
         self._donated = dict(donated or {}) if client_device.is_host else {}
-        self._idle_areas: list[_Areas] = []  # staging areas that no running call uses
-        self.run_on_host = self._make_host_run([_ArrayForm(type_) for type_ in results])
+        self._idle_areas: list[Areas] = []  # staging areas that no running call uses
+        self.run_on_host = self._make_host_run([ArrayForm(type_) for type_ in results])
 
     def __call__(
         self, arguments: Sequence[Any], keep_on_device: bool = False, rerun: Rerun | None = None
@@ -66,9 +68,13 @@ class Executable:
             return self.run_on_host(arguments)
         return self._run_on_accelerator(arguments, keep_on_device, rerun)
 
-    def _make_host_run(self, results: Sequence[_ArrayForm]) -> Callable[[Sequence[Any]], tuple[list[Any], int]]:
+    def _compile_run(self, text: str | bytes) -> Callable[[Sequence[Any]], Sequence[Any]]:
+        return _runner(_compile(text, self._client_device), self._client_device, self._result_types)
+
+    def _make_host_run(self, results: Sequence[ArrayForm]) -> Callable[[Sequence[Any]], tuple[list[Any], int]]:
         """Return the function that runs on the processor, written for speed: XLA runs small arrays in less time."""
-        run, idle_areas, has_error_word, donated = self._run, self._idle_areas, self._has_error_word, self._donated
+        idle_areas, has_error_word, donated = self._idle_areas, self._has_error_word, self._donated
+        run_without_leads, leads_of, find_run = self._run, self._leads, self._leads.find_run
         readers = [_result_reader(form) for form in results]
         (read_single,) = readers if len(readers) == 1 and not donated else (None,)
         read_word = ctypes.c_int32.from_address
@@ -77,8 +83,13 @@ class Executable:
             try:
                 areas = idle_areas.pop()
             except IndexError:
-                areas = _Areas(self._parameters, donated, self._client_device.device)
-            outputs = run(areas.fill(arguments))
+                areas = Areas(self._parameters, donated, self._client_device.device)
+            run, leads = run_without_leads, leads_of.of(arguments) if leads_of.positions else ()
+            if leads and (run_with_leads := find_run(leads, self._compile_run)) is not None:
+                run = run_with_leads
+            else:
+                leads = ()
+            outputs = run(areas.fill(arguments, leads))
             error_word = 0
             if has_error_word:
                 word_buffer = outputs[-1]  # it has to outlive the read of its memory
@@ -125,134 +136,6 @@ class Executable:
         return (arrays if keep_on_device else [array.fetch() for array in arrays]), error_word
 
 
-class _ArrayForm:
-    """The type, dtype, shape and size in bytes of an array."""
-
-    __slots__ = ("dtype", "shape", "size", "type")
-
-    def __init__(self, type_: TensorType) -> None:
-        self.type = type_
-        self.dtype = np.dtype(type_.dtype.numpy)
-        self.shape = tuple(int(size) for size in type_.shape or ())  # type: ignore[arg-type]
-        self.size = self.dtype.itemsize * int(np.prod(self.shape, dtype=np.int64))
-
-
-class _Areas:
-    """Staging areas, memory for copies of all arguments, which one call at a time uses."""
-
-    def __init__(self, parameters: Sequence[_ArrayForm], donated: Container[int], device: Any) -> None:
-        self._device = device
-        self._areas = [_DonatedArea(form) if i in donated else _Area(form) for i, form in enumerate(parameters)]
-        self._copied: list[Any] = []  # the arrays that get copies, if all arguments are small; otherwise none
-        self._buffers: list[Any] = []
-        if not any(i in donated or form.size >= _SHARED_BYTES for i, form in enumerate(parameters)):
-            self._copied = [_aligned_array(form) for form in parameters]
-            self._buffers = [_import_array(array, device) for array in self._copied]
-
-    def fill(self, arguments: Sequence[Any]) -> list[Any]:
-        """Return XLA's buffers with the elements of the arguments."""
-        if not self._buffers:
-            return [area.buffer(x, self._device) for area, x in zip(self._areas, arguments, strict=True)]
-        for array, argument in zip(self._copied, arguments):  # noqa: B905 - `strict` takes time, and the entry counts
-            array[...] = argument
-        return self._buffers
-
-    def take_donated(
-        self, donated: Mapping[int, int], arguments: Sequence[Any], results: list[Any], has_succeeded: bool
-    ) -> None:
-        """Keep the buffers of donated arrays for the next call; set their results to None.
-
-        With `has_succeeded`, write the new contents into the arguments.
-        """
-        for position, result_position in donated.items():
-            area = self._areas[position]
-            area.take(results[result_position])
-            if has_succeeded:
-                arguments[position][...] = area.array
-            results[result_position] = None
-
-
-class _Area:
-    """Aligned memory for copies of one argument, and XLA's buffer over it."""
-
-    __slots__ = ("_buffer", "_form", "array")
-
-    def __init__(self, form: _ArrayForm) -> None:
-        self._form = form
-        self.array: np.ndarray | None = None
-        self._buffer: Any = None
-
-    def buffer(self, argument: Any, device: Any) -> Any:
-        """Return XLA's buffer with an argument's elements: over the argument's memory, or over a copy."""
-        form = self._form
-        if self.array is not None and form.size < _SHARED_BYTES:
-            self.array[...] = argument
-            return self._buffer
-        array = argument if isinstance(argument, np.ndarray) else np.asarray(argument, form.dtype)
-        if form.size >= _SHARED_BYTES and _can_share(array, form):
-            return _import_array(array, device)
-        return self._copy(array, device)
-
-    def _copy(self, array: np.ndarray, device: Any) -> Any:
-        staged, buffer = self.array, self._buffer
-        if staged is None:
-            staged = _aligned_array(self._form)
-            buffer = _import_array(staged, device)
-            if self._form.size <= _STAGED_BYTES_LIMIT:
-                self.array, self._buffer = staged, buffer
-        staged[...] = array
-        return buffer
-
-    def take(self, buffer: Any) -> None:
-        """Keep the buffer of the result that is in this memory."""
-        raise NotImplementedError
-
-
-class _DonatedArea(_Area):
-    """Memory for copies of a donated argument; the buffer of the result in it takes the copy of the next call."""
-
-    __slots__ = ("_address",)
-
-    def __init__(self, form: _ArrayForm) -> None:
-        super().__init__(form)
-        self._address = 0
-
-    def buffer(self, argument: Any, device: Any) -> Any:
-        if self.array is not None and self._form.size <= _STAGED_BYTES_LIMIT:
-            self.array[...] = argument
-            return self._buffer
-        staged = _aligned_array(self._form)  # XLA copies these elements once more, as the memory is not its own
-        staged[...] = argument
-        return _import_array(staged, device)
-
-    def take(self, buffer: Any) -> None:
-        """Keep the buffer of a result, and an array over its memory."""
-        address = buffer.unsafe_buffer_pointer()
-        if self.array is None or address != self._address:
-            self.array = _array_over(buffer, address, self._form)
-        self._address, self._buffer = address, buffer
-
-
-def _can_share(array: np.ndarray, form: _ArrayForm) -> bool:
-    flags = array.flags
-    return (
-        array.dtype == form.dtype and flags.c_contiguous and flags.writeable and array.ctypes.data % _ALIGNMENT == 0
-    )
-
-
-def _aligned_array(form: _ArrayForm) -> np.ndarray:
-    bytes_ = np.empty(form.size + _ALIGNMENT, np.uint8)
-    start = -bytes_.ctypes.data % _ALIGNMENT
-    return bytes_[start : start + form.size].view(form.dtype).reshape(form.shape)
-
-
-def _import_array(array: np.ndarray, device: Any) -> Any:
-    """Return XLA's buffer over an array's memory."""
-    if array.dtype.isbuiltin != 1:  # XLA takes any buffer of the right size, and DLPack only NumPy's own dtypes
-        array = array.view(f"u{array.dtype.itemsize}")
-    return import_module("jaxlib._jax").dlpack_managed_tensor_to_buffer(array.__dlpack__(), device, None, None)
-
-
 def _send_to_device(array: np.ndarray, device: Any) -> Any:
     """Copy an array to an accelerator, with numbers of 64 bits, which jax otherwise converts to 32."""
     jax = import_module("jax")
@@ -261,22 +144,12 @@ def _send_to_device(array: np.ndarray, device: Any) -> Any:
         return jax.device_put(array, device)
 
 
-class _XlaMemory:
-    """XLA's memory as an array: NumPy keeps this object alive, and with it the buffer."""
-
-    __slots__ = ("__array_interface__", "owner")
-
-    def __init__(self, owner: Any, address: int, size: int) -> None:
-        self.owner = owner
-        self.__array_interface__ = {"data": (address, False), "shape": (size,), "typestr": "|u1", "version": 3}
-
-
-def _result_reader(form: _ArrayForm) -> Callable[[Any], np.ndarray]:
+def _result_reader(form: ArrayForm) -> Callable[[Any], np.ndarray]:
     """Return a function from a result's buffer to an array: a copy if it is small, else an array over XLA's memory."""
     if form.size == 0:
         return lambda buffer: np.empty(form.shape, form.dtype)
-    if form.size >= _SHARED_BYTES:
-        return lambda buffer: _array_over(buffer, buffer.unsafe_buffer_pointer(), form)
+    if form.size >= SHARED_BYTES:
+        return lambda buffer: array_over(buffer, buffer.unsafe_buffer_pointer(), form)
     arrays: dict[int, np.ndarray] = {}  # address of memory that XLA reuses -> array over it
     bytes_from_address: Callable[[int], Any] = (ctypes.c_char * form.size).from_address
 
@@ -290,11 +163,6 @@ def _result_reader(form: _ArrayForm) -> Callable[[Any], np.ndarray]:
         return array.copy()
 
     return copy
-
-
-def _array_over(buffer: Any, address: int, form: _ArrayForm) -> np.ndarray:
-    """Return the array over a buffer's memory."""
-    return np.asarray(_XlaMemory(buffer, address, form.size)).view(form.dtype).reshape(form.shape)
 
 
 # ---- compilation
