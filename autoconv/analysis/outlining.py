@@ -15,7 +15,7 @@ import gast
 
 from autoconv.analysis.escapes import TRIES
 from autoconv.analysis.liveness import NO_NAMES, Liveness, expression_activity, handler_name, has_loop_exit
-from autoconv.analysis.pinned_constructs import calls_debugger, pinning_construct
+from autoconv.analysis.pinned_constructs import calls_debugger, last_part_of_name, pinning_construct
 from autoconv.analysis.scopes import bindings, exhausts_arguments, free_names, scope_of
 from autoconv.syntax.tree import FUNCTIONS, contains, walk
 
@@ -116,6 +116,8 @@ class _Search:
         """Return the outlined loop; None if it has to stay where it is."""
         if contains(loop, _FIXED_STATEMENTS) or has_loop_exit(loop.orelse) or _raises_outer_error(loop):
             return None
+        if any(_counts_frames(node) for node in walk(loop)):
+            return None
         activity = self._liveness.statement_activity(loop)
         changed = activity.modified & self.scope.locals
         outputs = changed & (self._names_used_outside(loop) if may_be_left else live)
@@ -186,6 +188,14 @@ def _raises_outer_error(loop: gast.AST) -> bool:
     handlers = [node for node in walk(loop) if isinstance(node, gast.ExceptHandler)]
     inner_ids = {id(node) for handler in handlers for node in walk(handler)}
     return any(isinstance(node, gast.Raise) and node.exc is None and id(node) not in inner_ids for node in walk(loop))
+
+
+def _counts_frames(node: gast.AST) -> bool:
+    """Return whether a call names a frame around it by its distance, as `warnings.warn(text, category, 2)` does."""
+    if not isinstance(node, gast.Call):
+        return False
+    is_warning = last_part_of_name(node.func) == "warn"
+    return (is_warning and len(node.args) > 2) or any(keyword.arg == "stacklevel" for keyword in node.keywords)
 
 
 def _mentions(node: gast.AST, names: frozenset[str]) -> bool:

@@ -49,12 +49,13 @@ def calls_debugger(function: gast.AST) -> bool:
     """Return whether a function itself calls a debugger or sets a tracer."""
     for statement in function.body:
         for node in walk_scope(statement):
-            if isinstance(node, gast.Call) and _last_part_of_name(node.func) in DEBUGGING_NAMES:
+            if isinstance(node, gast.Call) and last_part_of_name(node.func) in DEBUGGING_NAMES:
                 return True
     return False
 
 
-def _last_part_of_name(node: gast.AST) -> str:
+def last_part_of_name(node: gast.AST) -> str:
+    """Return the name that a name or an attribute ends with; "" for other nodes."""
     name = getattr(node, "attr", None) or getattr(node, "id", None)
     return name if isinstance(name, str) else ""
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
+from autoconv.config import SETTINGS
 
 TOTAL = 0.0
 
@@ -296,3 +297,36 @@ def test_warm_calls_of_outlined_loops_are_quick():
         return time.perf_counter() - start
 
     assert min(seconds(compiled) for _ in range(5)) < min(seconds(timed) for _ in range(5)) / 3
+
+
+def test_recursion_is_deep_where_calls_run_plain(monkeypatch):
+    monkeypatch.setattr(SETTINGS, "tiers", "measured")
+
+    class Tree:
+        def __init__(self, children):
+            self.children = children
+
+        @ac.compile
+        def size(self):
+            time.time()
+            total = 1
+            for child in self.children:
+                total += child.size()
+            return total
+
+    @ac.compile
+    def size_of(tree):
+        time.time()
+        total = 1
+        for child in tree.children:
+            total += size_of(child)
+        return total
+
+    def chain(count):
+        tree = Tree([])
+        for _ in range(count - 1):
+            tree = Tree([tree])
+        return tree
+
+    for count in (1, 100, 3, 100, 100):
+        assert chain(count).size() == size_of(chain(count)) == count

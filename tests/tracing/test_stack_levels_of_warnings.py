@@ -7,6 +7,7 @@ import warnings
 import pytest
 
 import autoconv
+from autoconv.config import SETTINGS
 
 
 def renamed(x):
@@ -22,6 +23,15 @@ def renamed_with_the_clock(x):
 def through_another(x):
     warnings.warn("through_another", FutureWarning, stacklevel=3)
     return renamed(x)
+
+
+def in_a_loop(x):
+    time.perf_counter()
+    for _ in range(3):
+        warnings.warn("in_a_loop", UserWarning, 2)
+        warnings.warn("its own", UserWarning, stacklevel=1)
+    for _ in range(3):
+        renamed(x)
 
 
 class Meter:
@@ -47,7 +57,7 @@ def places(calls):
     return [(str(w.message), w.filename, w.lineno) for w in caught]
 
 
-@pytest.mark.parametrize("program", [renamed, renamed_with_the_clock, through_another])
+@pytest.mark.parametrize("program", [renamed, renamed_with_the_clock, through_another, in_a_loop])
 def test_of_functions(program):
     def call(function):
         for i in range(12):
@@ -56,6 +66,12 @@ def test_of_functions(program):
 
     compiled = autoconv.compile(program)
     assert places(lambda: call(compiled)) == places(lambda: call(program))
+
+
+def test_of_calls_that_wait_for_a_trace(monkeypatch):
+    monkeypatch.setattr(SETTINGS, "tiers", "measured")
+    test_of_functions(in_a_loop)
+    test_of_functions(through_another)
 
 
 def test_of_methods():

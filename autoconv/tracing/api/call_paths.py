@@ -17,7 +17,6 @@ from autoconv.runtime.recording.activity import BUSY
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.recording.tracebacks import present
 from autoconv.runtime.support.skipped_frames import skipped_by_warnings
-from autoconv.runtime.tensors.numpy_behaviour import call_plain
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.execute.native_dispatch import is_installed, make_native_slot, native_entries
 from autoconv.tracing.execute.plain_rerun import reruns_plain
@@ -67,6 +66,8 @@ class CallDispatch(Generic[P, R]):
     _native_entries: tuple[Any, ...]  # a slot of the class, read by native code
     _attribute_name: str
     takes_instances: bool | None
+    _run_recursively: Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
+    _call_plain: Callable[[tuple[Any, ...], dict[str, Any]], Any]
 
     def _initialise_dispatch(
         self, call_count_cell: ctypes.c_int64, *, times_calls: bool, checks_float_state: bool
@@ -283,7 +284,7 @@ class CallDispatch(Generic[P, R]):
         exact_kind = exact_kind_of(args, kwargs)  # before the call changes them
         start = clock()
         try:
-            return call_plain(self.python_function, args, kwargs)
+            return self._run_recursively(self._call_plain, args, kwargs)
         finally:
             presumption.record_deferred_call(kind, exact_kind, clock() - start)
             self._is_call_time_typical = False  # the time of the call is not that of its graph

@@ -148,7 +148,7 @@ class Function(MethodBinding, CallDispatch[P, R], LoopOutlining, TraceMaker, Fun
         self._signature.check_arity()
         self._call_counter.calls += 1
         if self._bailout.runs_unexamined(args, kwargs):
-            return self._run_with_outlined_loops(args, kwargs)
+            return self._run_recursively(self._run_with_outlined_loops, args, kwargs)
         hook_reason = find_hook_reason(self.python_function, args, kwargs) if self._contract.runs_plain else ""
         if hook_reason:
             return self._run_plain_unexamined(hook_reason, args, kwargs)
@@ -209,10 +209,10 @@ class Function(MethodBinding, CallDispatch[P, R], LoopOutlining, TraceMaker, Fun
             self._bailout.record_plain_call(args)
             if call is not None and call.fault is not None:
                 return self._run_after_fault(call.fault, args, kwargs)
-            return self._run_with_outlined_loops(args, kwargs)
+            return self._run_recursively(self._run_with_outlined_loops, args, kwargs)
         start = time.perf_counter()
         try:
-            return call_plain(self.python_function, args, kwargs)
+            return self._run_recursively(self._call_plain, args, kwargs)
         finally:
             if self._bailout.record_doubtful_call(call, time.perf_counter() - start):
                 self._explain_once(_NEW_OBJECTS_REASON)

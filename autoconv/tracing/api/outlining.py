@@ -18,7 +18,7 @@ from autoconv.tracing.api.function_options import FunctionOptions
 from autoconv.tracing.execute.internal_errors import count_fault
 from autoconv.tracing.specialise.retracing import CallCounter
 from autoconv.tracing.specialise.session_contract import SessionContract
-from autoconv.tracing.specialise.tiers import Tiers, kind_of
+from autoconv.tracing.specialise.tiers import FOREVER, PLAIN, Gate, Tiers, kind_of
 from autoconv.tracing.views.explain import Explanation
 
 _MAX_FORMS = 16  # functions of one definition with outlined loops: others may be made anew for every call
@@ -40,6 +40,8 @@ class LoopOutlining:
     _contract: type[SessionContract]
     _decorator_options: FunctionOptions
     _explanation: Explanation
+    _gate: Gate
+    _open_gate: Callable[[int, str], None]
     _times_calls: bool
     _is_call_time_typical: bool
     _call_counter: CallCounter
@@ -53,7 +55,7 @@ class LoopOutlining:
         """Run a call as plain Python, which calls the loops if a trace of the whole function was abandoned."""
         form = self._find_outlined_form() if self._outlines_loops and not BUSY.value else OutlinedForm()
         if form.function is None:
-            return call_plain(self.python_function, args, kwargs)
+            return self._call_plain(args, kwargs)
         examined_calls = [loop._tiers.examined_calls for loop in form.loops]
         instance = (self.python_function.__self__,) if isinstance(self.python_function, types.MethodType) else ()
         try:
@@ -63,6 +65,27 @@ class LoopOutlining:
                 # Traces and examinations of the loops took time that later calls do not need.
                 self._is_call_time_typical = False
                 self._tiers.timing(kind_of(args, kwargs)).discount_call()
+
+    def _run_recursively(self, run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call as plain Python by `run`, so that its recursive calls have no frames of this package in between.
+
+        All calls then run plain: those of this function, and those of instances without a method of their own.
+        """
+        if not self._times_calls or BUSY.value:
+            return run(args, kwargs)
+        functions = {self, vars(self).get("__func__", self)}
+        states = [(function._gate, function._gate.state) for function in functions]
+        self._tiers.latest = PLAIN
+        for function in functions:
+            function._open_gate(FOREVER, PLAIN)
+        try:
+            return run(args, kwargs)
+        finally:
+            for gate, state in states:
+                gate.state = state
+
+    def _call_plain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return call_plain(self.python_function, args, kwargs)
 
     def _find_outlined_form(self) -> OutlinedForm:
         """Return the form with outlined loops, which all instances of a class share for a method."""

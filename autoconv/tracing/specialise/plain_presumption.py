@@ -20,6 +20,7 @@ import math
 from collections import deque
 from typing import Any
 
+from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.tracing.key.bounded_dict import BoundedDict
 from autoconv.tracing.specialise.watched_call import ENDED_EARLY, call_watched, may_be_watched
 from autoconv.tracing.specialise.work_estimate import estimate_seconds
@@ -39,6 +40,7 @@ _SAMPLES = 32  # latest plain calls of a kind whose times are kept; the longest 
 SHORT_CALL_SECONDS = 2e-3  # seconds of a graph's call, below which a plain call takes no longer than a trace
 
 
+@skipped_by_warnings
 class PlainPresumption:
     """The kinds of calls of one function that are known, and those that are presumed to be faster as plain Python.
 

@@ -93,6 +93,15 @@ class Gate:
         """Allow `call_count` further calls, in this form, without examination."""
         self.cell[0], self.cell[1] = call_count, form == PLAIN
 
+    @property
+    def state(self) -> tuple[int, int]:
+        """The number of further calls, and 1 if their form is plain Python."""
+        return self.cell[0], self.cell[1]
+
+    @state.setter
+    def state(self, value: tuple[int, int]) -> None:
+        self.cell[0], self.cell[1] = value
+
 
 class Timing:
     """Times of the two forms for calls of one kind, and `choice`, the form for later calls ("" before it is made).

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autoconv.runtime.support.bytecode import instructions_of
+from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.tracing.specialise.work_estimate import is_compiled_function
 
 ENDED_EARLY: Any = object()
@@ -59,6 +60,7 @@ class _EndedEarly(BaseException):
     """Ends a watched call."""
 
 
+@skipped_by_warnings
 def call_watched(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the result of a plain call, or ENDED_EARLY after `_MAX_LINES` lines; raise its exceptions."""
     items_before = list(_lists_among(_values_of_call(function, args, kwargs)))
