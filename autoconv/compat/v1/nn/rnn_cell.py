@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from autoconv import math, nn
@@ -10,10 +12,10 @@ from autoconv.api.matrices.linalg import matmul
 from autoconv.api.tensors.comparison import clip_by_value
 from autoconv.api.tensors.constants import zeros
 from autoconv.api.tensors.shaping import concat, split
-from autoconv.compat.v1 import variables
 from autoconv.compat.v1.initializers import ones_initializer, zeros_initializer
 from autoconv.compat.v1.nn.layers import dropout
-from autoconv.graph.dtypes import float32
+from autoconv.compat.v1.variables import get_variable, variable_scope
+from autoconv.graph.dtypes import float32, int32
 
 
 class LSTMStateTuple(NamedTuple):
@@ -30,7 +32,8 @@ class LSTMStateTuple(NamedTuple):
 class RNNCell:
     """Base of the cells. A subclass has `state_size`, `output_size` and `call(inputs, state)`.
 
-    The variables belong to the scope in which the cell is called first.
+    The variables belong to the scope in which the cell is called first. `dtype` has no effect: variables have the dtype
+    of the inputs.
 
     >>> with autoconv.Graph().as_default():
     ...     cell = autoconv.compat.v1.nn.rnn_cell.BasicRNNCell(4)
@@ -50,10 +53,10 @@ class RNNCell:
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:
         if self._scope is None:
-            with variables.variable_scope(scope or self._name, reuse=self._reuse) as entered_scope:
+            with variable_scope(scope or self._name, reuse=self._reuse) as entered_scope:
                 self._scope = entered_scope
                 return self.call(inputs, state)
-        with variables.variable_scope(self._scope, reuse=True):
+        with variable_scope(self._scope, reuse=True):
             return self.call(inputs, state)
 
     def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
@@ -66,7 +69,7 @@ class RNNCell:
 
     @property
     def variables(self) -> list[Any]:
-        """The variables of the cell, once it was called."""
+        """The variables of the cell; an empty list before its first call."""
         return [] if self._scope is None else self._scope.global_variables()
 
     trainable_variables = weights = trainable_weights = variables
@@ -77,8 +80,8 @@ class RNNCell:
         """Return inputs @ kernel + bias, with the variables `part_name/kernel` and `part_name/bias`."""
         prefix = f"{part_name}/" if part_name else ""
         shape = [int(inputs.shape[-1]), units]
-        kernel = variables.get_variable(f"{prefix}kernel", shape, inputs.dtype, kernel_initializer)
-        bias = variables.get_variable(f"{prefix}bias", [units], inputs.dtype, bias_initializer or zeros_initializer())
+        kernel = get_variable(f"{prefix}kernel", shape, inputs.dtype, kernel_initializer)
+        bias = get_variable(f"{prefix}bias", [units], inputs.dtype, bias_initializer or zeros_initializer())
         return nn.bias_add(matmul(inputs, kernel), bias)
 
 
@@ -132,7 +135,8 @@ class LSTMCell(RNNCell):
     """A long short-term memory (Hochreiter and Schmidhuber, 1997); its state is an LSTMStateTuple (c, h).
 
     With `use_peepholes` the gates depend on c too. With `num_proj` the output h is multiplied by a matrix of `num_proj`
-    columns. c is clipped to [-cell_clip, cell_clip], and the product to [-proj_clip, proj_clip].
+    columns. c is clipped to [-cell_clip, cell_clip], and the product to [-proj_clip, proj_clip]. `num_unit_shards` and
+    `num_proj_shards` have no effect.
 
     >>> autoconv.compat.v1.nn.rnn_cell.LSTMCell(4).state_size
     LSTMStateTuple(c=4, h=4)
@@ -164,18 +168,21 @@ class LSTMCell(RNNCell):
         next_output = self._activation(next_state) * math.sigmoid(self._with_peephole(output_gate, next_state, "o"))
         if self._projection_size is not None:
             shape = [self._unit_count, self._projection_size]
-            matrix = variables.get_variable("projection/kernel", shape, inputs.dtype, self._initializer)
+            matrix = get_variable("projection/kernel", shape, inputs.dtype, self._initializer)
             next_output = _clip(matmul(next_output, matrix), self._projection_clip)
         if self._state_is_tuple:
             return next_output, LSTMStateTuple(next_state, next_output)
         return next_output, concat([next_state, next_output], 1)
 
     def _with_peephole(self, gate: Any, cell_state: Any, letter: str) -> Any:
-        """Return gate + weights * cell_state if the cell uses peepholes, else the gate; `letter` names the gate."""
+        """Return gate + weights * cell_state if the cell uses peepholes, else the gate.
+
+        `letter` stands for the gate in the name of the weights.
+        """
         if not self._use_peepholes:
             return gate
         shape = [self._unit_count]
-        return gate + cell_state * variables.get_variable(f"w_{letter}_diag", shape, gate.dtype, self._initializer)
+        return gate + cell_state * get_variable(f"w_{letter}_diag", shape, gate.dtype, self._initializer)
 
 
 class BasicLSTMCell(LSTMCell):
@@ -221,7 +228,7 @@ class MultiRNNCell(RNNCell):
         states = []
         cell_states = state if self._state_is_tuple else split(state, list(self._state_sizes), 1)
         for number, (cell, cell_state) in enumerate(zip(self._cells, cell_states, strict=True)):
-            with variables.variable_scope(f"cell_{number}"):
+            with variable_scope(f"cell_{number}"):
                 inputs, next_state = cell(inputs, cell_state)
             states.append(next_state)
         return inputs, tuple(states) if self._state_is_tuple else concat(states, 1)
@@ -229,6 +236,8 @@ class MultiRNNCell(RNNCell):
 
 class DropoutWrapper(RNNCell):
     """A cell with dropout of its inputs, outputs and states, but not of the state c of a long short-term memory.
+
+    Each dropout has a seed of its own that is derived from `seed`.
 
     >>> cell = autoconv.compat.v1.nn.rnn_cell.GRUCell(4)
     >>> autoconv.compat.v1.nn.rnn_cell.DropoutWrapper(cell, output_keep_prob=0.5).output_size
@@ -240,14 +249,21 @@ class DropoutWrapper(RNNCell):
         seed: int | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        self._cell = cell
+        self._cell, self._seed = cell, seed
         self._keep_probabilities = input_keep_prob, output_keep_prob, state_keep_prob
         self.state_size, self.output_size = cell.state_size, cell.output_size
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:
         input_keep, output_keep, state_keep = self._keep_probabilities
-        output, next_state = self._cell(_drop_out(inputs, input_keep), state, scope)
-        return _drop_out(output, output_keep), _drop_out_state(next_state, state_keep)
+        output, next_state = self._cell(_drop_out(inputs, input_keep, self._seeds("input")), state, scope)
+        next_state = _drop_out_state(next_state, state_keep, self._seeds("state"))
+        return _drop_out(output, output_keep, self._seeds("output")), next_state
+
+    def _seeds(self, part: str) -> Iterator[int | None]:
+        """Yield a seed for each tensor of the "input", "state" or "output", as TensorFlow derives them from `seed`."""
+        for index in itertools.count():
+            digest = hashlib.md5(f"{self._seed}{part}_{index}".encode()).hexdigest()
+            yield None if self._seed is None else int(digest[:8], 16) & int32.max
 
 
 class ResidualWrapper(RNNCell):
@@ -274,19 +290,20 @@ def _clip(value: Any, bound: float | None) -> Any:
     return value if bound is None else clip_by_value(value, -bound, bound)
 
 
-def _drop_out(value: Any, keep_probability: Any) -> Any:
-    """Return a value with dropout, or the value itself if all elements are kept."""
-    keeps_all = isinstance(keep_probability, float) and keep_probability == 1.0
-    return value if keeps_all else dropout(value, keep_probability)
+def _drop_out(value: Any, keep_probability: Any, seeds: Iterator[int | None]) -> Any:
+    """Return a value with dropout by the next seed, or the value itself if all elements are kept."""
+    seed, keeps_all = next(seeds), isinstance(keep_probability, float) and keep_probability == 1.0
+    return value if keeps_all else dropout(value, keep_probability, seed=seed)
 
 
-def _drop_out_state(state: Any, keep_probability: Any) -> Any:
+def _drop_out_state(state: Any, keep_probability: Any, seeds: Iterator[int | None]) -> Any:
     """Return a state with dropout of each tensor, except for the cell state c of a long short-term memory."""
     if isinstance(state, LSTMStateTuple):
-        return LSTMStateTuple(state.c, _drop_out(state.h, keep_probability))
+        next(seeds)  # that of c
+        return LSTMStateTuple(state.c, _drop_out(state.h, keep_probability, seeds))
     if isinstance(state, tuple):
-        return tuple(_drop_out_state(item, keep_probability) for item in state)
-    return _drop_out(state, keep_probability)
+        return tuple(_drop_out_state(item, keep_probability, seeds) for item in state)
+    return _drop_out(state, keep_probability, seeds)
 
 
 def _zero_state(size: Any, batch_size: Any, dtype: Any) -> Any:
