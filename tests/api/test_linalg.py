@@ -218,3 +218,8 @@ def test_least_squares_solution_of_few_equations_is_the_shortest_one():
         np.testing.assert_allclose(solve(A[:rows], B[:rows]), np.linalg.lstsq(A[:rows], B[:rows], rcond=None)[0])
     ridge = A[:2].T @ np.linalg.inv(A[:2] @ A[:2].T + 0.5 * np.eye(2)) @ B[:2]
     np.testing.assert_allclose(functions.lstsq(A[:2], B[:2], l2_regularizer=0.5), ridge)
+
+
+def test_einsum_refuses_unknown_keywords():
+    with pytest.raises(TypeError, match="optimise"):
+        autoconv.einsum("ij->ji", A, optimise="greedy")

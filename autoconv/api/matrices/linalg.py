@@ -31,7 +31,7 @@ def matmul(
 
     With `output_type` the result has that dtype: sums accumulate in it if it represents all values of the operands,
     else the result is cast. If inner dimensions differ, raises ValueError while tracing, InvalidArgumentError at run
-    time.
+    time. `a_is_sparse`, `b_is_sparse`, `grad_a` and `grad_b` have no effect.
 
     >>> autoconv.matmul([[1.0, 2.0], [3.0, 4.0]], [[1.0], [1.0]]).numpy()
     array([[3.],
@@ -67,7 +67,7 @@ def matvec(
     a: TensorLike, b: TensorLike, transpose_a: bool = False, adjoint_a: bool = False, a_is_sparse: bool = False,
     b_is_sparse: bool = False, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Matrices times vectors: [..., m, n] and [..., n] give [..., m].
+    """Matrices times vectors: [..., m, n] and [..., n] give [..., m]; `a_is_sparse` and `b_is_sparse` have no effect.
 
     >>> autoconv.linalg.matvec([[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0]).numpy()
     array([3., 7.], dtype=float32)
@@ -115,8 +115,10 @@ def _resolve_second_axes(b: Any, a: Any, first: tuple[int, ...] | None, second: 
     return apply("tensordot", a, b, axes=(first_axes, second_axes), name=name)
 
 
-def einsum(equation: str, *inputs: Any, optimize: Any = None, name: str | None = None, **_: Any) -> Tensor:
+def einsum(equation: str, *inputs: Any, optimize: Any = None, name: str | None = None) -> Tensor:
     """The sum of products that the equation describes: "ij,jk->ik" multiplies matrices; `...` stands for batch axes.
+
+    `optimize` has no effect.
 
     >>> autoconv.einsum("ij,j->i", [[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0]).numpy()
     array([3., 7.], dtype=float32)
@@ -260,7 +262,7 @@ def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Te
 def pinv(a: TensorLike, rcond: float | None = None, validate_args: bool = False, name: str | None = None) -> Tensor:
     """The pseudo-inverses; singular values up to `rcond` times the largest count as zero.
 
-    By default `rcond` is 10 times the larger side of a matrix times the dtype's epsilon.
+    By default `rcond` is 10 times the larger side of a matrix times the dtype's epsilon. `validate_args` has no effect.
 
     >>> autoconv.linalg.pinv([[2.0, 0.0], [0.0, 4.0]]).numpy().round(3)
     array([[0.5 , 0.  ],
