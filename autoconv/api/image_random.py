@@ -1,4 +1,7 @@
-"""Random changes of images, determined by a seed of two integers or drawn from the global generator."""
+"""Random changes of images, determined by a seed of two integers or drawn from the global generator.
+
+In functions that draw from the global generator, `seed` selects a stream of its numbers, as in `random.uniform`.
+"""
 
 from __future__ import annotations
 

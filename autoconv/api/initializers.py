@@ -58,6 +58,8 @@ class Ones(Initializer):
 class Constant(Initializer):
     """An initializer that returns `value`: one element fills the shape, a list or array is reshaped to it.
 
+    `support_partition` has no effect.
+
     >>> autoconv.constant_initializer(3)([2]).numpy()
     array([3., 3.], dtype=float32)
     """

@@ -91,6 +91,7 @@ def non_max_suppression_padded(
 
     With `pad_to_max_output_size`, which a batch needs, the indices are padded with zeros. Boxes that overlap by
     `iou_threshold` exclude each other. Each box must have its two corners in the same order as the first box.
+    `sorted_input` and `tile_size` have no effect.
 
     >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.1, 1.0, 1.1], [2.0, 2.0, 3.0, 3.0]]
     >>> chosen = autoconv.image.non_max_suppression_padded(boxes, [0.7, 0.9, 0.8], 3, pad_to_max_output_size=True)

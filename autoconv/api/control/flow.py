@@ -55,7 +55,7 @@ def case(
     """The result of the first function whose predicate is true, else of `default`.
 
     `pred_fn_pairs` is a sequence of (bool scalar, function). Raises AssertionFailedError, an InvalidArgumentError, when
-    none is true and there is no default, or with `exclusive` when more than one is.
+    none is true and there is no default, or with `exclusive` when more than one is. `strict` has no effect.
 
     >>> x = autoconv.constant(3)
     >>> autoconv.case([(x > 5, lambda: "large"), (x > 2, lambda: "middle")], default=lambda: "small")
@@ -123,7 +123,8 @@ def while_loop(
 
     Returns the loop variables in a container like `loop_vars`, with numbers as tensors. Raises ValueError when `body`
     returns another number of values. In graphs of `function`, variables keep their dtypes, and their shapes or those of
-    `shape_invariants`; another dtype raises TypeError, another shape ValueError.
+    `shape_invariants`; another dtype raises TypeError, another shape ValueError. `parallel_iterations`, `back_prop` and
+    `swap_memory` have no effect.
 
     >>> autoconv.while_loop(lambda i, s: i < 4, lambda i, s: (i + 1, s + i), (0, 0))[1].numpy()
     np.int32(6)

@@ -39,7 +39,7 @@ def map_fn(
     `dtype`), which has dtypes or TensorSpecs. The results may differ in length if `elems` is ragged and no signature is
     given, or if the signature is a RaggedTensorSpec: they are then returned as a ragged tensor. Raises ValueError if
     `elems` has no tensors, ValueError or TypeError if a result has another structure, and InvalidArgumentError if it
-    has another dtype.
+    has another dtype. `parallel_iterations`, `back_prop`, `swap_memory` and `infer_shape` have no effect.
 
     >>> autoconv.map_fn(lambda row: autoconv.reduce_sum(row), autoconv.constant([[1, 2], [3, 4]])).numpy()
     array([3, 7], dtype=int32)
@@ -80,7 +80,8 @@ def scan(
     """All values of `state = fn(state, row)` over the rows of `elems`, stacked.
 
     The initial state is `initializer`, or else the first row, which is then the first result. `reverse` iterates from
-    the last row to the first; each result is at the position of its row.
+    the last row to the first; each result is at the position of its row. `parallel_iterations`, `back_prop`,
+    `swap_memory` and `infer_shape` have no effect.
 
     >>> autoconv.scan(lambda total, x: total + x, autoconv.constant([1, 2, 3])).numpy()
     array([1, 3, 6], dtype=int32)
@@ -108,7 +109,8 @@ def foldl(
 ) -> Any:  # fmt: skip
     """The last value of `state = fn(state, row)` over the rows of `elems`.
 
-    The initial state is `initializer`, or else the first row.
+    The initial state is `initializer`, or else the first row. `parallel_iterations`, `back_prop` and `swap_memory` have
+    no effect.
 
     >>> autoconv.foldl(lambda total, x: total + x, autoconv.constant([1, 2, 3])).numpy()
     np.int32(6)
@@ -121,6 +123,8 @@ def foldr(
     back_prop: bool = True, swap_memory: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
     """`foldl` from the last row to the first.
+
+    `parallel_iterations`, `back_prop` and `swap_memory` have no effect.
 
     >>> autoconv.foldr(lambda total, x: total * 10 + x, autoconv.constant([1, 2, 3])).numpy()
     np.int32(321)

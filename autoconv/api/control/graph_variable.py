@@ -26,7 +26,10 @@ GLOBAL_VARIABLES, TRAINABLE_VARIABLES = "variables", "trainable_variables"  # na
 
 
 class GraphVariable(Variable):
-    """A variable of a graph. It has a value in a session once the session has run its `initializer`."""
+    """A variable of a graph. It has a value in a session once the session has run its `initializer`.
+
+    `caching_device`, `variable_def`, `import_scope` and `experimental_enable_variable_lifting` have no effect.
+    """
 
     def __init__(
         self, initial_value: Any = None, trainable: bool | None = None, validate_shape: bool = True,
@@ -124,7 +127,10 @@ class GraphVariable(Variable):
     def assign(
         self, value: object, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
-        """Record an assignment. Return its result, or the operation alone if `read_value` is False."""
+        """Record an assignment. Return its result, or the operation alone if `read_value` is False.
+
+        `use_locking` has no effect.
+        """
         result = super().assign(value)
         return result if read_value else result.op
 

@@ -135,7 +135,7 @@ class Graph(FuncGraph):
         """Return the tensor or operation of a name, or the object itself.
 
         Raises KeyError for a name that the graph lacks, ValueError for an object of another graph, and TypeError for
-        anything else.
+        anything else. `allow_tensor` and `allow_operation` have no effect.
         """
         if isinstance(obj, str):
             return self.get_tensor_by_name(obj) if ":" in obj else self.get_operation_by_name(obj)

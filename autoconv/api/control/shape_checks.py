@@ -90,7 +90,7 @@ def assert_shapes(
 
     A shape has numbers, names, None for any size, and "..." for any number of dimensions. `shapes` is a dict from
     tensors' references (`Tensor.ref`) to shapes, or a list of pairs (tensor, shape). A mismatch of known sizes raises
-    ValueError while tracing; others are asserted when the graph runs. Ranks must be known.
+    ValueError while tracing; others are asserted when the graph runs. Ranks must be known. `data` has no effect.
 
     >>> autoconv.debugging.assert_shapes([(autoconv.ones([2, 3]), ("N", 3))])
     """

@@ -33,7 +33,7 @@ def gradients(
 
     `grad_ys` are the weights of the elements of `ys`, ones by default. No gradient flows through the ops that produce
     the tensors `stop_gradients`. For an unconnected source the gradient is None, or zeros. Raises RuntimeError outside
-    of a traced function.
+    of a traced function. `gate_gradients` and `aggregation_method` have no effect.
 
     >>> @autoconv.function
     ... def slope(x):
@@ -82,6 +82,8 @@ def hessians(
     ys: Any, xs: Any, gate_gradients: bool = False, aggregation_method: Any = None, name: str = "hessians"
 ) -> list[Any]:
     """Return the second derivatives of the sum of `ys` with respect to each of `xs`; available only while tracing.
+
+    `gate_gradients` and `aggregation_method` have no effect.
 
     >>> @autoconv.function
     ... def curvature(x):

@@ -201,7 +201,8 @@ class GradientTape:
         """Return the derivatives of each element of `target` with respect to each of `sources`.
 
         The derivatives are tensors of the target's shape followed by the source's shape, None (or zeros) for an
-        unconnected source. Raises the errors of `gradient`.
+        unconnected source. Raises the errors of `gradient`. `parallel_iterations` and `experimental_use_pfor` have no
+        effect.
         """
         fills_zeros = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         self._mark_used()
@@ -234,6 +235,7 @@ class GradientTape:
 
         A target of shape [b, ...t] and a source of shape [b, ...s] give [b, ...t, ...s]; a row of the target must
         depend only on its own row of the source. Raises ValueError when the first dimensions differ.
+        `parallel_iterations` and `experimental_use_pfor` have no effect.
         """
         fills_zeros = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         self._mark_used()

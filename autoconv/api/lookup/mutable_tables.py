@@ -21,6 +21,8 @@ from autoconv.runtime.tensors.tensor import Tensor
 class MutableHashTable(LookupTable):
     """A table to which entries are added, and from which they are removed; values are scalars or vectors.
 
+    `checkpoint` and `experimental_is_anonymous` have no effect.
+
     >>> table = autoconv.lookup.experimental.MutableHashTable(autoconv.string, autoconv.int64, default_value=0)
     >>> table.insert(["a", "b"], autoconv.constant([1, 2], autoconv.int64))
     >>> table.remove(autoconv.constant(["a"]))
@@ -123,6 +125,8 @@ def _numpy_dtype(dtype: DType) -> Any:
 
 class DenseHashTable(MutableHashTable):
     """A MutableHashTable that rejects `empty_key` and `deleted_key` as keys.
+
+    `initial_num_buckets`, `checkpoint` and `experimental_is_anonymous` have no effect.
 
     >>> table = autoconv.lookup.experimental.DenseHashTable(
     ...     autoconv.int64, autoconv.int64, default_value=-1, empty_key=0, deleted_key=-1)

@@ -81,7 +81,7 @@ class StaticHashTable(LookupTable):
     """A table that an initializer fills on construction; the value of an absent key is `default_value`.
 
     Raises FailedPreconditionError if the initializer has two values for a key. Lookups raise this error if the
-    initializer has not filled the table.
+    initializer has not filled the table. `experimental_is_anonymous` has no effect.
 
     >>> initializer = autoconv.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2])
     >>> table = autoconv.lookup.StaticHashTable(initializer, default_value=-1)
@@ -162,6 +162,8 @@ class StaticHashTable(LookupTable):
 
 class StaticVocabularyTable(LookupTable):
     """A table of ids from 0 on; the hash of an absent key gives it one of `num_oov_buckets` further ids.
+
+    `experimental_is_anonymous` has no effect.
 
     >>> initializer = autoconv.lookup.KeyValueTensorInitializer(["a", "b"], autoconv.constant([0, 1], "int64"))
     >>> table = autoconv.lookup.StaticVocabularyTable(initializer, num_oov_buckets=2)

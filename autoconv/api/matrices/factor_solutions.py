@@ -29,6 +29,8 @@ def lu_solve(
 ) -> Tensor:
     """The solution x of A @ x = rhs, for the factors of A that `lu` returns.
 
+    `validate_args` has no effect.
+
     >>> factors, rows = autoconv.linalg.lu([[1.0, 2.0], [4.0, 4.0]])
     >>> autoconv.linalg.lu_solve(factors, rows, [[5.0], [12.0]]).numpy()
     array([[1.],
@@ -48,6 +50,8 @@ def lu_matrix_inverse(
 ) -> Tensor:
     """The inverses of the matrices whose factors `lu` returned.
 
+    `validate_args` has no effect.
+
     >>> factors, rows = autoconv.linalg.lu([[0.0, 2.0], [4.0, 0.0]])
     >>> autoconv.linalg.lu_matrix_inverse(factors, rows).numpy()
     array([[0.  , 0.25],
@@ -62,6 +66,8 @@ def lu_reconstruct(
     lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
 ) -> Tensor:
     """The matrices whose factors `lu` returned.
+
+    `validate_args` has no effect.
 
     >>> autoconv.linalg.lu_reconstruct(*autoconv.linalg.lu([[1.0, 2.0], [4.0, 4.0]])).numpy()
     array([[1., 2.],
@@ -110,6 +116,7 @@ def eigh_tridiagonal(
 
     With `eigvals_only=False`, eigenvalues and eigenvectors are returned. `select` is "a" for all, "i" for those with
     the indices from select_range[0] to select_range[1], "v" for values in the interval (low, high] of `select_range`.
+    `tol` has no effect.
 
     >>> autoconv.linalg.eigh_tridiagonal([2.0, 2.0], [1.0]).numpy().round(4)
     array([1., 3.], dtype=float32)

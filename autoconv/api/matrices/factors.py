@@ -66,6 +66,7 @@ def matrix_rank(
     """The number of singular values above `tol`, int32.
 
     By default `tol` is the larger side of a matrix times its largest singular value times the dtype's epsilon.
+    `validate_args` has no effect.
 
     >>> autoconv.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]]).numpy()
     np.int32(1)

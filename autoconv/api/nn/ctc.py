@@ -29,8 +29,9 @@ def ctc_loss(
     """Minus the logarithm of the probability that the frames of `logits` spell the labels, for each row of a batch.
 
     `labels` is [batch, labels], `logits` [frames, batch, classes], or [batch, frames, classes] without
-    `logits_time_major`. `label_length` and `logit_length` are the numbers of labels and frames of each row.
-    A frame spells the next label, repeats the previous one, or is blank (class `blank_index`, 0 by default).
+    `logits_time_major`. `label_length` and `logit_length` are the numbers of labels and frames of each row. A frame
+    spells the next label, repeats the previous one, or is blank (class `blank_index`, 0 by default). `unique` has no
+    effect.
 
     >>> autoconv.nn.ctc_loss([[1]], [[[0.0, 0.0]], [[0.0, 0.0]]], [1], [2]).numpy().round(4)
     array([0.2877], dtype=float32)

@@ -248,7 +248,7 @@ for _name in ("neg", "abs", "invert"):
 class RaggedTensorSpec(TypeSpec):
     """The type of a ragged tensor: shape, dtype, the number of ragged dimensions, the dtype of row splits.
 
-    With `ragged_rank=0` it is the type of dense tensors.
+    With `ragged_rank=0` it is the type of dense tensors. `flat_values_spec` has no effect.
 
     >>> autoconv.RaggedTensorSpec([None, None], autoconv.int32)
     RaggedTensorSpec(TensorShape([None, None]), autoconv.int32, 1, autoconv.int64)

@@ -43,6 +43,8 @@ def stateless_dropout(
 ) -> Tensor:
     """`dropout` whose draws are determined by `seed`, two ints: the same seed drops the same elements.
 
+    `rng_alg` has no effect.
+
     >>> x = autoconv.ones([4])
     >>> first, second = (autoconv.nn.experimental.stateless_dropout(x, 0.5, seed=[1, 2]) for _ in range(2))
     >>> bool(autoconv.reduce_all(first == second))

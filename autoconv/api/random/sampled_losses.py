@@ -121,6 +121,8 @@ def all_candidate_sampler(
 ) -> CandidateSample:  # fmt: skip
     """Take all classes below `num_sampled`, each once.
 
+    `seed` has no effect.
+
     >>> autoconv.random.all_candidate_sampler([[1]], 1, 3, unique=True).sampled_candidates.numpy()
     array([0, 1, 2])
     """
@@ -134,6 +136,8 @@ def compute_accidental_hits(
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Find sampled classes that are true classes: rows, positions in the sample, and the lowest float32 for each.
+
+    `seed` has no effect.
 
     >>> rows, positions, weights = autoconv.nn.compute_accidental_hits([[2], [7]], [5, 7, 2], num_true=1)
     >>> rows.numpy(), positions.numpy()

@@ -21,8 +21,8 @@ def stateless_parameterized_truncated_normal(
 ) -> Tensor:  # fmt: skip
     """Normal numbers between `minvals` and `maxvals`, determined by `seed`; the parameters are broadcast to `shape`.
 
-    A uniform number between the probabilities of both bounds is mapped by the inverse of the distribution function.
-    Bounds above the mean are mirrored first, so that their probabilities are small, and exact.
+    A uniform number between the probabilities of both bounds is mapped by the inverse of the distribution function. If
+    both bounds are above the mean, they are mirrored first: small probabilities have smaller rounding errors.
 
     >>> autoconv.random.stateless_parameterized_truncated_normal([2, 3], seed=[1, 2], minvals=0.0).shape
     TensorShape([2, 3])

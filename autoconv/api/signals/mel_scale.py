@@ -26,7 +26,7 @@ def linear_to_mel_weight_matrix(
 ) -> Tensor:  # fmt: skip
     """Triangular weights [spectrogram bins, mel bins], spaced evenly on the mel scale between two edges in Hz.
 
-    Raises ValueError for edges that are not in order between 0 and half of the sample rate.
+    Raises ValueError for edges that are not in order between 0 and half of the sample rate. `name` has no effect.
 
     >>> autoconv.signal.linear_to_mel_weight_matrix(2, 5, 8000, 125.0, 3800.0).numpy().round(3)
     array([[0.   , 0.   ],
@@ -70,6 +70,6 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: TensorLike, name: str 
     tensor = convert_to_tensor(log_mel_spectrograms)
     bin_count = tensor.shape[-1] if tensor.shape.rank else None
     if not bin_count:
-        raise ValueError(f"num_mel_bins must be positive. Got: {bin_count}")
+        raise ValueError(f"log_mel_spectrograms must have mel bins along the last axis, found the shape {tensor.shape}")
     coefficients = apply("multiply", dct(tensor, type=2), constant(1.0 / np.sqrt(2.0 * bin_count), tensor.dtype))
     return apply("identity", coefficients, name=name)

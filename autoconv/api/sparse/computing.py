@@ -273,7 +273,7 @@ def segment_sum(
 ) -> Tensor:  # fmt: skip
     """Return the sum of the rows of each segment: row `data[indices[i]]` belongs to the segment `segment_ids[i]`.
 
-    By default `num_segments` is the last id plus 1.
+    By default `num_segments` is the last id plus 1. `sparse_gradient` has no effect.
 
     >>> autoconv.sparse.segment_sum([1, 2, 4], [0, 2, 1], [0, 0, 1]).numpy()
     array([5, 2], dtype=int32)
@@ -287,6 +287,8 @@ def segment_mean(
 ) -> Tensor:  # fmt: skip
     """Return the mean of the rows of each segment; parameters as in `segment_sum`.
 
+    `sparse_gradient` has no effect.
+
     >>> autoconv.sparse.segment_mean([1.0, 2.0, 4.0], [0, 2, 1], [0, 0, 1]).numpy()
     array([2.5, 2. ], dtype=float32)
     """
@@ -298,6 +300,8 @@ def segment_sqrt_n(
     name: str | None = None, sparse_gradient: bool = False,
 ) -> Tensor:  # fmt: skip
     """Return the results of `segment_sum`, divided by the square root of the number of rows of each segment.
+
+    `sparse_gradient` has no effect.
 
     >>> autoconv.sparse.segment_sqrt_n([1.0, 2.0], [0, 0, 1, 1], [0, 0, 0, 0]).numpy()
     array([3.], dtype=float32)

@@ -36,7 +36,7 @@ def embedding_lookup_sparse(
 
     `combiner` is "sum", "mean" (by default) or "sqrtn", the sum divided by the root of the sum of squared weights.
     `sp_weights` has a weight for each id; by default all are 1. Raises ValueError for another combiner, TypeError for
-    ids that are not sparse.
+    ids that are not sparse. `allow_fast_lookup` has no effect.
 
     >>> ids = autoconv.SparseTensor([[0, 0], [0, 1], [1, 0]], [1, 0, 1], [2, 2])
     >>> autoconv.nn.embedding_lookup_sparse([[1.0, 2.0], [3.0, 4.0]], ids, None).numpy()
@@ -70,7 +70,7 @@ def safe_embedding_lookup_sparse(
 
     The combiner "sum" keeps ids with such weights.
 
-    A row without ids gets the row of `default_id`, or zeros.
+    A row without ids gets the row of `default_id`, or zeros. `allow_fast_lookup` has no effect.
 
     >>> ids = autoconv.SparseTensor([[1, 0]], [1], [2, 2])
     >>> autoconv.nn.safe_embedding_lookup_sparse([[1.0, 2.0], [3.0, 4.0]], ids).numpy()

@@ -23,7 +23,7 @@ Groups = dict[tuple[int, ...], set[Any]]  # the set of each row, by its coordina
 def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
     """The elements that are in both sets, row by row, in ascending order.
 
-    `a` and `b` are tensors or sparse tensors whose dimensions but the last agree.
+    `a` and `b` are tensors or sparse tensors whose dimensions but the last agree. `validate_indices` has no effect.
 
     >>> autoconv.sparse.to_dense(autoconv.sets.intersection([[1, 2, 3]], [[3, 2, 7]])).numpy()
     array([[2, 3]], dtype=int32)
@@ -34,6 +34,8 @@ def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
 def union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
     """The elements that are in one of the sets or in both, row by row, in ascending order.
 
+    `validate_indices` has no effect.
+
     >>> autoconv.sparse.to_dense(autoconv.sets.union([[1, 2]], [[2, 7]])).numpy()
     array([[1, 2, 7]], dtype=int32)
     """
@@ -42,6 +44,8 @@ def union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
 
 def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
     """The elements of `a` that are not in `b`, row by row; without `aminusb`, those of `b` that are not in `a`.
+
+    `validate_indices` has no effect.
 
     >>> autoconv.sparse.to_dense(autoconv.sets.difference([[1, 2]], [[2, 7]])).numpy()
     array([[1]], dtype=int32)
@@ -52,7 +56,7 @@ def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = Tr
 def size(a: Any, validate_indices: bool = True) -> Tensor:
     """The number of distinct elements in each row of a sparse tensor, int32.
 
-    Raises TypeError for another tensor.
+    Raises TypeError for another tensor. `validate_indices` has no effect.
 
     >>> autoconv.sets.size(autoconv.sparse.from_dense([[5, 5], [5, 6]])).numpy()
     array([1, 2], dtype=int32)

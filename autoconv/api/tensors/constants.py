@@ -25,6 +25,8 @@ from autoconv.runtime.tensors.tensor import Tensor
 def zeros(shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None, layout: object = None) -> Tensor:
     """Zeros (False, empty strings) of that shape, which may be or contain tensors.
 
+    `layout` has no effect.
+
     >>> autoconv.zeros([2, 3]).numpy()
     array([[0., 0., 0.],
            [0., 0., 0.]], dtype=float32)
@@ -34,6 +36,8 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None,
 
 def ones(shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None, layout: object = None) -> Tensor:
     """Ones (True) of that shape, which may be or contain tensors.
+
+    `layout` has no effect.
 
     >>> autoconv.ones([2], autoconv.int32).numpy()
     array([1, 1], dtype=int32)
@@ -52,6 +56,8 @@ def _fill_with(shape: Any, dtype: object, number: int, name: str | None) -> Tens
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: object = None) -> Tensor:
     """Zeros of the shape of `input`, with its dtype unless `dtype` is given.
 
+    `layout` has no effect.
+
     >>> autoconv.zeros_like(autoconv.constant([1.5, 2.5])).numpy()
     array([0., 0.], dtype=float32)
     """
@@ -60,6 +66,8 @@ def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: o
 
 def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: object = None) -> Tensor:
     """Ones of the shape of `input`, with its dtype unless `dtype` is given.
+
+    `layout` has no effect.
 
     >>> autoconv.ones_like(autoconv.constant([1.5, 2.5])).numpy()
     array([1., 1.], dtype=float32)
@@ -74,6 +82,8 @@ def _dtype_or_none(dtype: DTypeLike) -> DType | None:
 
 def fill(dims: AxisLike, value: TensorLike, name: str | None = None, layout: object = None) -> Tensor:
     """A tensor of shape `dims` with all elements equal to the scalar `value`.
+
+    `layout` has no effect.
 
     >>> autoconv.fill([2, 2], 7).numpy()
     array([[7, 7],

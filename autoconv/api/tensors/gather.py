@@ -29,7 +29,7 @@ def gather(
     """The slices of `params` along `axis` at `indices`; the first `batch_dims` dimensions of both are a common batch.
 
     `axis` is `batch_dims` by default; a negative `batch_dims` is counted from the rank of `indices`. Raises
-    InvalidArgumentError for an index that is not in [0, size).
+    InvalidArgumentError for an index that is not in [0, size). `validate_indices` has no effect.
 
     >>> autoconv.gather([[1, 2], [3, 4], [5, 6]], [2, 0]).numpy()
     array([[5, 6],

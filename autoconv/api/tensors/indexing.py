@@ -116,7 +116,7 @@ def strided_slice(
     """input_[begin[0]:end[0]:strides[0], …], where entry i of the index is changed if bit i of a mask is set.
 
     `begin_mask` omits the start of the entry, and `end_mask` its end. The entry is `...` by `ellipsis_mask`, a new
-    dimension by `new_axis_mask`, and the single number begin[i] by `shrink_axis_mask`.
+    dimension by `new_axis_mask`, and the single number begin[i] by `shrink_axis_mask`. `var` has no effect.
 
     >>> autoconv.strided_slice([1, 2, 3, 4], [0], [4], [2]).numpy()
     array([1, 3], dtype=int32)

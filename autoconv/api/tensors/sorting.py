@@ -63,6 +63,8 @@ def argsort(
 ) -> Tensor:
     """The indices that sort the tensor, int32; the sort is always stable.
 
+    `stable` has no effect.
+
     >>> autoconv.argsort([3, 1, 2]).numpy()
     array([1, 2, 0], dtype=int32)
     """
@@ -84,7 +86,7 @@ def top_k(
 ) -> TopKV2:
     """The `k` largest elements along the last axis, in descending order; of equal ones, the earlier comes first.
 
-    Raises ValueError or InvalidArgumentError when there are fewer than `k`.
+    Raises ValueError or InvalidArgumentError when there are fewer than `k`. `sorted` has no effect.
 
     >>> values, positions = autoconv.math.top_k([1, 5, 3], k=2)
     >>> values.numpy(), positions.numpy()
@@ -163,6 +165,8 @@ def approx_max_k(
 ) -> ApproxTopK:  # fmt: skip
     """The `k` largest elements along a dimension, in descending order, and their indices, both exact.
 
+    `recall_target`, `reduction_input_size_override` and `aggregate_to_topk` have no effect.
+
     >>> values, indices = autoconv.math.approx_max_k([1.0, 3.0, 2.0], 2)
     >>> values.numpy(), indices.numpy()
     (array([3., 2.], dtype=float32), array([1, 2], dtype=int32))
@@ -180,6 +184,8 @@ def approx_min_k(
     reduction_input_size_override: int = -1, aggregate_to_topk: bool = True, name: str | None = None,
 ) -> ApproxTopK:  # fmt: skip
     """The `k` smallest elements along a dimension, in ascending order, and their indices, both exact.
+
+    `recall_target`, `reduction_input_size_override` and `aggregate_to_topk` have no effect.
 
     >>> autoconv.math.approx_min_k([1.0, 3.0, 2.0], 2)[0].numpy()
     array([1., 2.], dtype=float32)
