@@ -37,6 +37,8 @@ from autoconv.runtime.recording.tracebacks import wrap_public_functions as _wrap
 def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:
     """Make ops, also those of functions traced from now on, raise InvalidArgumentError for a nan or infinity.
 
+    Both arguments have no effect: they limit the texts of TensorFlow's errors.
+
     >>> autoconv.debugging.enable_check_numerics()
     >>> try:
     ...     autoconv.math.log(autoconv.constant(-1.0))

@@ -1,4 +1,7 @@
-"""Regions of a graph in which arrays in memory become values: the contents of each array, and captured values."""
+"""Regions of a graph under construction, in which arrays in memory become values: the contents of each array.
+
+A region of a node captures the contents, and other values, of the region that encloses the node.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +29,10 @@ class Reference:
 
 
 class ValueRegion:
-    """A region under construction.
+    """A region under construction in place of a region of the original graph.
 
-    `values` maps values of the original graph to values of this one. `references` maps arrays of the original graph to
-    references, and `contents` maps those that are no views to their current contents in this graph.
+    `values` maps values of the original graph to values of the new one. `references` maps arrays of the original graph
+    to references. `contents` maps arrays that are no views to values of the new graph: their current contents.
     """
 
     def __init__(self, graph: Graph) -> None:

@@ -44,8 +44,8 @@ def set_loop_options(
 ) -> None:
     """Set options of a loop; call it at the start of the loop's body.
 
-    `shape_invariants` is not needed, since shapes widen by themselves. `maximum_iterations`, an integer or integer
-    scalar, limits a loop that is part of a graph under `function`; it has no effect on other loops.
+    `maximum_iterations`, an integer or integer scalar, limits a loop that is part of a graph under `function`; it has
+    no effect on other loops. The other options have no effect: shapes widen without `shape_invariants`.
 
     >>> @autoconv.function
     ... def count(n):

@@ -18,18 +18,18 @@ from autoconv.graph.types import Dimension
 class Argument:
     """A parameter of the C function: a number, or a tensor of these dimensions, where symbols are open sizes.
 
-    The function may write to a tensor if `is_memory`. `strides` are in bytes; () if the code works for any strides.
+    `may_be_written`: the function may write to the tensor. `strides` are in bytes; () if the code works for any.
     """
 
     name: str
     dtype: DType
     shape: tuple[Dimension, ...]
-    is_memory: bool = False
+    may_be_written: bool = False
     strides: tuple[Dimension, ...] = ()
 
     @property
     def is_passed_by_value(self) -> bool:
-        return not self.shape and not self.is_memory and not self.dtype.is_complex
+        return not self.shape and not self.may_be_written and not self.dtype.is_complex
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from autoconv.backends.library_form import Argument, Fields, LibraryForm, Output
 from autoconv.clibrary.interface import C_TYPE_BY_NAME, Interface
 from autoconv.graph.dtypes import DType
 
-_MAX_LISTED_ELEMENTS = 64  # of a variable: the header does not list the elements of a larger one
+_MAX_LISTED_ELEMENTS = 64  # the header lists the elements of a variable if it has at most so many
 _LISTED_DTYPES = frozenset({
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
 })  # fmt: skip
@@ -45,7 +45,7 @@ def header_text(interface: Interface, messages: Sequence[str]) -> str:
 
 
 def _leading_comment(interface: Interface, arguments: Sequence[Argument]) -> str:
-    """Return the comment on the function's source, its named sizes and its constant results."""
+    """Return the comment on the function: its source, the names of open sizes, and its constant results."""
     lines = [f"{interface.form.name}: compiled by autoconv{' from ' + interface.source if interface.source else ''}."]
     size_names = sorted({str(size) for argument in arguments for size in argument.shape if not isinstance(size, int)})
     if size_names:
@@ -66,7 +66,7 @@ def _complex_type(name: str) -> str:
 
 
 def _tensor_struct(dtype: DType, rank: int) -> str:
-    """Return the struct of tensors of a dtype and rank, and the function that makes one of contiguous elements."""
+    """Return the struct of tensors of a dtype and rank, and the C function that fills it for contiguous elements."""
     name, c_type = tensor_type(dtype, rank), C_TYPE_BY_NAME[dtype.name]
     guard = name.upper()
     sizes = [f"n{axis}" for axis in range(rank)]
@@ -89,7 +89,10 @@ def _tensor_struct(dtype: DType, rank: int) -> str:
 
 
 def _initial_elements(form: LibraryForm, argument: Argument, array: np.ndarray) -> str:
-    """Return the elements of a variable at the time when the library was built, as a C array."""
+    """Return a C array of the elements that a variable had when the library was built, or only a comment.
+
+    Many elements, and those that C has no literals for, are not listed.
+    """
     name = f"{form.name}_{argument.name}_start"
     if array.size > _MAX_LISTED_ELEMENTS or argument.dtype.name not in _LISTED_DTYPES:
         return f"/* {argument.name} is a variable, which the caller holds. */\n"
@@ -133,7 +136,7 @@ def _function_declaration(form: LibraryForm, arguments: Sequence[Argument]) -> s
     for argument in arguments:
         shape = f"[{', '.join(map(str, argument.shape))}]"
         if argument.shape:
-            notes.append(f"{argument.name}: {shape}{', written to' if argument.is_memory else ''}")
+            notes.append(f"{argument.name}: {shape}{', written to' if argument.may_be_written else ''}")
     declarations = [_parameter_declaration(argument) for argument in arguments]
     notes_text = "; ".join(notes)
     comment = f"/* Returns 0, or a code of {form.name}_message{' with an unset result' if form.result.fields else ''}."
@@ -148,7 +151,7 @@ def _parameter_declaration(argument: Argument) -> str:
         return f"{c_type} {argument.name}"
     if argument.shape:
         c_type = tensor_type(argument.dtype, len(argument.shape))
-    return f"{'' if argument.is_memory else 'const '}{c_type} *{argument.name}"
+    return f"{'' if argument.may_be_written else 'const '}{c_type} *{argument.name}"
 
 
 def _message_comment(messages: Sequence[str]) -> str:

@@ -85,7 +85,7 @@ def _argument(type_: Any, name: str, shape: tuple[Dimension, ...] | None, functi
             raise UnsupportedError(f"{function}: the sizes of {name}, {type_}, need names, as in float64[n]")
         shape = type_.shape
     strides = type_.strides if isinstance(type_, ArrayType) else ()
-    return Argument(name, type_.dtype, shape, is_memory=isinstance(type_, ArrayType), strides=strides)
+    return Argument(name, type_.dtype, shape, may_be_written=isinstance(type_, ArrayType), strides=strides)
 
 
 def _captured_value(capture: Any) -> Any:

@@ -14,9 +14,10 @@ _IMPORT_FUNCTIONS = {"import_module", "__import__", "find_spec", "LazyModule"}
 def rename_imports(
     tree: ast.AST, renames: Mapping[str, str], node_module: ModuleType = ast, resolver: str | None = None
 ) -> bool:
-    """Replace packages in a tree of the module `node_module` (`ast` or `gast`), by the longest prefix that is renamed.
+    """Replace the packages in `renames` in a tree of the module `node_module` (`ast` or `gast`).
 
-    Before, with `tensorflow` renamed to `autoconv`:
+    If `renames` has several prefixes of a name, the longest one is replaced. Before, with `tensorflow` renamed to
+    `autoconv`:
 
         import tensorflow as tf
         from tensorflow.math import log
@@ -28,7 +29,8 @@ def rename_imports(
         from autoconv.math import log
         import_module("autoconv"); "autoconv" in sys.modules
 
-    A name that is computed, as in `import_module(name)`, becomes `resolve(name)`, where `resolver` is "resolve".
+    `resolver` names a function that renames modules at run time. If it is "resolve", a computed name, as in
+    `import_module(name)`, becomes `import_module(resolve(name))`.
 
     Return whether anything was replaced.
     """
@@ -76,7 +78,7 @@ def new_module_name(module: str, renames: Mapping[str, str]) -> str | None:
 
 
 def _renamed_aliases(alias: ast.alias, renames: Mapping[str, str], node_module: ModuleType) -> list[Any]:
-    """Return the aliases that replace one; `import a.b` binds `a`, whatever the new name is."""
+    """Return the aliases that replace `alias`; the name that it binds, as `a` in `import a.b`, stays bound."""
     new_name = new_module_name(alias.name, renames)
     if new_name is None:
         return [alias]

@@ -53,7 +53,10 @@ def _svg(graph: Graph) -> str:
 
 
 def _box_positions(graph: Graph, nodes: list[Node]) -> dict[object, tuple[int, int]]:
-    """Return the boxes' positions by parameter, node, or index of an output: below their operands, outputs last."""
+    """Return the position of each box, by its parameter, its node or the index of its output.
+
+    A box is below the boxes of its operands; outputs are at the bottom.
+    """
     depths: dict[object, int] = dict.fromkeys(graph.parameters, 0)
     for node in nodes:
         depths[node] = 1 + max((depths.get(_producer(value), 0) for value in node.inputs), default=0)
@@ -90,7 +93,7 @@ def _line(source: tuple[int, int], target: tuple[int, int]) -> str:
 
 
 def _box(position: tuple[int, int], title: str, text: str, kind: str, tooltip: str = "") -> str:
-    """Return a box of two lines, `title` and `text`; its tooltip has `tooltip`, by default the title, and the text."""
+    """Return a box of two lines, `title` and `text`; its tooltip is `tooltip`, or else the title, before the text."""
     x, y = position
     text_lines = "".join(
         f'<text x="{x + 5}" y="{y + 13 + 14 * i}" style="{_STYLE}">{escape(_shorten(line))}</text>'

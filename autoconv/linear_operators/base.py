@@ -48,7 +48,8 @@ class LinearOperator(Module):
     """A batch of matrices [..., rows, columns], represented by methods for products and solutions.
 
     Subclasses define `_shape`, `_shape_tensor` and `_matmul`, and may define the other methods that begin with an
-    underscore. Hints select algorithms and are not checked. `graph_parents` has no effect.
+    underscore. Hints select algorithms and are not checked. `graph_parents` has no effect, nor has `name`
+    of a method.
 
     >>> operator = autoconv.linalg.LinearOperatorDiag([1.0, 2.0])
     >>> operator.matvec([3.0, 4.0]).numpy(), operator.determinant().numpy()

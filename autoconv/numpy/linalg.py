@@ -35,7 +35,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def _inexact_tensor(a: TensorLike) -> Tensor:
-    """Return floats or complex numbers as a tensor, and other numbers as float64; raise NumPy's error for float16."""
+    """Return floats and complex numbers as a tensor, other numbers cast to float64; raise NumPy's error for float16."""
     x = tensor(a)
     if x.dtype.is_floating and x.dtype.size < 4:
         raise TypeError(f"array type {x.dtype.name} is unsupported in linalg")
@@ -86,15 +86,14 @@ def solve(a: TensorLike, b: TensorLike) -> Any:
 def cholesky(a: TensorLike, /, *, upper: bool = False) -> Any:
     x = _square_matrices(a)
     if upper:
-        x = swapaxes(x, -1, -2)
-    # The upper factor is the transpose L.T of the lower factor L of A.T = conj(A).
+        x = swapaxes(x, -1, -2)  # the op finds the lower factor L of A.T, and L.T is the upper factor of A
     result = apply("cholesky", x)
     return swapaxes(result, -1, -2) if upper else result
 
 
 @computes("linalg.eigh")
 def eigh(a: TensorLike, UPLO: Any = "L") -> Any:
-    np.linalg.eigh(np.ones((1, 1)), UPLO)  # NumPy raises for a wrong name
+    np.linalg.eigh(np.ones((1, 1)), UPLO)  # raises NumPy's error for an invalid UPLO
     x = _square_matrices(a)
     if UPLO.upper() != "L":
         x = call_ufunc(np.conjugate, swapaxes(x, -1, -2))
@@ -132,20 +131,20 @@ def svd(a: TensorLike, full_matrices: bool = True, compute_uv: bool = True, herm
 
 
 def _is_known_to_have_elements(x: Tensor) -> bool:
-    """Return whether `x` consists of matrices, all sizes are known and none of them is 0."""
+    """Return whether `x` has two or more dimensions, all of known sizes, and none of size 0."""
     shape = x.type.shape
     return shape is not None and len(shape) >= 2 and all(isinstance(size, int) and size for size in shape)
 
 
 def _rounding_error(x: Tensor) -> float:
-    """Return the rounding error of singular values of matrices of known sizes, relative to the largest one."""
+    """Return the rounding error of singular values, as a multiple of the largest one; sizes have to be known."""
     dtype: Any = _inexact_tensor(x).dtype.numpy
     return max(require_known_shape(x)[-2:]) * float(np.finfo(dtype).eps)
 
 
 @computes("linalg.pinv")
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Any:  # type: ignore[attr-defined]
-    """Invert singular values by NumPy's method: those that are small relative to the largest count as zero."""
+    """Return pseudo-inverses; as in NumPy, singular values that are small relative to the largest one count as zero."""
     x, has_rtol = _inexact_tensor(a), rtol is not np._NoValue  # type: ignore[attr-defined]
     is_static = all(value is None or type(value) in (int, float) for value in (rcond, rtol if has_rtol else None))
     is_static &= x.dtype is tensor(a).dtype or not has_rtol  # NumPy has no default `rtol` for integers
@@ -174,7 +173,7 @@ def cond(x: TensorLike, p: TensorLike | None = None) -> Any:
     values = svd(x_tensor, compute_uv=False)
     max_value, min_value = (apply("get_item", values, spec=(Rest(), At(index))) for index in (0, -1))
     ratio = apply("divide", min_value, max_value) if p == -2 else apply("divide", max_value, min_value)
-    # The ratio is nan for a zero matrix, whose condition number is infinite. A nan among the elements gives nan.
+    # The ratio is nan for a zero matrix, but its condition number is infinite. A nan among the elements stays nan.
     has_nan = apply("numpy_any", apply("is_nan", x_tensor), axis=(-2, -1))
     is_zero_matrix = apply("logical_and", apply("is_nan", ratio), apply("logical_not", has_nan))
     return apply("select", is_zero_matrix, tensor(np.inf, ratio.dtype.numpy), ratio)
@@ -213,7 +212,7 @@ def matrix_power(a: TensorLike, n: IntLike) -> Any:
     if power < 0:
         x, power = inv(x), -power
     result = None
-    while power:  # repeated squaring: each bit of the power stands for one square
+    while power:  # repeated squaring: x runs through a, a², a⁴, …; the result multiplies those whose bit in n is 1
         if power % 2 == 1:
             result = x if result is None else matrix_product(result, x)
         power //= 2
@@ -314,10 +313,10 @@ register_kernels("linalg.tensorsolve", "linalg.tensorinv", "matvec", "vecmat")
 
 @computes("linalg.lstsq")
 def lstsq(a: TensorLike, b: TensorLike, rcond: Any = None) -> Any:
-    """Solve least squares by a QR decomposition and the singular values of R; call NumPy where it may warn or raise.
+    """Solve least squares by a QR decomposition and the singular values of R.
 
-    NumPy returns residuals only for a matrix of full rank that has more rows than columns. For such sizes the graph
-    assumes full rank.
+    Arguments for which NumPy may warn or raise are left to NumPy. NumPy returns residuals for matrices with more rows
+    than columns, unless their rank is not full: then the call runs again as plain Python.
     """
     x, rhs = tensors(_inexact_tensor(a), _inexact_tensor(b))
     has_bound = rcond is None or type(rcond) in (int, float)

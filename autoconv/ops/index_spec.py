@@ -17,7 +17,7 @@ import numpy as np
 from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import as_dtype
 
-INPUT = "input"  # stands in an entry for a number that an operand gives
+INPUT = "input"  # in an entry, in place of a number: the number is an operand
 _MIN_BOUND, _MAX_BOUND = -(2**63), 2**63 - 1
 
 
@@ -25,7 +25,7 @@ _MIN_BOUND, _MAX_BOUND = -(2**63), 2**63 - 1
 class Entry:
     """One item of an index."""
 
-    dimension_count: ClassVar[int] = 0  # that the entry indexes; 0 for `Mask` and `Rest`, where it varies
+    dimension_count: ClassVar[int] = 0  # the dimensions that the entry indexes; 0 for `Mask` and `Rest`: they vary
 
     @property
     def parts(self) -> tuple[Any, ...]:
@@ -127,7 +127,7 @@ def align(
 ) -> list[AlignedEntry]:
     """Pair the entries of an index with the dimensions of an array; a missing `Rest` is added at the end.
 
-    `operands` may be left out if the caller does not need them, and the index has no masks. `rank_of` gives the rank of
+    `operands` may be left out if the index has no masks; then the entries have no operands. `rank_of` gives the rank of
     a mask's operand. The width of `Rest` is negative if there are more entries than dimensions.
     """
     remaining_operands = iter(operands)
@@ -157,7 +157,7 @@ def is_basic(spec: Spec) -> bool:
 
 
 def has_only_kinds(spec: Spec, *kinds: type[Entry]) -> bool:
-    """Return whether an index consists of entries of these kinds; slices have no operands, an `At` may have one."""
+    """Return whether an index consists of entries of these kinds, without slices whose bounds are operands."""
     return all(
         isinstance(entry, kinds) and not (isinstance(entry, Slice) and entry.operand_count) for entry in spec
     )

@@ -1,4 +1,7 @@
-"""Keep writes to items in untraced code, and add a handler for tensors, which are immutable: it rebinds the name.
+"""Rewrite writes to items in untraced code, so that they work for tensors as well.
+
+A write stays as it is for mutable containers. Tensors are immutable: where the container is a tensor, a handler binds
+the container's name to a changed tensor.
 
     x[i] = v
     # becomes
@@ -49,8 +52,8 @@ class PlainWrites(Transformer, statements_only=True):
         self.containers = _container_names(function, self.scope)
 
     def visit_Assign(self, node: Any) -> Any:
-        writes = [item for target in node.targets for item in _written_items(target) if not self._is_container(item)]
-        if not writes:
+        items = [item for target in node.targets for item in _written_items(target)]
+        if all(map(self._is_item_of_container, items)):
             return node
         statements: list[Any] = []
         target, value = node.targets[0], node.value
@@ -67,7 +70,7 @@ class PlainWrites(Transformer, statements_only=True):
         return self.visit_Assign(build.place(gast.Assign([node.target], node.value, None), node))
 
     def visit_AugAssign(self, node: Any) -> Any:
-        if not isinstance(node.target, gast.Subscript) or self._is_container(node.target):
+        if not isinstance(node.target, gast.Subscript) or self._is_item_of_container(node.target):
             return node
         if _is_repeatable(node.target) and _is_repeatable(node.value):
             return build.place(self._try_write(node, copy_tree(node)), node)
@@ -86,7 +89,7 @@ class PlainWrites(Transformer, statements_only=True):
 
     def _store_target(self, target: Any, value: Any) -> list[Any]:
         """Store the parts of a target from left to right."""
-        if isinstance(target, gast.Subscript) and not self._is_container(target):
+        if isinstance(target, gast.Subscript) and not self._is_item_of_container(target):
             statements: list[Any] = []
             evaluated_target = original_target = target
             if not _is_repeatable(target):
@@ -108,7 +111,7 @@ class PlainWrites(Transformer, statements_only=True):
         """Evaluate the container and the index of an item once, in Python's order, into fresh names.
 
         Return two targets: the item of the evaluated container, and the item of the variable or attribute that holds
-        the container. The second one is rewritten for tensors, which rebinds the variable.
+        the container. The handler for tensors assigns to the second one, and so binds the variable or attribute anew.
         """
         base = evaluated = target.value
         if isinstance(base, gast.Subscript):
@@ -133,11 +136,12 @@ class PlainWrites(Transformer, statements_only=True):
         return self._try_write(*[gast.Assign([copy_tree(target)], copy_tree(value), None) for target in targets])
 
     def _try_write(self, attempt: Any, alternative: Any) -> Any:
-        """Return a `try` of `attempt`; the handler for tensors is `alternative`, which the passes rewrite."""
+        """Return a `try` of `attempt`; its handler is `alternative`, which later passes rewrite like traced code."""
         error = build.operator("ItemAssignmentError")
         return gast.Try([attempt], [gast.ExceptHandler(error, None, [RewrittenStatements([alternative])])], [], [])
 
-    def _is_container(self, target: Any) -> bool:
+    def _is_item_of_container(self, target: Any) -> bool:
+        """Return whether a target is an item of one of `containers`, so that its write needs no handler."""
         return isinstance(target.value, gast.Name) and target.value.id in self.containers
 
 
@@ -152,7 +156,7 @@ def has_item_target(statement: Any) -> bool:
 
 
 def _container_names(function: Any, scope: Any) -> set[str]:
-    """Return the local names that are only bound to lists, dicts or sets created in the function."""
+    """Return the local names that are bound to lists, dicts and sets created in the function, and to nothing else."""
     nodes = [node for statement in function.body for node in walk(statement)]
     names_by_id = {
         id(target): target.id

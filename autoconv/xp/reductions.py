@@ -1,4 +1,4 @@
-"""The standard's functions over axes: sums, extrema, deviations, and products of arrays."""
+"""Functions of the array API standard that reduce axes (sums, extrema, deviations), and products of arrays."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def min(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = Fals
 def prod(
     x: TensorLike, /, *, axis: AxisLike | None = None, dtype: DTypeLike | None = None, keepdims: bool = False
 ) -> Tensor:
-    """The product; for small integers in int64 or uint64.
+    """The product; integers of fewer than 64 bits are multiplied in int64, unsigned ones in uint64.
 
     >>> autoconv.xp.prod([2, 3, 4]).numpy()
     np.int64(24)
@@ -77,7 +77,7 @@ def std(
 def sum(
     x: TensorLike, /, *, axis: AxisLike | None = None, dtype: DTypeLike | None = None, keepdims: bool = False
 ) -> Tensor:
-    """The sum; for small integers in int64 or uint64.
+    """The sum; integers of fewer than 64 bits are added in int64, unsigned ones in uint64.
 
     >>> autoconv.xp.sum([[1, 2], [3, 4]], axis=1).numpy()
     array([3, 7])
@@ -119,7 +119,9 @@ def matrix_transpose(x: TensorLike, /) -> Tensor:
 
 
 def tensordot(x1: TensorLike, x2: TensorLike, /, *, axes: AxisLike = 2) -> Tensor:
-    """The sum of products over `axes`: a number of last axes of `x1` and first axes of `x2`, or a sequence for each.
+    """The sum of products over `axes`: two sequences of axes, one for each array.
+
+    A number n stands for the last n axes of `x1` and the first n of `x2`.
 
     >>> autoconv.xp.tensordot([[1, 2], [3, 4]], [1, 1], axes=1).numpy()
     array([3, 7])

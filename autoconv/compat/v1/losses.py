@@ -11,7 +11,7 @@ from autoconv.api.tensors.gather import where
 from autoconv.api.tensors.shaping import reshape, shape
 from autoconv.compat.v1 import nn
 from autoconv.compat.v1.collections import GraphKeys, add_to_collection, get_collection
-from autoconv.compat.v1.maths import check_weights, drop_last_axis
+from autoconv.compat.v1.maths import check_weights, squeeze_to_rank
 from autoconv.graph.dtypes import float32
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
@@ -216,9 +216,9 @@ def sparse_softmax_cross_entropy(
     """
     scores, weight_tensor = convert_to_tensor(logits), convert_to_tensor(weights)
     class_rank = None if scores.shape.rank is None else scores.shape.rank - 1
-    ids = drop_last_axis(convert_to_tensor(labels), class_rank)
+    ids = squeeze_to_rank(convert_to_tensor(labels), class_rank)
     element_losses = nn.sparse_softmax_cross_entropy_with_logits(labels=ids, logits=scores)
-    weight_tensor = drop_last_axis(weight_tensor, class_rank)
+    weight_tensor = squeeze_to_rank(weight_tensor, class_rank)
     return compute_weighted_loss(element_losses, weight_tensor, scope, loss_collection, reduction)
 
 

@@ -27,7 +27,7 @@ def resolve_alias(name: str, value: object, old_name: str, old_value: object) ->
     return value if old_value is None else old_value
 
 
-def drop_last_axis(tensor: Any, rank: int | None) -> Any:
+def squeeze_to_rank(tensor: Any, rank: int | None) -> Any:
     """Drop the last axis if its size is 1 or unknown and `rank` axes remain; otherwise return the tensor unchanged."""
     is_longer = rank is not None and tensor.shape.rank == rank + 1 and tensor.shape[-1] in (1, None)
     return shaping.squeeze(tensor, -1) if is_longer else tensor

@@ -10,7 +10,7 @@ from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import ones_like
 from autoconv.api.tensors.shaping import expand_dims
 from autoconv.compat.v1.collections import GraphKeys, add_to_collections
-from autoconv.compat.v1.maths import check_weights, drop_last_axis
+from autoconv.compat.v1.maths import check_weights, squeeze_to_rank
 from autoconv.compat.v1.variables import Variable, variable_scope
 from autoconv.graph.dtypes import float32
 from autoconv.runtime.annotations import TensorLike
@@ -23,8 +23,9 @@ def mean(
 ) -> tuple[Any, Any]:  # fmt: skip
     """Return the mean of all values so far, and a tensor that adds `values` when it is run; its value is the new mean.
 
-    The sums are local variables: `local_variables_initializer()` sets them to zero. Weights may lack the last axis of
-    the values, or have a further one of size 1. Raises ValueError for other weights that do not fit.
+    The sums are local variables: `local_variables_initializer()` sets them to zero. Weights are a scalar, or have the
+    size of the values or 1 along each axis. They may lack the last axis of the values, or have one more, of size 1.
+    Raises ValueError for other weights.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     value, update = autoconv.compat.v1.metrics.mean([1.0, 3.0])
@@ -35,7 +36,7 @@ def mean(
     elements = cast(convert_to_tensor(values), float32)
     element_weights = ones_like(elements)
     if weights is not None:
-        weight_tensor = drop_last_axis(cast(convert_to_tensor(weights), float32), elements.shape.rank)
+        weight_tensor = squeeze_to_rank(cast(convert_to_tensor(weights), float32), elements.shape.rank)
         if weight_tensor.shape.rank and elements.shape.rank == weight_tensor.shape.rank + 1:
             weight_tensor = expand_dims(weight_tensor, -1)
         check_weights(weight_tensor, elements)
@@ -109,12 +110,12 @@ def mean_absolute_error(
 
 
 def _matched(labels: TensorLike, predictions: TensorLike) -> tuple[Any, Any]:
-    """Return labels and predictions as tensors, without a last axis of size 1 that the other tensor lacks.
+    """Return labels and predictions as tensors; a last axis of size 1 is dropped where the other tensor lacks it.
 
     Raises ValueError if their shapes are incompatible.
     """
     tensors = convert_to_tensor(labels), convert_to_tensor(predictions)
-    truth, values = (drop_last_axis(x, y.shape.rank) for x, y in (tensors, tensors[::-1]))
+    truth, values = (squeeze_to_rank(x, y.shape.rank) for x, y in (tensors, tensors[::-1]))
     values.shape.assert_is_compatible_with(truth.shape)
     return truth, values
 

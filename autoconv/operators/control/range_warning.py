@@ -6,7 +6,7 @@ import logging
 import operator
 
 from autoconv.runtime.recording.regions import Region
-from autoconv.runtime.support.remedies import BY_COMPILE
+from autoconv.runtime.support.remedies import COMPILE_ADVICE
 from autoconv.runtime.support.spans import current_place
 
 LONG_RANGE = 1000  # remaining iterations above which a loop is reported
@@ -33,5 +33,5 @@ def warn_of_unrolling(iterable: object, region: Region | None, nodes_before: int
     _LOGGER.warning(
         "%s: a loop over a range of %s turns is unrolled: under @autoconv.function each turn over a Python range "
         "becomes a part of the graph. Loop over autoconv.range(…), which is one loop of the graph, or: %s.",
-        place if place is not None else "a loop", f"{remaining_iterations:,}", BY_COMPILE,
+        place if place is not None else "a loop", f"{remaining_iterations:,}", COMPILE_ADVICE,
     )  # fmt: skip

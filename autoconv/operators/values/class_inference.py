@@ -82,7 +82,7 @@ def record_stores(trace: Trace, op: str, name: str, operands: list[Any], attribu
             holders.add(_holder(op, position, attributes))
     for holder in holders - trace.holders_of_objects:
         trace.holders_of_objects.add(holder)
-        if holder in trace.holders_assumed_empty:
+        if holder in trace.holders_assumed_without_objects:
             trace.contract.restart("holder", holder)
 
 
@@ -174,7 +174,7 @@ def _may_hold_instances(trace: Trace, holder: str) -> bool:
     """Return whether a holder may hold instances of user-defined classes; the trace relies on the answer."""
     if holder == ITEMS and any(isinstance(parameter.type, ObjectType) for parameter in trace.root.graph.parameters):
         return True  # an object argument may hold anything
-    trace.holders_assumed_empty.add(holder)
+    trace.holders_assumed_without_objects.add(holder)
     return holder in trace.holders_of_objects
 
 

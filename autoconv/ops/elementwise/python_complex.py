@@ -1,4 +1,6 @@
-"""Functions of Python's complex numbers: cmath's on whole numbers, and any function on real and imaginary parts.
+"""Functions of Python's complex numbers: `python_cmath` takes complex numbers, `python_complex_part` pairs of floats.
+
+A pair has the real and the imaginary part of a number; the result of `python_complex_part` is one part of the result.
 
 Kernels call Python itself, so that branch cuts, signs of zeros and errors are those of the running interpreter.
 """
@@ -63,7 +65,7 @@ def _cmath_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 
 
 def _rect_gradient(b: Builder, inputs: Any, cotangents: Any) -> Any:
-    """Return the cotangents of the length and the angle; None for one that is an int."""
+    """Return the cotangents of the length and the angle; an int has None instead."""
     length, angle = (x if x.dtype.is_floating else b.python_cast(x, dtype=float64, weak=True) for x in inputs)
     real, imag = b.real(cotangents[0]), b.imag(cotangents[0])
     cosine, sine = b.cos(angle), b.sin(angle)

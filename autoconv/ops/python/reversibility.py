@@ -1,4 +1,4 @@
-"""Analysis of whether the changes of a run can be undone if it ends early, by the side effects of its ops."""
+"""Analysis of whether a run that ends early can be undone, by the side effects of the ops in its graph."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autoconv.graph.types import ObjectType
 from autoconv.ops.python.undo_log import ARRAY_MUTATORS
 from autoconv.ops.values.generator_types import generator_class
 
-# Ops that log their writes for the undo log, or write only to objects that the run makes.
+# Ops that record their writes in the undo log, or write only to objects that the run makes.
 _LOGGED_OPS = frozenset(
     {
         "object_apply", "object_method", "object_set_attribute", "object_delete_attribute", "object_build",
@@ -19,15 +19,16 @@ _LOGGED_OPS = frozenset(
         "array_new", "array_of",
     }
 )  # fmt: skip
-# Of ops that write to the run's own objects only, and of the logged `typed_list_store`, which ends a run.
+# Prefix of the ops on typed lists. All of them write only to lists that the run makes, except `typed_list_store`: it
+# writes to an argument at the end of a run, and records that in the undo log.
 LOCAL_WRITE_PREFIX = "typed_list_"
 
 
 def can_undo(graph: Graph) -> bool:
     """Return whether a run of the graph can be undone: no node has an irreversible effect.
 
-    Writes to array arguments count as logged, since the caller saves these arrays (see `make_rollback`). So do draws,
-    if the states of their generators can be restored.
+    Writes to array arguments can be undone, since the caller saves these arrays (see `make_rollback`). Draws can be
+    undone if the states of their generators can be restored.
     """
     can_restore = can_restore_generators(graph)
     return not any(

@@ -2,8 +2,9 @@
 
 Python keeps the elements in a hash table. Of two elements whose hashes collide, the one inserted first comes first. The
 size of the table depends on whether elements came one by one or from another set. A copy of a set may therefore iterate
-in another order than the set. Two sets with the same iteration order may still differ in the slots of their elements,
-or in slots that removals left unusable; later additions then come in different positions of the two orders.
+in another order than the set. Two sets with the same iteration order may still have different tables: elements in
+other slots, or slots that removals left unusable. Elements that are added later then have different positions in the
+two orders.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ _SLOT_SIZE = 2 * ctypes.sizeof(ctypes.c_void_p)  # in bytes: an address and a ha
 def insertion_order(elements: set[Any], *, one_by_one: bool = False) -> list[Any] | frozenset[Any] | None:
     """Return a container of the elements, from which a set is made whose hash table equals that of `elements`.
 
-    The result is a list, whose items are inserted one by one, or a frozenset, whose table is taken over. With
-    `one_by_one`, a list is preferred. The result is None if neither has this table, such as after a removal.
+    The items of a list are inserted one by one; the table of a frozenset is copied. With `one_by_one`, a list is
+    preferred. The result is None if neither gives this table, as after a removal.
     """
     table = _HashTable(elements)
     if table.has_removed_slots:
@@ -40,9 +41,9 @@ def insertion_order(elements: set[Any], *, one_by_one: bool = False) -> list[Any
 def _search_order(elements: set[Any], table: _HashTable, make_set: Callable[[list[Any]], set[Any]]) -> list[Any] | None:
     """Search for an order of insertion that gives the table.
 
-    An element that comes too early took the place of the one expected there, which is inserted before it in the next
-    attempt. A growing table is refilled in slot order, so these corrections may cycle: after every len(order) + 1
-    attempts, the order is shuffled.
+    If an element comes too early, it took the place of the element that is expected there. The next attempt inserts the
+    expected element before the early one. A growing table is refilled in slot order, so these corrections may cycle:
+    after every len(order) + 1 attempts, the order is shuffled.
     """
     order = list(set.__iter__(elements))
     candidate, generator = order.copy(), random.Random(0)

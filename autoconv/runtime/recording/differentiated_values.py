@@ -1,6 +1,6 @@
-"""Values of a graph being recorded that depend on what the active tapes watch.
+"""Dependence analysis: whether a value of a graph being recorded depends on what the active tapes watch.
 
-Such a value stands for an immutable tensor, also where arrays of the program are memory: gradients flow through values.
+The analysis follows values only, and not writes to arrays in memory: gradients flow through immutable tensors.
 """
 
 from __future__ import annotations
@@ -21,23 +21,26 @@ def is_differentiated(value: Value, region: Region) -> bool:
     return any(_is_dependent(value, region, recorder.graph_values) for recorder in tape_recorders.active_recorders())
 
 
-def _is_dependent(value: Value, region: Region, is_dependent: dict[Value, bool]) -> bool:
-    """Visit the sources of a value in postorder; `is_dependent` holds watched values, and is a cache of results."""
-    if not is_dependent:
+def _is_dependent(value: Value, region: Region, results: dict[Value, bool]) -> bool:
+    """Return whether a value depends on a watched one, visiting its sources in postorder.
+
+    `results` has True for the watched values, and keeps the results for the visited ones.
+    """
+    if not results:
         return False
     stack = [value]
     while stack:
         current = stack[-1]
-        sources = () if current in is_dependent or not is_differentiable(current.type) else _sources(current, region)
+        sources = () if current in results or not is_differentiable(current.type) else _sources(current, region)
         if sources is not None:
-            unvisited = [source for source in sources if source not in is_dependent]
+            unvisited = [source for source in sources if source not in results]
             if unvisited:
                 stack += unvisited
                 continue
-        if current not in is_dependent:
-            is_dependent[current] = sources is None or any(is_dependent[source] for source in sources)
+        if current not in results:
+            results[current] = sources is None or any(results[source] for source in sources)
         stack.pop()
-    return is_dependent[value]
+    return results[value]
 
 
 def _sources(value: Value, region: Region | None) -> Iterable[Value] | None:

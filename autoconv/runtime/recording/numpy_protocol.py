@@ -19,7 +19,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.python_operators import BINARY, COMPARISONS, Operator
 from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.recording.tape_recorders import active_recorders, follows
-from autoconv.runtime.support.remedies import BY_COMPILE
+from autoconv.runtime.support.remedies import COMPILE_ADVICE
 from autoconv.runtime.support.spans import current_place
 
 # NumPy's function (or ufunc, or scalar type) -> its implementation by ops, with the same arguments.
@@ -122,7 +122,7 @@ def _is_followed(value: Any) -> bool:
 def numpy_refusal(name: str, details: str = "") -> StagingError:
     """Return the error for a function of NumPy that a graph does not support; `compile` then runs it as plain Python.
     """
-    remedy = "" if current_contract().runs_plain else f"functions of autoconv. Or: {BY_COMPILE}"
+    remedy = "" if current_contract().runs_plain else f"functions of autoconv. Or: {COMPILE_ADVICE}"
     return StagingError(f"{name} is not supported in a graph{details}", current_place(), remedy)
 
 

@@ -75,7 +75,7 @@ class Trace:
     created_classes: the user's classes whose instances were made in the graph
     classes_of_results: result of a cond -> the classes known when it was recorded, and those that the result may have
     holders_of_objects: holders of objects of `created_classes`: names of attributes, or keys of `class_inference`
-    holders_assumed_empty: holders that the trace assumes not to hold such objects
+    holders_assumed_without_objects: holders that the trace assumes not to hold such objects
     classes_made_in_graph: names of the classes whose objects are all made in the graph
     is_dispatched_on_class: True if an operation was dispatched on an object's class
     is_called_by_python: True while a special method runs whose result Python itself takes
@@ -142,7 +142,7 @@ class Trace:
     created_classes: set[type] = field(default_factory=set)
     classes_of_results: dict[Value, tuple[frozenset[type], frozenset[type]]] = field(default_factory=dict)
     holders_of_objects: set[str] = field(default_factory=set)
-    holders_assumed_empty: set[str] = field(default_factory=set)
+    holders_assumed_without_objects: set[str] = field(default_factory=set)
     classes_made_in_graph: frozenset[str] = frozenset()
     is_dispatched_on_class: bool = False
     is_called_by_python: bool = False
@@ -208,7 +208,7 @@ class Region:
     max_iterations: Any = None
     merged_into: Region | None = None
     known_classes: list[tuple[Value, Any, bool]] = field(default_factory=list)
-    is_block: bool = False  # a graph of its own inside of a trace, for which placeholders are parameters
+    is_block: bool = False  # a FuncGraph inside of a trace: placeholders made in it are its parameters
     _trace: Trace | None = None
 
     @property

@@ -2,4 +2,5 @@
 
 from __future__ import annotations
 
-BY_COMPILE = "@autoconv.compile runs code written for NumPy and Python as it is"
+# The advice of errors under `function` for code that works under `compile`.
+COMPILE_ADVICE = "@autoconv.compile runs code written for NumPy and Python as it is"

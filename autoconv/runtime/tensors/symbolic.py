@@ -19,7 +19,7 @@ from autoconv.runtime.recording.differentiated_values import is_differentiated
 from autoconv.runtime.recording.program_reads import reads_as_array, refuse_tensor_attribute
 from autoconv.runtime.recording.regions import current_contract, current_region, is_in_scope
 from autoconv.runtime.recording.value_names import definition_text, scope_message
-from autoconv.runtime.support.remedies import BY_COMPILE
+from autoconv.runtime.support.remedies import COMPILE_ADVICE
 from autoconv.runtime.support.shape import TensorShape, as_shape
 from autoconv.runtime.tensors.operation import EVALUATE, TensorOperation
 from autoconv.runtime.tensors.tensor import (
@@ -209,7 +209,7 @@ class SymbolicTensor(Tensor):
         raise OperatorNotAllowedInGraphError(
             f"Python needs {needed_number} here, and the symbolic tensor {self.name} has a value only at run time. "
             "Use ops on tensors instead: autoconv.gather for an index, autoconv.cast for int() and float(), "
-            f"autoconv.py_function for what only Python can do. Or: {BY_COMPILE}."
+            f"autoconv.py_function for what only Python can do. Or: {COMPILE_ADVICE}."
         )
 
     def __len__(self) -> int:
@@ -228,7 +228,7 @@ class SymbolicTensor(Tensor):
             f"Cannot convert a symbolic autoconv.Tensor ({self.name}) to a numpy array. This error may indicate "
             "that you're trying to pass a Tensor to a NumPy call, which is not supported. Use the equivalent function "
             "of autoconv (autoconv.sin for numpy.sin), or autoconv.numpy_function to run NumPy code when the graph "
-            f"runs. Or: {BY_COMPILE}."
+            f"runs. Or: {COMPILE_ADVICE}."
         )
 
     def __getattr__(self, name: str) -> Any:
@@ -249,7 +249,7 @@ class SymbolicTensor(Tensor):
             remedy = ": its value is known only at run time; compute with the tensor itself"
         elif hasattr(np.ndarray, name) and not name.startswith("__"):
             has_function = hasattr(np, name) and name not in MUTATING_METHODS
-            remedy = f": {f'use np.{name}(…)' if has_function else 'only arrays of NumPy have it'}; {BY_COMPILE}"
+            remedy = f": {f'use np.{name}(…)' if has_function else 'only arrays of NumPy have it'}; {COMPILE_ADVICE}"
         if name == "numpy" and not is_in_scope(self._value):
             remedy += definition_text(self._value).rstrip()
         raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'{remedy}", name=name, obj=self)

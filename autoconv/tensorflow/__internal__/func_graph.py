@@ -33,6 +33,6 @@ class FuncGraph(Graph):
                 yield self
             return
         region = subregion(outer_region, self._graph_name)
-        region.is_block = True
+        region.is_block = True  # placeholders in the `with` block become parameters of this graph, not of the trace
         with recording(region):
             yield self

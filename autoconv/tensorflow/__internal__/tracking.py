@@ -1,4 +1,8 @@
-"""Objects whose parts are saved in checkpoints."""
+"""Objects whose parts are saved in checkpoints.
+
+Parameters of TensorFlow that have no use here are accepted: `save_type` and keywords of `_trackable_children` have no
+effect.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 class AutoTrackable(Trackable):
     """An object whose attributes are its parts."""
 
-    _restores_attributes = True
+    _restores_attributes = True  # `_track_trackable` restores the value of an attribute (see `train.deferred`)
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
@@ -45,14 +49,17 @@ def no_automatic_dependency_tracking(method: Method) -> Method:
 
 
 class NoDependency:
-    """A value of an attribute that does not become a part."""
+    """A wrapper of a value: assigned to an attribute, the value does not become a part of the object."""
 
     def __init__(self, value: object) -> None:
         self.value = value
 
 
 class TrackableDataStructure(Trackable):
-    """Base of the lists, tuples and dicts in attributes of layers, which have the weights of the layers they hold."""
+    """Base of the lists, tuples and dicts in attributes of layers; their weights are those of the items.
+
+    Items that are variables count, and items with weights of their own: layers and containers.
+    """
 
     trainable = True
 
@@ -62,7 +69,7 @@ class TrackableDataStructure(Trackable):
 
     @property
     def layers(self) -> list[object]:
-        """The layers among the items, and in the containers among them."""
+        """The layers among the items, and the layers in containers among the items."""
         layers: list[object] = []
         for part in self._parts:
             if isinstance(part, TrackableDataStructure):
@@ -72,11 +79,12 @@ class TrackableDataStructure(Trackable):
         return layers
 
     def _collect(self, name: str) -> list[Any]:
+        """Return the values in the lists `name` of all items that have such an attribute."""
         return [value for part in self._parts if hasattr(part, name) for value in getattr(part, name)]
 
     @property
     def trainable_weights(self) -> list[object]:
-        """The trainable variables of the items; none if the container is not trainable."""
+        """The trainable weights of the items; empty if the container is not trainable."""
         if not self.trainable:
             return []
         variables = [part for part in self._parts if isinstance(part, Variable) and part.trainable]
@@ -84,7 +92,7 @@ class TrackableDataStructure(Trackable):
 
     @property
     def non_trainable_weights(self) -> list[object]:
-        """The other variables of the items."""
+        """The weights of the items that are not in `trainable_weights`."""
         variables = [part for part in self._parts if isinstance(part, Variable)]
         frozen_variables = [variable for variable in variables if not (variable.trainable and self.trainable)]
         frozen_weights = [] if self.trainable else self._collect("trainable_weights")
@@ -92,7 +100,7 @@ class TrackableDataStructure(Trackable):
 
     @property
     def weights(self) -> list[object]:
-        """All variables of the items."""
+        """All weights of the items."""
         return self.trainable_weights + self.non_trainable_weights
 
     variables = weights
@@ -150,7 +158,7 @@ wrap_or_unwrap = wrap
 
 
 def sticky_attribute_assignment(trackable: Trackable, name: str, value: object) -> object:
-    """Make a value a part of an object under a name, unless it is a NoDependency; return the value to store."""
+    """Make a value a part of `trackable`, unless it is a NoDependency; return the value to assign to its attribute."""
     is_part = not isinstance(value, NoDependency)
     value = wrap(value)
     if is_part and is_trackable(value):
@@ -175,8 +183,11 @@ class DelegatingTrackableMixin:
 
 
 class CheckpointInitialValue:
-    """A value of a checkpoint that initialises a variable. None is made here: values are assigned to variables."""
+    """The class of TensorFlow's values of checkpoints for new variables; it has no instances here.
+
+    Restoration assigns to variables that exist, and lets others wait (see `train.deferred`).
+    """
 
 
 class CheckpointInitialValueCallable(CheckpointInitialValue):
-    """A function that returns a CheckpointInitialValue."""
+    """The class of functions that return a CheckpointInitialValue; it has no instances here."""

@@ -20,7 +20,7 @@ R = TypeVar("R")
 
 
 class Options(TypedDict, total=False):
-    """The keyword arguments of `function` that its overloads do not list."""
+    """The keyword arguments of `function` that its overloads do not list one by one."""
 
     reduce_retracing: bool
     experimental_implements: Any
@@ -88,8 +88,13 @@ def function(
     another trace. Raises ValueError for an unknown parameter.
 
     `backend` names the backend of the graphs: "native" (LLVM), "xla" (the extra of that name) or "reference" (NumPy, op
-    by op); without it, the setting decides. A function that is part of another function's trace runs with the backend
-    of that function. Raises ValueError for an unknown name, ImportError where a package is missing.
+    by op); by default it is that of the settings (AUTOCONV_BACKEND). A function that is part of another function's
+    trace runs with the backend of that function. Raises ValueError for an unknown name, ImportError where a package is
+    missing.
+
+    `experimental_relax_shapes` is another name of `reduce_retracing`. `jit_compile`, `experimental_compile`,
+    `experimental_implements`, `experimental_autograph_options` and `experimental_attributes` have no effect: they are
+    accepted for programs of TensorFlow.
 
     >>> @autoconv.function
     ... def larger(x, y):

@@ -17,14 +17,15 @@ from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import Template, flatten
 from autoconv.runtime.support.type_spec import is_composite, is_composite_spec
 
-Flattened = tuple[list[Any], Template | None]  # the leaves of a value, and its template
+# The leaves of a value, and its template: the structure that the leaves are in, or None for a single leaf.
+Flattened = tuple[list[Any], Template | None]
 
 
 def open_component_types(template: Template | None, start: int) -> dict[int, TensorType]:
-    """Return the types of the components of composites, as their specs give them, by position of the leaf.
+    """Return the types of the components of composites, as their specs give them, by the position of their leaf.
 
-    The first leaf has position `start`. In these types the number of elements of a sparse tensor is an open size, so
-    calls with different numbers share a trace.
+    The first leaf of the argument with this template has position `start`. In these types the number of elements of a
+    sparse tensor is an open size, so calls with different numbers share a trace.
     """
     if not contains_composite(template):
         return {}
@@ -33,9 +34,10 @@ def open_component_types(template: Template | None, start: int) -> dict[int, Ten
 
 
 def fit_composites(value: Any, fit: Callable[[list[Any]], list[Any]], specs: Sequence[Any]) -> Flattened:
-    """Return the leaves and the template of a value, fitted to `specs`, the leaves of its part of an input signature.
+    """Return the leaves and the template of a value, fitted to `specs`.
 
-    `fit` takes the value's leaves, each composite as one leaf, and returns a leaf of the right type for each.
+    `specs` has a spec from the input signature for each leaf; a composite counts as one leaf. `fit` takes such leaves,
+    and returns leaves of the types that the specs describe.
     """
     leaves, template = flatten(value, is_composite)
     parts = [_flatten_to_spec(leaf, spec) for leaf, spec in zip(fit(leaves), specs, strict=True)]
@@ -49,7 +51,7 @@ def _join_parts(parts: Sequence[Flattened], template: Template | None) -> Flatte
 
 
 def _flatten_to_spec(leaf: Any, spec: Any) -> Flattened:
-    """Return the leaves and template of a composite value, or of its spec; other leaves stay."""
+    """Return the leaves and template of a composite, which may be given by its spec; any other leaf stays as it is."""
     if not is_composite_spec(spec):
         return [leaf], None
     if is_composite_spec(leaf):
@@ -58,17 +60,17 @@ def _flatten_to_spec(leaf: Any, spec: Any) -> Flattened:
     return leaves, replace_spec(template, spec)
 
 
-def convert_lists_to_tensors(value: Any, spec: Any, as_spec: Callable[[Any, TensorSpec], Any]) -> Any:
+def convert_lists_to_tensors(value: Any, spec: Any, to_tensor: Callable[[Any, TensorSpec], Any]) -> Any:
     """Return an argument in which lists of numbers are tensors where the nested `spec` has a TensorSpec.
 
-    `as_spec` returns a list as a tensor of the spec, or None if that is impossible. Parts that do not fit stay.
+    `to_tensor(list, spec)` returns the tensor, or None if there is none that fits the spec. Parts that do not fit stay.
     """
     if isinstance(spec, TensorSpec):
-        tensor = as_spec(value, spec) if isinstance(value, (list, tuple)) else None
+        tensor = to_tensor(value, spec) if isinstance(value, (list, tuple)) else None
         return value if tensor is None else tensor
     if type(spec) is dict and type(value) is dict and spec.keys() == value.keys():
-        return {key: convert_lists_to_tensors(part, spec[key], as_spec) for key, part in value.items()}
+        return {key: convert_lists_to_tensors(part, spec[key], to_tensor) for key, part in value.items()}
     if type(spec) in (list, tuple) and type(value) is type(spec) and len(value) == len(spec):
         pairs = zip(value, spec, strict=True)
-        return type(spec)(convert_lists_to_tensors(part, part_spec, as_spec) for part, part_spec in pairs)
+        return type(spec)(convert_lists_to_tensors(part, part_spec, to_tensor) for part, part_spec in pairs)
     return value

@@ -33,7 +33,7 @@ from autoconv.runtime.recording.regions import Trace, current_region
 from autoconv.runtime.recording.tracebacks import place_at_definition
 from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
-from autoconv.runtime.support.remedies import BY_COMPILE
+from autoconv.runtime.support.remedies import COMPILE_ADVICE
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.support.structure import flatten, is_structure, loses_state, mutable_parts, pack, raw_items
 from autoconv.runtime.tensors import dispatch
@@ -173,7 +173,7 @@ def _tensor_result(value: Any, trace: Trace, function: Any) -> Any:
         "To be compatible with autoconv.function, Python functions must return zero or more Tensors or ExtensionTypes "
         f"or None values; in compilation of {function!r}, found return value of type {type(value).__name__}, "
         "which is not a Tensor or ExtensionType. Return its tensors: a tuple, list or dict of them. "
-        f"Or: {BY_COMPILE}."
+        f"Or: {COMPILE_ADVICE}."
     )
     raise place_at_definition(TypeError(text), function)
 

@@ -15,12 +15,12 @@ from autoconv.errors import (
     TypeRuleError,
 )
 from autoconv.runtime.objects.variable import Variable
-from autoconv.runtime.support.remedies import BY_COMPILE
+from autoconv.runtime.support.remedies import COMPILE_ADVICE
 from autoconv.runtime.support.structure import flat_leaves
 from autoconv.runtime.tensors.tensor import Tensor
 
 _TENSOR_ERRORS = (AutoconvError, InaccessibleTensorError, OperatorNotAllowedInGraphError)
-_NOTE = f"Arrays become tensors under @autoconv.function; {BY_COMPILE}."
+_NOTE = f"Arrays become tensors under @autoconv.function; {COMPILE_ADVICE}."
 
 
 def point_to_compile(error: BaseException, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -31,7 +31,7 @@ def point_to_compile(error: BaseException, args: tuple[Any, ...], kwargs: dict[s
     is_about_tensors = isinstance(error, _TENSOR_ERRORS) or "tensor" in text.lower() or "autoconv." in text
     if not is_about_tensors:
         return  # the program's own error
-    if BY_COMPILE in text or _NOTE in getattr(error, "__notes__", ()):
+    if COMPILE_ADVICE in text or _NOTE in getattr(error, "__notes__", ()):
         return
     leaves = flat_leaves((args, kwargs))
     if any(isinstance(leaf, (Tensor, Variable)) for leaf in leaves):

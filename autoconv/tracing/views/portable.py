@@ -20,7 +20,7 @@ def prepare(graph: Graph, types: Sequence[Type] | None = None) -> Graph:
     """
     requested_types = types if types is not None else [value.type for value in graph.parameters]
     types = [_with_symbols(type_, i) for i, type_ in enumerate(requested_types)]
-    for _ in range(2):  # the second round uses the sizes that the first one found
+    for _ in range(2):  # optimised by the sizes that the first round found
         graph = optimise(_narrow(graph, types), contract="compile")
     return _narrow(graph, types)
 
@@ -30,7 +30,9 @@ def _narrow(graph: Graph, types: Sequence[Type]) -> Graph:
     try:
         if all(map(is_static, types)):
             return specialise(graph, types)
-        general_graph, _ = generalise(graph, types)  # the conditions on the sizes are left out
+        # The preconditions, that bounds of slices lie within arrays of open size, are not checked: writers clamp the
+        # bounds at run time, and only lengths used as numbers depend on them (see docs/guides/other-runtimes.md).
+        general_graph, _ = generalise(graph, types)
     except CannotSpecialise:
         return graph
     return general_graph

@@ -105,7 +105,7 @@ class Builder:
         return self._new_operand("i1", f"icmp ne ptr {check_type(pointer, 'ptr')}, {check_type(other, 'ptr')}")
 
     def load(self, type_: str, pointer: object, metadata: str = "") -> Operand:
-        """Load a value; `metadata` is text such as its alias class."""
+        """Load a value; `metadata` is text behind the instruction, such as ", !tbaa !5" (see `metadata`)."""
         return self._new_operand(type_, f"load {type_}, ptr {check_type(pointer, 'ptr')}{metadata}")
 
     def store(self, type_: str, value: object, pointer: object, metadata: str = "") -> None:

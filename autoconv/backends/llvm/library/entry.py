@@ -101,7 +101,7 @@ class _VariantWriter(_FunctionWriter):
                 graph_arguments.append(self._convert_number(i, parameter))
             else:
                 array_header = self._new_array_header(i, parameter)
-                if not parameter.is_memory:
+                if not parameter.may_be_written:
                     slot = out.slot()
                     array_header = out.call("library_dense", array_header)
                     out.store("ptr", array_header, slot)
@@ -274,12 +274,12 @@ class _EntryWriter(_FunctionWriter):
 
     def _check_disjoint(self, tensors: Sequence[tuple[int, Argument]]) -> None:
         """Check that no tensor overlaps another one that the function may write."""
-        if not any(argument.is_memory for _, argument in tensors):
+        if not any(argument.may_be_written for _, argument in tensors):
             return
         ranges = [(argument, *self._address_range(i, argument)) for i, argument in tensors]
         for i, (argument, low, high) in enumerate(ranges):
             for other_argument, other_low, other_high in ranges[:i]:
-                if argument.is_memory or other_argument.is_memory:
+                if argument.may_be_written or other_argument.may_be_written:
                     is_before, is_after = self.out.icmp("ule", high, other_low), self.out.icmp("ule", other_high, low)
                     are_disjoint = self.out.or_(is_before, is_after)
                     self._require(are_disjoint, f"{other_argument.name} and {argument.name} overlap")

@@ -12,5 +12,5 @@ _FILES = {
 
 
 def text(machine: str = platform.machine().lower()) -> str:
-    """Return the text of `float_errors()`, which is 0 without an error, and of functions that set these flags."""
+    """Return LLVM text: `float_errors()` returns the flags, 0 if there was no error; other functions set them."""
     return f"{read(_FILES.get(machine, 'no_float_flags'))}\n{read('keep_float_errors')}"

@@ -85,7 +85,7 @@ def write_scan(region: LoweringContext, node: Node) -> None:
     scan = _Scan(routine, node)
     space, shape = scan.space, sizes(x.type)
     outer_shape = shape[: node.attributes["axis"] % len(shape)] if node.attributes["axis"] is not None else ()
-    iterations: Position | Sequence[Position]
+    iterations: Position | Sequence[Position]  # of the routine's outer loop, from %first to %last in each thread
     if not isinstance(space.inner, int) or space.inner > 1:
         iterations = outer_shape
         scan.write_by_columns()
@@ -148,7 +148,7 @@ class _Scan:
         return x * y if self.is_product else x + y
 
     def write_by_columns(self) -> None:
-        """Write the scan step by step; an inner loop covers all columns of a step."""
+        """Write the scan of the rows from %first to %last step by step; an inner loop covers the columns of a step."""
         out, b, offset_of = self.out, self.b, self.space.offset_of
         if not self.space.size:
             return
@@ -167,8 +167,9 @@ class _Scan:
     def write_by_rows(self) -> None:
         """Write the scan of blocks of _LANES rows at once.
 
-        The last block is filled up with rows of the block before, or, if the number of rows is open, by repeating the
-        last row. The rows that are computed twice get the same results.
+        %first and %last are numbers of blocks; they are numbers of rows if the number of rows is open. The last block
+        is filled up with rows of the block before it, or for open numbers by repeating the last row. The rows that are
+        computed twice get the same results.
         """
         out, space = self.out, self.space
         if not isinstance(space.outer, int):
