@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import int64
+from autoconv.graph.python_operators import SUM_COMPENSATES
 from autoconv.graph.types import number_type
 from autoconv.operators.calls.comprehensions import collect_list, collect_set, generator
 from autoconv.operators.calls.enumerate_zip import lazy_enumerate, lazy_zip
@@ -26,13 +27,14 @@ from autoconv.operators.support.held_iterators import HeldIterator, bind_iterato
 from autoconv.operators.support.overrides import OVERRIDES
 from autoconv.operators.support.protected_names import BREAK, NORMAL, Undefined, ld
 from autoconv.operators.support.signature_check import has_passed_program
-from autoconv.operators.support.speculation import Attempt
+from autoconv.operators.support.speculation import Attempt, attempt
 from autoconv.operators.values import ordering as _ordering  # noqa: F401 - its replacements are wrapped here
 from autoconv.operators.values.builtins import convert_callback
+from autoconv.operators.values.compensated_sums import add_compensated, compensated_total, sum_of_items
 from autoconv.operators.values.items import has_objects_in_graph
 from autoconv.ops.program_errors import as_program_error
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, heap_of, items_of, traced_result
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, heap_of, is_in_graph, items_of, traced_result
 from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object
@@ -95,13 +97,40 @@ def _apply_to_range(function: Callable[..., Any], numbers: StagedRange, kwargs: 
 
 @_consumer(builtins.sum)
 def _sum(iterable: object, start: object = 0) -> Any:
+    if not (SUM_COMPENSATES and has_objects_in_graph()) or isinstance(start, (str, bytes, bytearray)):
+        return _sum_itemwise(iterable, start)
+    if type(iterable) is StagedRange or (type(iterable) is GeneratorExpression and iterable.is_repeatable):
+        has_objects = False
+
+        def note_object(item: object) -> None:
+            nonlocal has_objects
+            has_objects |= isinstance(item, SymbolicObject)
+
+        result = attempt(lambda: _sum_itemwise(iterable, start, note_object), lambda _: has_objects)
+        if not has_objects:
+            return result
+        if isinstance(iterable, GeneratorExpression):
+            iterable.reset()
+    items = collect_list(iterable)
+    return apply_object("sum", items, start) if is_in_graph(items) else sum_of_items(items, start)
+
+
+def _sum_itemwise(iterable: object, start: object = 0, note: Callable[[object], None] | None = None) -> Any:
     if isinstance(start, (str, bytes, bytearray)):
         return builtins.sum((), start)  # raises Python's own error
-    (total,) = for_source(iterable, lambda item, total: (total + item,), (start,), ("sum",))
-    return total
+    if not (SUM_COMPENSATES and has_objects_in_graph()):
+        (total,) = for_source(iterable, lambda item, total: (total + item,), (start,), ("sum",))
+        return total
+
+    def add(item: object, total: object, compensation: object) -> Any:
+        if note is not None:
+            note(item)
+        return add_compensated(item, total, compensation)
+
+    return compensated_total(*for_source(iterable, add, (start, 0.0), ("sum", "compensation")))
 
 
-ITEMWISE_FORM_BY_FUNCTION["sum"] = _sum
+ITEMWISE_FORM_BY_FUNCTION["sum"] = _sum_itemwise
 
 
 @_consumer(math.prod)

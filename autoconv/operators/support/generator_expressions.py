@@ -137,6 +137,11 @@ class GeneratorExpression:
         """True if no value has been taken yet."""
         return self._iterator is None
 
+    @property
+    def is_repeatable(self) -> bool:
+        """True if its values can be taken again after `reset`: its source is no iterator."""
+        return type(self._source) is Source and not isinstance(self._source.iterable, Iterator)
+
     def reset(self) -> None:
         """Return to the state before the first value, after the effects of taking values were undone."""
         self._iterator = None

@@ -31,6 +31,7 @@ from autoconv.operators.support.generator_expressions import binds_outer_names
 from autoconv.operators.support.overrides import OVERRIDES, overrides
 from autoconv.operators.support.signature_check import call_for_program
 from autoconv.operators.support.speculation import emit_output
+from autoconv.operators.values.compensated_sums import sum_of_items
 from autoconv.operators.values.numbers import as_python_number, is_compiled, math_override, refuse_complex, value_of
 from autoconv.operators.values.type_queries import kind_of
 from autoconv.ops.program_errors import as_program_error, mark_program_error
@@ -253,7 +254,7 @@ def _sum(iterable: Any, start: Any = 0) -> Any:
         total = dispatch.apply("reduce_sum", tensor, axis=(0,), keepdims=False)
         total = total if isinstance(start, int) and start == 0 else start + total
         return total if isinstance(length, int) else if_exp(length == 0, lambda: start, lambda: total)
-    return builtins.sum(iterable, start)
+    return sum_of_items(iterable, start)
 
 
 def _quantifier(deciding_truth: bool, combine: Callable[..., Any], reduction: str) -> Callable[..., Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.lists.typed import (
@@ -30,6 +28,7 @@ from autoconv.backends.llvm.ir.types import register
 from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node
+from autoconv.graph.python_operators import SUM_COMPENSATES
 from autoconv.ops.numpy.list_arrays import TYPED_LIST_ARRAY
 
 _INSERTION_LIMIT = 40  # most items that are sorted by insertion; the kernel sorts more of them by NumPy
@@ -117,10 +116,9 @@ def _write_reduce(region: LoweringContext, node: Node) -> None:
 
 
 def _is_native_reduction(node: Node) -> bool:
-    """Return whether a reduction has native code. It adds floats one by one, as Python does up to version 3.11."""
+    """Return whether a reduction has native code."""
     dtype, function = dtype_of(node), node.attributes["function"]
-    adds_as_python = not dtype.is_floating or (sys.version_info < (3, 12) and dtype.size == 8)
-    return function in ("min", "max") or (function == "sum" and adds_as_python)
+    return function in ("min", "max") or (function == "sum" and (not dtype.is_floating or dtype.size == 8))
 
 
 def _sum_function(region: LoweringContext, dtype: DType) -> str:
@@ -138,9 +136,11 @@ def _sum_function(region: LoweringContext, dtype: DType) -> str:
 def _fold_function(region: LoweringContext, dtype: DType, function: str) -> str:
     """Return the name of a function that reduces the items in order.
 
-    As in Python, a comparison with a nan keeps the earlier item.
+    As in Python, a comparison with a nan keeps the earlier item, and from version 3.12 on, a sum is compensated.
     """
     ir_type = register(dtype)
+    if function == "sum" and SUM_COMPENSATES:
+        return _compensated_sum_function(region, dtype)
     routine = Routine(region, ["ptr readonly %items", "i64 %count"], ir_type)
     out, b = routine.out, routine.b
     cell = out.alloca(ir_type)
@@ -154,6 +154,26 @@ def _fold_function(region: LoweringContext, dtype: DType, function: str) -> str:
             new_total = b.select(b.compare("lt" if function == "min" else "gt", item, total), item, total)
         out.store(ir_type, new_total.ir, cell)
     return routine.finish(f"ret {ir_type} {out.load(ir_type, cell)}")
+
+
+def _compensated_sum_function(region: LoweringContext, dtype: DType) -> str:
+    """Return the name of a function that adds floats, and then the rounding errors of these additions."""
+    ir_type = register(dtype)
+    routine = Routine(region, ["ptr readonly %items", "i64 %count"], ir_type)
+    out, b = routine.out, routine.b
+    zero = b.constant(0, dtype)
+    total_cell, error_cell = out.alloca(ir_type, zero.ir), out.alloca(ir_type, zero.ir)
+    with out.loop("0", "%count") as i:
+        item, total = load_item(out, "%items", i, dtype), b.wrap(dtype, out.load(ir_type, total_cell))
+        new_total = total + item
+        is_total_larger = b.compare("ge", b.intrinsic("fabs", total), b.intrinsic("fabs", item))
+        error = b.select(is_total_larger, (total - new_total) + item, (item - new_total) + total)
+        out.store(ir_type, (b.wrap(dtype, out.load(ir_type, error_cell)) + error).ir, error_cell)
+        out.store(ir_type, new_total.ir, total_cell)
+    total, error = (b.wrap(dtype, out.load(ir_type, cell)) for cell in (total_cell, error_cell))
+    # The error is left out if it is infinite or NaN, or zero: a total of -0.0 keeps its sign.
+    is_counted = b.compare("lt", zero, b.intrinsic("fabs", error)) & b.compare("eq", error - error, zero)
+    return routine.finish(f"ret {ir_type} {b.select(is_counted, total + error, total).ir}")
 
 
 @data_sized_lowering("typed_list_find", fits=lambda node: not dtype_of(node).is_floating)
