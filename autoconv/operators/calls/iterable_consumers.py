@@ -102,11 +102,12 @@ def _sum(iterable: object, start: object = 0) -> Any:
     if type(iterable) is StagedRange or (type(iterable) is GeneratorExpression and iterable.is_repeatable):
         has_objects = False
 
-        def note_object(item: object) -> None:
+        def add(item: object, total: object, compensation: object) -> object:
             nonlocal has_objects
             has_objects |= isinstance(item, SymbolicObject)
+            return add_compensated(item, total, compensation)
 
-        result = attempt(lambda: _sum_itemwise(iterable, start, note_object), lambda _: has_objects)
+        result = attempt(lambda: _sum_itemwise(iterable, start, add), lambda _: has_objects)
         if not has_objects:
             return result
         if isinstance(iterable, GeneratorExpression):
@@ -115,19 +116,12 @@ def _sum(iterable: object, start: object = 0) -> Any:
     return apply_object("sum", items, start) if is_in_graph(items) else sum_of_items(items, start)
 
 
-def _sum_itemwise(iterable: object, start: object = 0, note: Callable[[object], None] | None = None) -> Any:
+def _sum_itemwise(iterable: object, start: object = 0, add: Callable[..., object] = add_compensated) -> object:
     if isinstance(start, (str, bytes, bytearray)):
         return builtins.sum((), start)  # raises Python's own error
-    if not (SUM_COMPENSATES and has_objects_in_graph()):
-        (total,) = for_source(iterable, lambda item, total: (total + item,), (start,), ("sum",))
-        return total
-
-    def add(item: object, total: object, compensation: object) -> Any:
-        if note is not None:
-            note(item)
-        return add_compensated(item, total, compensation)
-
-    return compensated_total(*for_source(iterable, add, (start, 0.0), ("sum", "compensation")))
+    if SUM_COMPENSATES and has_objects_in_graph():
+        return compensated_total(*for_source(iterable, add, (start, 0.0), ("sum", "compensation")))
+    return for_source(iterable, lambda item, total: (total + item,), (start,), ("sum",))[0]
 
 
 ITEMWISE_FORM_BY_FUNCTION["sum"] = _sum_itemwise

@@ -10,14 +10,14 @@ from autoconv.graph.dtypes import DType
 from autoconv.graph.python_operators import SUM_COMPENSATES
 from autoconv.operators.control.variants import distribute
 from autoconv.operators.regions.layout import Variant
-from autoconv.operators.values.items import has_objects_in_graph
+from autoconv.operators.values.numbers import is_compiled
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import weak_dtype
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
-def add_compensated(item: Any, total: Any, compensation: Any) -> tuple[Any, Any]:
+def add_compensated(item: Any, total: Any, compensation: object) -> tuple[Any, Any]:
     """Return the total with an item, and the compensation with the rounding error of that addition.
 
     Only additions of two of Python's floats have an error that counts (by A. Neumaier's algorithm).
@@ -32,10 +32,10 @@ def add_compensated(item: Any, total: Any, compensation: Any) -> tuple[Any, Any]
         return result, compensation
     is_total_larger = abs(total) >= abs(item)
     error = _select(is_total_larger, (total - result) + item, (item - result) + total)
-    return result, compensation + error
+    return result, error + compensation
 
 
-def compensated_total(total: Any, compensation: Any) -> Any:
+def compensated_total(total: Any, compensation: object) -> Any:
     """Return the total with its compensation, unless that is zero, infinite or NaN."""
     if Variant in (type(total), type(compensation)):
         return distribute(compensated_total, total, compensation)
@@ -48,12 +48,13 @@ def compensated_total(total: Any, compensation: Any) -> Any:
     return _select(is_counted, total + compensation, total)
 
 
-def sum_of_items(iterable: Iterable[Any], start: Any) -> Any:
+def sum_of_items(iterable: Iterable[Any], start: object) -> Any:
     """Return `sum` of known items, some of which may be numbers known only at run time."""
+    total: Any = start
     is_known = type(iterable) in (list, tuple) and not holds_symbols((*iterable, start))
-    if not SUM_COMPENSATES or is_known or not has_objects_in_graph() or isinstance(start, (str, bytes, bytearray)):
-        return builtins.sum(iterable, start)
-    total, compensation = start, 0.0
+    if not SUM_COMPENSATES or is_known or not is_compiled() or isinstance(start, (str, bytes, bytearray)):
+        return builtins.sum(iterable, total)
+    compensation = 0.0
     has_numbers_only = True
     for item in iterable:
         has_numbers_only &= type(total) is Variant or _dtype_of_number(total) is not None
@@ -64,12 +65,12 @@ def sum_of_items(iterable: Iterable[Any], start: Any) -> Any:
     return compensated_total(total, compensation)
 
 
-def _dtype_of_number(value: Any) -> DType | None:
+def _dtype_of_number(value: object) -> DType | None:
     """Return the dtype of a number of Python's, known or in the graph; None for other values."""
     if isinstance(value, SymbolicTensor):
         return value.dtype if value.weak and value.type.shape == () else None
     return weak_dtype(value) if type(value) in (bool, int, float) else None
 
 
-def _select(condition: Any, x: Any, y: Any) -> Any:
+def _select(condition: object, x: object, y: object) -> Any:
     return (x if condition else y) if isinstance(condition, bool) else dispatch.apply("select", condition, x, y)
