@@ -5,6 +5,7 @@
     python tests/fuzz/full.py --programs 500 --without try,generators
     python tests/fuzz/full.py --programs 30 --each-feature
     python tests/fuzz/full.py --programs 1000 --kept
+    AUTOCONV_TIERS=native python tests/fuzz/full.py --programs 500 --outlined
 
 Results with their types, exceptions, output and events have to be the same. A program counts as staged when one trace
 serves all its calls and nothing ran as plain Python. The table lists the reasons of the others, and the reasons for
@@ -17,10 +18,11 @@ import argparse
 import gc
 import multiprocessing
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 if __name__ == "__main__":
     os.environ.setdefault("AUTOCONV_VERIFY", "1")  # as for the tests in this folder
@@ -45,9 +47,14 @@ class Job:
     stages: str = "converted compiled"
     uses_all: bool = False
     kept: bool = False
+    outlined: bool = False
 
     def program(self) -> Program:
-        return program(self.seed, self.without, self.only, self.size, self.uses_all, self.kept)
+        generated = program(self.seed, self.without, self.only, self.size, self.uses_all, self.kept)
+        if not self.outlined:
+            return generated
+        source = re.sub(r"^def program\(.*:$", r"\g<0>\n    time.time()", generated.source, flags=re.MULTILINE)
+        return replace(generated, source="import time\n" + source)
 
 
 def run(job: Job) -> tuple[Job, Program, Verdict, int]:
@@ -131,6 +138,7 @@ def main() -> int:
     parser.add_argument("--without", type=_parse_features, default=(), metavar="A,B", help="features to leave out")
     parser.add_argument("--only", type=_parse_features, default=(), metavar="A,B", help="the only features to use")
     parser.add_argument("--kept", action="store_true", help="return functions and iterators, whose calls run plain")
+    parser.add_argument("--outlined", action="store_true", help="begin with an unknown call: loops run by themselves")
     parser.add_argument("--each-feature", action="store_true", help="judge --programs programs for each feature")
     parser.add_argument("--plain-values", action="store_true", help="judge only converted code on plain values")
     parser.add_argument("--subsets", action="store_true", help="judge each backend, and disabled optimisations, too")
@@ -149,6 +157,7 @@ def main() -> int:
         "converted" if options.plain_values else Job.stages,
         False,
         options.kept,
+        options.outlined,
     )
     if options.show is not None:
         print(report(Job(options.show, *shared), options.shrink))
