@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from autoconv.importing import RenamingHook
+from autoconv.runtime.objects.containers import TracedDict, TracedList
 
 OLDEST_RELEASE = (3, 10)  # earlier releases are not tested
 _BACKEND_VARIABLE = "KERAS_BACKEND"
@@ -62,6 +63,24 @@ def _check_keras(keras: ModuleType) -> ModuleType:
             "and import autoconv before keras."
         )
     return keras
+
+
+def register_traced_containers() -> None:
+    """Register the lists and dicts of traced code with Keras' trees. Trees that are mapped have Python's own instead.
+
+    Keras passes the arguments of layers, losses and metrics through such trees.
+    """
+    register = importlib.import_module("optree").register_pytree_node
+    register(TracedList, lambda list_: (tuple(list_), None), lambda _, items: list(items), namespace="keras")
+    register(
+        TracedDict, _sorted_values, lambda keys, values: dict(zip(keys, values, strict=True)), namespace="keras"
+    )
+
+
+def _sorted_values(dict_: dict[Any, Any]) -> tuple[list[Any], list[Any], list[Any]]:
+    """Return the values in the order of their keys, and twice these keys."""
+    keys = sorted(dict_)
+    return [dict_[key] for key in keys], keys, keys
 
 
 @functools.cache

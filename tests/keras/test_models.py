@@ -82,6 +82,7 @@ def test_losses_are_those_of_tensorflow(make):
 
 
 def test_an_exported_model_is_a_saved_object(tmp_path):
+    keras.utils.set_random_seed(1)
     model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(3, "relu"), keras.layers.Dense(2)])
     x = np.random.default_rng(0).normal(size=(5, 4)).astype("float32")
     model.export(str(tmp_path / "exported"), verbose=False)
@@ -140,3 +141,25 @@ def test_jit_compile_is_accepted_without_a_warning(recwarn):
         found.append(model.fit(x, x[:, :1], batch_size=4, epochs=2, verbose=0).history["loss"])
         assert model.jit_compile == jit_compile
     assert found[0] == found[1] and not recwarn.list
+
+
+def test_layers_take_lists_and_dicts_that_a_function_makes():
+    cell = L.LSTMCell(4)
+    cell.build((None, 3))
+    inputs = {"a": keras.Input((3,), name="a"), "b": keras.Input((2,), name="b")}
+    model = keras.Model(inputs, L.Dense(1)(L.concatenate([inputs["b"], inputs["a"]])))
+
+    def program(x):
+        states = [ac.zeros([2, 4])] * 2
+        parts = []
+        for _ in range(3):
+            output, states = cell(x, states)
+            parts.append(output)
+        by_name = {"b": x[:, :2]}
+        by_name["a"] = x
+        doubled = keras.tree.map_structure(lambda part: part * 2, by_name)
+        return L.Add()(parts), model(by_name), model({"a": x, "b": doubled["b"]})
+
+    x = np.arange(6, dtype="float32").reshape(2, 3)
+    for in_graph, eager in zip(ac.function(program)(x), program(ac.constant(x)), strict=True):
+        np.testing.assert_allclose(in_graph, eager, rtol=1e-5)

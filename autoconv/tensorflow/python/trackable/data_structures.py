@@ -7,3 +7,6 @@ from autoconv.tensorflow.__internal__.tracking import _DictWrapper as _DictWrapp
 from autoconv.tensorflow.__internal__.tracking import _TupleWrapper as _TupleWrapper
 from autoconv.tensorflow.__internal__.tracking import sticky_attribute_assignment as sticky_attribute_assignment
 from autoconv.tensorflow.__internal__.tracking import wrap_or_unwrap as wrap_or_unwrap
+from autoconv.tensorflow.keras_package import register_traced_containers
+
+register_traced_containers()  # Keras imports this module before it makes its first tree
