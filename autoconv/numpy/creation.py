@@ -322,6 +322,8 @@ def _kernel_function(name: str) -> Callable[..., Any]:
     """Return a function that NumPy computes as one op; the size of the result depends on the arguments' values."""
 
     def compute(*args: Any, **kwargs: Any) -> Any:
+        if name in ("tril_indices", "triu_indices") and any(isinstance(x, float) for x in (*args, *kwargs.values())):
+            refuse("is given floats as sizes, of which NumPy warns since 2.5")
         return call_numpy(name, *args, by_values=holds_tensors((*args, *kwargs.values())), **kwargs)
 
     return compute

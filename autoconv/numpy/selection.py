@@ -18,6 +18,7 @@ from autoconv.numpy.operands import (
     computes,
     holds_tensors,
     is_weak,
+    numpy_dtype_of,
     positions_along,
     rank_of,
     refuse,
@@ -74,6 +75,8 @@ def take(
     if mode not in _POSITION_MODES:
         refuse(f"is given mode {mode!r}")
     x = tensor(a)
+    if out is not None and numpy_dtype_of(out) != x.dtype.numpy:
+        refuse("writes to an array of another dtype")  # which casts are allowed depends on NumPy's version
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), 0
     x = x if rank_of(x) else apply("reshape", x, shape=(1,))

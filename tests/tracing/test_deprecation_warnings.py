@@ -31,6 +31,14 @@ def taken_into_ints(x):
     return np.take(x, [0, 1], out=np.zeros(2, int))
 
 
+def taken_into_floats(x):
+    return np.take(x.astype(int), [0, 1], out=np.zeros(2))
+
+
+def positions_below_a_float(x):
+    return np.tril_indices(3, 1.0), np.tril_indices_from(x, 1.0)
+
+
 def counts_of_floats(x):
     return np.bincount(x[0])
 
@@ -51,7 +59,7 @@ def observed(function, x):
 
 @pytest.mark.parametrize("program", [
     cross_of_plane_vectors, rows_by_an_old_name, rounded_towards_zero, lower_part_by_a_float, taken_into_ints,
-    counts_of_floats, degenerate_fit,
+    taken_into_floats, positions_below_a_float, counts_of_floats, degenerate_fit,
 ])  # fmt: skip
 def test_warnings_are_those_of_plain_python(program):
     compiled, x = autoconv.compile(program), np.arange(6.0).reshape(2, 3)
