@@ -1,6 +1,7 @@
 """Functions that cannot be traced as a whole: their loops are compiled by themselves, with plain Python around them."""
 
 import copy
+import threading
 import time
 
 import numpy as np
@@ -330,3 +331,26 @@ def test_recursion_is_deep_where_calls_run_plain(monkeypatch):
 
     for count in (1, 100, 3, 100, 100):
         assert chain(count).size() == size_of(chain(count)) == count
+
+
+def test_calls_in_two_threads_do_not_stay_plain(monkeypatch):
+    monkeypatch.setattr(SETTINGS, "tiers", "measured")
+    entered, may_leave = [threading.Event() for _ in range(2)], [threading.Event() for _ in range(2)]
+
+    @ac.compile
+    def function():
+        pass
+
+    def wait(args, kwargs):
+        entered[args[0]].set()
+        may_leave[args[0]].wait(60)
+
+    threads = [threading.Thread(target=function._run_recursively, args=(wait, (i,), {})) for i in range(2)]
+    for number, thread in enumerate(threads):
+        thread.start()
+        entered[number].wait(60)
+    for number, thread in enumerate(threads):
+        may_leave[number].set()
+        thread.join()
+    calls_without_examination, _ = function._gate.state
+    assert calls_without_examination == 0

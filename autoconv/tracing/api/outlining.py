@@ -74,6 +74,8 @@ class LoopOutlining:
         if not self._times_calls or BUSY.value:
             return run(args, kwargs)
         functions = {self, vars(self).get("__func__", self)}
+        # An outer call, or another thread, has opened the other gates, and restores them.
+        functions = {function for function in functions if function._gate.state[0] < FOREVER // 2}
         states = [(function._gate, function._gate.state) for function in functions]
         self._tiers.latest = PLAIN
         for function in functions:
