@@ -102,6 +102,21 @@ def test_programs_that_some_sizes_do_not_fit():
     np.testing.assert_array_equal(halves, np.split(x, 2))
 
 
+@pytest.mark.parametrize("function", [
+    lambda x: np.sum(x[:3]) / len(x[:3]), lambda x: np.zeros(len(x[:3])) + x[:1], lambda x: np.mean(x[:3]),
+])  # fmt: skip
+def test_lengths_of_slices_that_are_numbers_are_right_or_refused(function):
+    run = autoconv.onnx.load(autoconv.onnx.export(function, autoconv.TensorSpec([None], autoconv.float64)))
+    for size in range(1, 6):
+        x = np.arange(1.0, size + 1.0)
+        try:
+            found = run(x)
+        except autoconv.errors.InvalidArgumentError:
+            assert size < 3
+        else:
+            np.testing.assert_array_equal(found, function(x))
+
+
 def ranks(x):
     order = np.argsort(x)
     places = np.empty(len(x), np.int64)

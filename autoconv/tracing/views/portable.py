@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from autoconv.backends.stablehlo import Module, to_stablehlo
-from autoconv.graph.graph import Graph
+from autoconv.graph.dimensions import ComputedSize, Minimum, Quotient, monomials
+from autoconv.graph.dtypes import int64
+from autoconv.graph.graph import Graph, Node, Value, clone
 from autoconv.graph.types import ArrayType, Symbol, TensorType, Type
+from autoconv.ops import OPS
+from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.optimise import optimise
 from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static, specialise
 
@@ -20,22 +26,87 @@ def prepare(graph: Graph, types: Sequence[Type] | None = None) -> Graph:
     """
     requested_types = types if types is not None else [value.type for value in graph.parameters]
     types = [_with_symbols(type_, i) for i, type_ in enumerate(requested_types)]
+    conditions: dict[Symbol, None] = {}
+    uses_lengths = any(map(_uses_length, graph.walk()))
     for _ in range(2):  # optimised by the sizes that the first round found
-        graph = optimise(_narrow(graph, types), contract="compile")
-    return _narrow(graph, types)
+        graph = optimise(_narrow(graph, types, conditions), contract="compile")
+    graph = _narrow(graph, types, conditions)
+    return _add_checks(graph, conditions) if uses_lengths else graph
 
 
-def _narrow(graph: Graph, types: Sequence[Type]) -> Graph:
-    """Return the graph with parameters of these types, or the graph itself if an op refuses them."""
+def _uses_length(node: Node) -> bool:
+    """Return whether a node uses the size of a value that it computed as a number."""
+    return reads_only_shapes(node) and any(
+        value.node is not None and not is_static(value.type) for value in node.inputs
+    )
+
+
+def _narrow(graph: Graph, types: Sequence[Type], conditions: dict[Symbol, None]) -> Graph:
+    """Return the graph with parameters of these types, or the graph itself if an op refuses them.
+
+    `conditions` gets the sizes that must not be negative, or lengths that the graph uses as numbers are wrong.
+    """
     try:
         if all(map(is_static, types)):
             return specialise(graph, types)
-        # The preconditions, that bounds of slices lie within arrays of open size, are not checked: writers clamp the
-        # bounds at run time, and only lengths used as numbers depend on them (see docs/guides/other-runtimes.md).
-        general_graph, _ = generalise(graph, types)
+        general_graph, preconditions = generalise(graph, types)
     except CannotSpecialise:
         return graph
+    conditions |= dict.fromkeys(preconditions)
     return general_graph
+
+
+def _add_checks(graph: Graph, conditions: Iterable[Symbol]) -> Graph:
+    """Return the graph with checks at its start that these sizes are not negative.
+
+    Sizes that a node computes, and those of arrays in memory, are not checked.
+    """
+    checked = [size for size in conditions if any(coefficient < 0 for _, coefficient in monomials(size))]
+
+    def add_checks(copy: Graph, value: Value, position: int) -> Value:
+        sizes: dict[str, Value] = {}
+        if position == len(graph.parameters) - 1:
+            for parameter in copy.parameters:
+                shape = parameter.type.shape if isinstance(parameter.type, TensorType) else ()
+                for axis, size in enumerate(shape or ()):
+                    if isinstance(size, Symbol):
+                        attributes = {"axis": axis, "dtype": int64}
+                        sizes.setdefault(str(size), copy.add(OPS["dimension"], [parameter], attributes).results[0])
+            for condition in checked:
+                number = _size_value(copy, condition, sizes)
+                if number is not None:
+                    holds = copy.add(OPS["greater_equal"], [number, _constant(copy, 0)]).results[0]
+                    message = f"the code holds for sizes with {condition} >= 0"
+                    copy.add(OPS["assert_true"], [holds], {"message": (message,), "failure": "check"})
+        return value
+
+    return clone(graph, lambda copy, node, inputs: None, add_checks) if checked else graph
+
+
+def _size_value(graph: Graph, size: int | Symbol, sizes: Mapping[str, Value]) -> Value | None:
+    """Add nodes that compute a size from those of the parameters, by name; return it, or None if that is impossible."""
+
+    def combine(op: str, *parts: Value | None) -> Value | None:
+        values = [part for part in parts if part is not None]
+        return graph.add(OPS[op], values).results[0] if len(values) == len(parts) else None
+
+    if isinstance(size, (Quotient, Minimum)):
+        op = "floor_divide" if isinstance(size, Quotient) else "minimum"
+        pair = (size.dividend, size.divisor) if isinstance(size, Quotient) else (size.first, size.second)
+        return combine(op, *(_size_value(graph, part, sizes) for part in pair))
+    if type(size) is Symbol or isinstance(size, ComputedSize):
+        return sizes.get(str(size))
+    total: Value | None = _constant(graph, 0)
+    for symbols, coefficient in monomials(size):
+        term: Value | None = _constant(graph, coefficient)
+        for symbol in symbols:
+            term = combine("multiply", term, _size_value(graph, symbol, sizes))
+        total = combine("add", total, term)
+    return total
+
+
+def _constant(graph: Graph, number: int) -> Value:
+    return graph.add(OPS["constant"], [], {"value": np.array(number, np.int64)}).results[0]
 
 
 def _with_symbols(type_: Type, position: int) -> Type:
