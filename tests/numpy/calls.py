@@ -232,7 +232,6 @@ OF_ARRAYS = {
     "angle": lambda x: np.angle(x),
     "isposinf": lambda x: (np.isposinf(x), np.isneginf(x)),
     "round": lambda x: np.round(x, 1),
-    "fix": lambda x: np.fix(x),
     "sinc": lambda x: np.sinc(x),
     "result_type": lambda x: (np.result_type(x, np.int8), np.iscomplexobj(x), np.isrealobj(x)),
     "histogram": lambda x: np.histogram(x, bins=3, range=(0, 2)),
