@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.util
-import linecache
 import marshal
 import sys
 import types
@@ -21,6 +20,7 @@ from typing import Any, NamedTuple
 from autoconv.code_cache import FUNCTIONS
 from autoconv.config import SETTINGS
 from autoconv.emit.converter import converter_key
+from autoconv.emit.locate import source_lines
 from autoconv.emit.relocate import is_class_body
 from autoconv.errors import ConversionError
 from autoconv.forks import CONVERSION, new_lock
@@ -178,8 +178,7 @@ def _load_code(key: str) -> _ConvertedCode | None:
 def _cache_key(function: types.FunctionType, to_consumer: bool) -> str | None:
     """Return a key of everything that the conversion depends on; None if `linecache` has no source."""
     code = function.__code__
-    linecache.checkcache(code.co_filename)
-    lines = linecache.getlines(code.co_filename, function.__globals__)
+    lines = source_lines(code, function.__globals__)
     if not lines:
         return None
     dependencies = (

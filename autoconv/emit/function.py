@@ -8,7 +8,6 @@ import bisect
 import copy
 import functools
 import inspect
-import linecache
 import sys
 import types
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ import gast
 from autoconv.analysis.write_only_names import write_only_names
 from autoconv.emit.converted import SOURCE_ATTRIBUTE
 from autoconv.emit.generators import push_generator
+from autoconv.emit.locate import source_lines
 from autoconv.emit.relocate import Extent, rename_regions
 from autoconv.errors import ConversionError, Place, SourceError
 from autoconv.passes import run_passes
@@ -170,9 +170,8 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
         return copy.deepcopy(part), *place
     code = function.__code__
     filename = code.co_filename
-    linecache.checkcache(filename)
-    lines = linecache.getlines(filename, function.__globals__)
-    if not lines:
+    lines = source_lines(code, function.__globals__)
+    if not lines and filename != "<string>":
         try:
             lines = inspect.findsource(code)[0]
         except (OSError, TypeError):

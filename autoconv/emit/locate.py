@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import linecache
 import re
 from collections.abc import Collection, Iterator, Sequence
 from types import CodeType
@@ -13,6 +14,31 @@ from autoconv.emit.relocate import rename_regions
 _MARKER = re.compile(r"^__autoconv__ = ag__\.module\(", re.MULTILINE)
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def source_lines(code: CodeType, namespace: dict[str, Any]) -> list[str]:
+    """Return the lines of the file of a function with that code and those globals; none if they are not found.
+
+    From Python 3.13 on, the lines of "<string>" are those of the program that `python -c` runs. They are not the source
+    of other text that is executed, even where that has a function of the same name on the same line.
+    """
+    linecache.checkcache(code.co_filename)
+    lines = linecache.getlines(code.co_filename, namespace)
+    return lines if code.co_filename != "<string>" or _is_code_of(code, "".join(lines)) else []
+
+
+def _is_code_of(code: CodeType, text: str) -> bool:
+    """Return whether the text compiles to the code, perhaps within other code."""
+    try:
+        pending = [compile(text, code.co_filename, "exec", dont_inherit=True)]
+    except (SyntaxError, ValueError):
+        return False
+    while pending:
+        inner_codes = [constant for constant in pending.pop().co_consts if isinstance(constant, CodeType)]
+        if code in inner_codes:
+            return True
+        pending += inner_codes
+    return False
 
 
 def compile_with_origins(

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import ast
 import inspect
-import linecache
 import textwrap
 import types
 import weakref
 from typing import Any
+
+from autoconv.emit.locate import source_lines
 
 _MAX_LINES = 200  # lines of a function that is examined; longer ones are converted
 _MISSING = object()  # marker for a missing value
@@ -43,7 +44,7 @@ def _body_statements(code: types.CodeType, namespace: dict[str, Any]) -> list[as
     last_line = max((end for _, end, _, _ in code.co_positions() if end is not None), default=0)
     if last_line - code.co_firstlineno > _MAX_LINES:
         return []
-    lines = linecache.getlines(code.co_filename, namespace)[code.co_firstlineno - 1 : last_line]
+    lines = source_lines(code, namespace)[code.co_firstlineno - 1 : last_line]
     try:
         tree = ast.parse(textwrap.dedent("".join(lines)))
     except (SyntaxError, ValueError):  # the file has changed, or the last line of the function has no instruction

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.emit.locate import source_lines
 from autoconv.errors import AutoconvError
 from autoconv.runtime.recording.tracebacks import present_errors
 from autoconv.tracing.guards.attribute_reads import iterate_names
@@ -125,7 +126,7 @@ def pack(function: types.FunctionType, replace: Callable[[Any], Any] | None = No
     """
     replace = replace or _replace_modules
     code = function.__code__
-    lines = linecache.getlines(code.co_filename, function.__globals__)
+    lines = source_lines(code, function.__globals__)
     if not lines:
         raise AutoconvError(
             f"{function!r} is in no module under its name, and its source cannot be found either, so that it cannot be "
