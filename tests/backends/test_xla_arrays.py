@@ -273,6 +273,7 @@ DTYPES = [np.float32, np.float64, np.int8, np.int64, np.bool_, np.complex128]
 def test_large_arrays_at_any_address(dtype, monkeypatch):
     """Modules that skip the elements between an aligned address and the array are compiled after the first copies."""
     monkeypatch.setattr(staging, "_COPIED_BYTES_PER_SECOND", 0.0)
+    monkeypatch.setattr(staging, "_MIN_LEAD_BYTES", 1 << 10)
 
     @autoconv.compile(backend="xla")
     def f(x, y, z):

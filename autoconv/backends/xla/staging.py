@@ -19,6 +19,7 @@ from autoconv.graph.types import TensorType
 
 _ALIGNMENT = 64  # bytes: memory that XLA reads in place
 SHARED_BYTES = 1 << 16  # bytes: smaller arrays are copied, which takes less time than sharing their memory
+_MIN_LEAD_BYTES = 1 << 20  # of an array that is read in place at any address: XLA's loops over smaller ones are slower
 _COPIED_BYTES_PER_SECOND = 1e10
 _MAX_LEADS = 4  # modules for different leads
 _STAGED_BYTES_LIMIT = 1 << 26  # bytes of a staging area that is kept for later calls
@@ -85,7 +86,7 @@ class Leads:
     ) -> None:  # fmt: skip
         self._forms = parameters
         self._text = text_with_leads
-        large = [i for i, form in enumerate(parameters) if form.size >= SHARED_BYTES and i not in donated]
+        large = [i for i, form in enumerate(parameters) if form.size >= _MIN_LEAD_BYTES and i not in donated]
         self.positions = large if text_with_leads is not None else []
         self._min_bytes = compile_seconds * _COPIED_BYTES_PER_SECOND  # copied until a module is compiled
         self._copied_bytes: dict[Sequence[int], float] = {}
