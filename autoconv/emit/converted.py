@@ -20,15 +20,13 @@ from typing import Any, NamedTuple
 from autoconv.code_cache import FUNCTIONS
 from autoconv.config import SETTINGS
 from autoconv.emit.converter import converter_key
-from autoconv.emit.locate import source_lines
+from autoconv.emit.locate import SOURCE_ATTRIBUTE, source_lines
 from autoconv.emit.relocate import is_class_body
 from autoconv.errors import ConversionError
 from autoconv.forks import CONVERSION, new_lock
 from autoconv.hooks import Hook
 
 OPERATORS = "ag__"
-# The attribute of a function that is part of another one: what `emit.function.locate_source` returns for it.
-SOURCE_ATTRIBUTE = "__autoconv_source__"
 OUTLINE_LOOPS = Hook("autoconv.emit.outline")  # `emit.outline.outline_loops`, whose module imports gast
 
 

@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 import gast
 
 from autoconv.analysis.write_only_names import write_only_names
-from autoconv.emit.converted import SOURCE_ATTRIBUTE
 from autoconv.emit.generators import push_generator
-from autoconv.emit.locate import source_lines
+from autoconv.emit.locate import SOURCE_ATTRIBUTE, source_lines
 from autoconv.emit.relocate import Extent, rename_regions
 from autoconv.errors import ConversionError, Place, SourceError
 from autoconv.passes import run_passes

@@ -15,6 +15,9 @@ _MARKER = re.compile(r"^__autoconv__ = ag__\.module\(", re.MULTILINE)
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
+# The attribute of a function that is part of another one: what `emit.function.locate_source` returns for it.
+SOURCE_ATTRIBUTE = "__autoconv_source__"
+
 
 def source_lines(code: CodeType, namespace: dict[str, Any]) -> list[str]:
     """Return the lines of the file of a function with that code and those globals; none if they are not found.

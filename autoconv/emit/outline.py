@@ -28,8 +28,9 @@ import gast
 
 from autoconv.analysis.outlining import OutlinedLoop, find_outlined_loops
 from autoconv.analysis.scopes import Scope, bindings, scope_of
-from autoconv.emit.converted import OUTLINE_LOOPS, SOURCE_ATTRIBUTE, bind_code
+from autoconv.emit.converted import OUTLINE_LOOPS, bind_code
 from autoconv.emit.function import CONVERTED_NAME, compile_definitions, locate_source
+from autoconv.emit.locate import SOURCE_ATTRIBUTE
 from autoconv.emit.relocate import rename_regions
 from autoconv.errors import REGION_SUFFIX, ConversionError
 from autoconv.process_state import deep_recursion
