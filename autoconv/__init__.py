@@ -3,7 +3,7 @@
 # ruff: noqa: E402
 from __future__ import annotations
 
-from autoconv._start import LazyImport, end_quietly_while_loading, leave_current_folder
+from autoconv._start import end_quietly_while_loading, leave_current_folder
 
 leave_current_folder()  # before anything third-party is imported
 end_quietly_while_loading()
@@ -11,6 +11,8 @@ end_quietly_while_loading()
 from importlib import import_module
 from os import environ
 from sys import _getframe, modules
+
+from autoconv.forks import LazyImport  # now, as a fork during its import could not wait for it
 
 TYPE_CHECKING = False  # the name that type checkers take for true; its module `typing` takes milliseconds to import
 if TYPE_CHECKING:

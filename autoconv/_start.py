@@ -1,4 +1,4 @@
-"""First code to run: it keeps the current folder out of the command line's imports, and guards lazy imports in forks.
+"""First code to run: it keeps the current folder out of the command line's imports, and guards lazy imports.
 
 At module level only modules that need no loading may be imported here: `sys` and `os`, which are loaded before the
 first line of any program, and modules that are part of the interpreter.
@@ -14,7 +14,6 @@ import sys
 
 TYPE_CHECKING = False  # the name that type checkers take for true
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
 LOADED_BEFORE_AUTOCONV = frozenset(sys.modules)
@@ -195,61 +194,3 @@ def have_other_threads_imports() -> bool:
 def _module_locks() -> dict:
     """Return Python's own locks of modules that are being imported, as weak references, by name."""
     return getattr(_frozen_importlib, "_module_locks", {})
-
-
-class _FirstForkHandlers:
-    """Fork handlers for the time until the module `forks` is loaded: a fork waits for lazy imports only.
-
-    The module `forks` imports others with fork handlers that have to precede its own, which takes several milliseconds.
-    """
-
-    def __init__(self) -> None:
-        self.are_replaced = False
-        self._is_held = False  # whether the forking thread has acquired the lock for the fork
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(
-                before=self._before_fork, after_in_parent=self._release, after_in_child=self._repair_child
-            )
-
-    def _before_fork(self) -> None:
-        """Acquire the lock, or let the module `forks` do so if it was loaded meanwhile.
-
-        Python has determined the handlers to call before this fork, but will also call those after it that modules
-        register during the wait. Therefore what these have to do before it is called here.
-        """
-        if self.are_replaced:
-            return
-        callbacks: list[Callable[[], object]] = []
-        register = os.register_at_fork
-
-        def register_and_note(**handlers: Callable[[], object]) -> None:
-            register(**handlers)
-            if "before" in handlers:
-                callbacks.append(handlers["before"])
-
-        os.register_at_fork = register_and_note  # type: ignore[assignment]
-        try:
-            if IMPORT_LOCK.acquire(timeout=IMPORT_TIMEOUT):
-                self._is_held = True
-            if self.are_replaced:
-                self._release()
-            while callbacks:  # the one registered last comes first
-                callbacks.pop()()
-        finally:
-            os.register_at_fork = register
-
-    def _release(self) -> None:
-        if self._is_held:
-            self._is_held = False
-            IMPORT_LOCK.release()
-
-    def _repair_child(self) -> None:
-        if self._is_held:
-            self._release()
-        elif not self.are_replaced:
-            IMPORT_LOCK._at_fork_reinit()  # type: ignore[attr-defined]
-        if not self.are_replaced:
-            forget_unfinished_imports()
-
-
-FIRST_FORK_HANDLERS = _FirstForkHandlers()

@@ -22,7 +22,6 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from autoconv._start import (
-    FIRST_FORK_HANDLERS,
     IMPORT_LOCK,
     IMPORT_TIMEOUT,
     forget_unfinished_imports,
@@ -156,4 +155,3 @@ def _call_suppressing_errors(function: Callable[[], object]) -> None:
 _register(IMPORT_LOCK, IMPORT)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_release_held_locks, after_in_child=_repair_child)
-    FIRST_FORK_HANDLERS.are_replaced = True
