@@ -100,7 +100,7 @@ _LOCK_TIMEOUT = 5.0  # seconds that an import waits for one of another thread
 
 _MAX_OBJECTS_BEFORE = 100_000  # objects that are returned to the garbage collector after an import, in some 20 ms
 _PARTS_OF_TYPES = frozenset((type(str.upper), type(str.__add__), type(BaseException.args), type(slice.start)))
-_frozen_count = 0  # objects that are frozen by imports of this package
+_has_frozen = False  # whether an import of this package has frozen objects
 
 IMPORT_LOCK = _thread.RLock()
 """The lock of lazy imports."""
@@ -142,14 +142,14 @@ def _spare_collections(objects_before: list[object]) -> None:
     `objects_before`, the objects before the import, are given and not too many, all others are frozen. Else all are
     moved to the oldest generation. If the program has frozen objects, nothing is moved.
     """
-    global _frozen_count
-    if gc.get_freeze_count() > _frozen_count:
+    global _has_frozen
+    if not _has_frozen and gc.get_freeze_count():
         return
     if 0 < len(objects_before) < _MAX_OBJECTS_BEFORE:
         gc.freeze()
         _unfreeze(objects_before)
-        _frozen_count = gc.get_freeze_count()
-    elif not gc.get_freeze_count():
+        _has_frozen = True
+    elif not _has_frozen:
         gc.freeze()
         gc.unfreeze()
 
@@ -181,8 +181,14 @@ def forget_unfinished_imports() -> None:
     for name, lock_reference in list(module_locks.items()):
         if getattr(lock_reference(), "owner", None) not in (None, this_thread):
             del module_locks[name]
-            if getattr(getattr(sys.modules.get(name), "__spec__", None), "_initializing", False):
+            if name in sys.modules and not is_imported(name):
                 del sys.modules[name]
+
+
+def is_imported(name: str) -> bool:
+    """Return whether a module is imported, and its import has ended."""
+    specification = getattr(sys.modules.get(name), "__spec__", None)
+    return name in sys.modules and not getattr(specification, "_initializing", False)
 
 
 def have_other_threads_imports() -> bool:

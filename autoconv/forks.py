@@ -6,30 +6,34 @@ state (a trace, a conversion, a compilation) are waited for: the fork begins whe
 five seconds, or 60 while another thread imports a module. In the child, the locks of other threads are released,
 and callbacks registered with `after_fork` repair the state of these threads. Modules that they were importing are
 imported anew.
+
+This module is imported with the package, so it imports only what takes no time to load.
 """
 
 from __future__ import annotations
 
-import concurrent.futures.thread  # noqa: F401  (registers fork handlers that take its locks; they must precede ours)
+import _thread
 import itertools
-import logging  # noqa: F401  (the same)
 import os
-import threading
+import sys
 import time
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import Any
 
 from autoconv._start import (
     IMPORT_LOCK,
     IMPORT_TIMEOUT,
     forget_unfinished_imports,
     have_other_threads_imports,
+    is_imported,
 )
 from autoconv._start import (
     LazyImport as LazyImport,
 )
+
+TYPE_CHECKING = False  # the name that type checkers take for true
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 _FORK_TIMEOUT = 5.0  # seconds that a fork waits for other threads
 _FIRST_WAIT, _LONGEST_WAIT = 0.02, 0.5  # seconds that a fork waits for one lock at a time
@@ -38,12 +42,15 @@ _LOCKS: weakref.WeakSet[Any] = weakref.WeakSet()
 # Lock for which a fork waits -> (its position in the lock order, number of its creation).
 _LOCK_ORDER: weakref.WeakKeyDictionary[Any, tuple[int, int]] = weakref.WeakKeyDictionary()
 _CREATION_NUMBERS = itertools.count()
+# Module of the standard library whose fork handlers acquire a lock -> the name of that lock.
+_LIBRARY_LOCK_NAMES = {"logging": "_lock", "concurrent.futures.thread": "_global_shutdown_lock"}
+_IMPORTED_BEFORE = frozenset(name for name in _LIBRARY_LOCK_NAMES if name in sys.modules)
 _GENERATION = [0]  # number of forks since the package was loaded
 _CHILD_CALLBACKS: list[Callable[[], object]] = []  # callbacks of `after_fork`
 _UNDO_BY_BLOCK: dict[object, tuple[int, Callable[[], object]]] = {}  # active block -> (its thread, `undo`)
 
 
-class _HeldLocks(threading.local):
+class _HeldLocks(_thread._local):
     """The locks that this thread holds while it forks."""
 
     locks: tuple[Any, ...] = ()
@@ -57,7 +64,7 @@ IMPORT, DATASET, TRACE, CONVERSION, PARSE, COMPILATION = range(6)
 
 def new_lock(order: int | None = None) -> Any:
     """Return a reentrant lock. `order` is its position in the lock order: a fork waits until it is free."""
-    lock = threading.RLock()  # reentrant, since a plain lock does not expose its owner
+    lock = _thread.RLock()  # reentrant, since a plain lock does not expose its owner
     _register(lock, order)
     return lock
 
@@ -68,15 +75,18 @@ def _register(lock: Any, order: int | None) -> None:
         _LOCK_ORDER[lock] = order, next(_CREATION_NUMBERS)
 
 
-@contextmanager
-def release(lock: Any) -> Iterator[None]:
+class release:
     """Let other threads acquire a lock during the block, even if this thread has acquired it several times."""
-    state = lock._release_save() if lock._is_owned() else None
-    try:
-        yield
-    finally:
-        if state is not None:
-            lock._acquire_restore(state)
+
+    def __init__(self, lock: Any) -> None:
+        self._lock = lock
+
+    def __enter__(self) -> None:
+        self._state = self._lock._release_save() if self._lock._is_owned() else None
+
+    def __exit__(self, *error: object) -> None:
+        if self._state is not None:
+            self._lock._acquire_restore(self._state)
 
 
 def generation() -> int:
@@ -89,15 +99,17 @@ def after_fork(callback: Callable[[], object]) -> None:
     _CHILD_CALLBACKS.append(callback)
 
 
-@contextmanager
-def undo_in_children(undo: Callable[[], object]) -> Iterator[None]:
+class undo_in_children:
     """Call `undo` in a forked child if another thread was inside the block when the fork's wait timed out."""
-    block = object()
-    _UNDO_BY_BLOCK[block] = threading.get_ident(), undo
-    try:
-        yield
-    finally:
-        del _UNDO_BY_BLOCK[block]
+
+    def __init__(self, undo: Callable[[], object]) -> None:
+        self._undo = undo
+
+    def __enter__(self) -> None:
+        _UNDO_BY_BLOCK[self] = _thread.get_ident(), self._undo
+
+    def __exit__(self, *error: object) -> None:
+        del _UNDO_BY_BLOCK[self]
 
 
 def _before_fork() -> None:
@@ -105,22 +117,66 @@ def _before_fork() -> None:
 
     After the timeout, only the locks before the first one that another thread still holds are acquired.
     """
+    locks = _acquire(0, _ordered_locks)
+    _HELD_LOCKS.locks = tuple(_wait_for_locks() if locks is None else locks)
+
+
+def _wait_for_locks() -> list[Any]:
+    """Return the locks of this package that are acquired in the end, after waiting for other threads.
+
+    The owner of such a lock may need a lock that a handler of the standard library has acquired for this fork.
+    Therefore these are released, and acquired again after ours.
+    """
+    for lock in _library_locks():
+        if lock._is_owned() if hasattr(lock, "_is_owned") else lock.locked():
+            lock.release()
     start, timeout = time.monotonic(), _FIRST_WAIT
-    while True:
-        locks = []
-        for lock in sorted(_LOCK_ORDER.keys(), key=lambda lock: _LOCK_ORDER[lock]):
-            if not lock.acquire(timeout=timeout):
-                break
-            locks.append(lock)
-        else:
-            break
+    while (locks := _acquire(timeout, _ordered_locks, _library_locks)) is None:
         waited_seconds = time.monotonic() - start
         if waited_seconds > _FORK_TIMEOUT and (waited_seconds > IMPORT_TIMEOUT or not have_other_threads_imports()):
-            break
-        for lock in locks:  # the owner of the next one may wait for these
-            lock.release()
+            for lock in _library_locks():  # their handlers would wait without a limit as well
+                lock.acquire()
+            return _acquire_first(_ordered_locks())
         timeout = min(2 * timeout, _LONGEST_WAIT)
-    _HELD_LOCKS.locks = tuple(locks)
+    return [lock for lock in locks if lock in _LOCK_ORDER]
+
+
+def _ordered_locks() -> list[Any]:
+    return sorted(_LOCK_ORDER.keys(), key=lambda lock: _LOCK_ORDER[lock])
+
+
+def _library_locks() -> list[Any]:
+    """Return the locks that handlers of the standard library acquire before ours are called, and release after a fork.
+
+    These are the handlers registered after ours. Where such a module is imported during the fork's wait, Python does
+    not call its handler before this fork, but does so after it.
+    """
+    return [
+        getattr(sys.modules[module], name)
+        for module, name in _LIBRARY_LOCK_NAMES.items()
+        if module not in _IMPORTED_BEFORE and is_imported(module)
+    ]
+
+
+def _acquire(timeout: float, *groups: Callable[[], list[Any]]) -> list[Any] | None:
+    """Acquire groups of locks and return them; if one is not free in time, release those before it and return None.
+
+    A group is determined when those before it are acquired, because threads that held these may have extended it.
+    """
+    acquired: list[Any] = []
+    for group in groups:
+        for lock in group():
+            if not lock.acquire(timeout=timeout):
+                for held in acquired:  # the owner of this one may wait for these
+                    held.release()
+                return None
+            acquired.append(lock)
+    return acquired
+
+
+def _acquire_first(locks: list[Any]) -> list[Any]:
+    """Acquire the locks before the first one that another thread holds, and return them."""
+    return list(itertools.takewhile(lambda lock: lock.acquire(blocking=False), locks))
 
 
 def _release_held_locks() -> None:
@@ -138,7 +194,7 @@ def _repair_child() -> None:
         if not lock._is_owned():
             lock._at_fork_reinit()
     _call_suppressing_errors(forget_unfinished_imports)
-    this_thread = threading.get_ident()
+    this_thread = _thread.get_ident()
     for block, (thread, undo) in reversed(list(_UNDO_BY_BLOCK.items())):
         if thread != this_thread:
             del _UNDO_BY_BLOCK[block]
@@ -148,8 +204,10 @@ def _repair_child() -> None:
 
 
 def _call_suppressing_errors(function: Callable[[], object]) -> None:
-    with suppress(Exception):  # one failing callback must not prevent the others
+    try:
         function()
+    except Exception:
+        return  # one failing callback must not prevent the others
 
 
 _register(IMPORT_LOCK, IMPORT)

@@ -7,7 +7,6 @@ import importlib
 import os
 import re
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -125,24 +124,6 @@ def test_a_fork_waits_until_no_thread_imports():
     with paused:
         threading.Timer(0.3, paused.resume.set).start()
         check_in_child(lambda: (check_new_function(), ended[0]))
-
-
-def test_a_fork_while_another_thread_first_uses_a_name():
-    """The handlers that modules register during the fork's wait print nothing, and the child can use the package."""
-    program = """if True:
-        import os, threading
-        import autoconv
-        thread = threading.Thread(target=lambda: autoconv.float32)
-        thread.start()
-        child = os.fork()
-        if not child:
-            os._exit(not (autoconv.compile(lambda x: x + 1)(2) == 3))
-        thread.join()
-        assert os.waitpid(child, 0)[1] == 0 and autoconv.compile(lambda x: x + 1)(2) == 3
-    """
-    for _ in range(2):
-        result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
-        assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
 
 def test_a_child_imports_what_another_thread_is_importing(monkeypatch, tmp_path):
