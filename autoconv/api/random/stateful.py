@@ -19,9 +19,9 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtype_sets import FLOATING, LARGE_INTEGERS
 from autoconv.graph.dtypes import DType, as_dtype, bfloat16, float32, float64, int32, int64
 from autoconv.graph.graph import Graph
-from autoconv.ops.random.global_generator import GLOBAL
+from autoconv.ops.random.global_generator import GLOBAL, seed_pair
 from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike, TensorLike
-from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.recording.regions import Trace, current_region, program_graph
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
@@ -40,17 +40,27 @@ def op_seed(seed: int | None) -> Any:
     if region is None or region.contract.effects_each_call:
         return seed
     draw_counts = _DRAW_COUNTS.setdefault(region.graph, itertools.count())
-    seeds = GLOBAL.pair(seed, lambda: next(draw_counts))
+    seeds = seed_pair(_seed_of_trace(region.trace), seed, lambda: next(draw_counts))
     return None if seeds is None else (*seeds, next(_NODE_NUMBERS))
 
 
 _NODE_NUMBERS = itertools.count()  # of all nodes that draw
+_TRACE_SEEDS: weakref.WeakKeyDictionary[Graph, int | None] = weakref.WeakKeyDictionary()  # that functions set
 # For each graph being recorded, the number of drawing nodes so far whose function got no seed.
 _DRAW_COUNTS: weakref.WeakKeyDictionary[Graph, itertools.count[int]] = weakref.WeakKeyDictionary()
 
 
+def _seed_of_trace(trace: Trace) -> int | None:
+    """Return the global seed of draws in a trace: its own, that of the enclosing graph of version 1, or GLOBAL's."""
+    if trace.root.graph in _TRACE_SEEDS:
+        return _TRACE_SEEDS[trace.root.graph]
+    return (program_graph() or GLOBAL).seed  # type: ignore[no-any-return]
+
+
 def set_seed(seed: int | None) -> None:
     """Restart the global generator, so that the following numbers are the same in every run.
+
+    In a graph of version 1, and in a function that is traced, the seed is that of the draws that are recorded later.
 
     >>> autoconv.random.set_seed(1)
     >>> first = autoconv.random.normal([2]).numpy()
@@ -58,7 +68,14 @@ def set_seed(seed: int | None) -> None:
     >>> bool((autoconv.random.normal([2]).numpy() == first).all())
     True
     """
-    GLOBAL.set_seed(None if seed is None else int(seed))
+    seed = None if seed is None else int(seed)
+    region = current_region()
+    if region is None or region.contract.effects_each_call:
+        GLOBAL.set_seed(seed)
+    elif (graph := region.trace.root.graph).program_graph is not None:
+        graph.program_graph.seed = seed
+    else:
+        _TRACE_SEEDS[graph] = seed
 
 
 def uniform(

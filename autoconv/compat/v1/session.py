@@ -20,6 +20,7 @@ from autoconv.compat.v1.slices import Slice, slice_of
 from autoconv.graph.dtypes import string
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType, are_shapes_compatible
+from autoconv.ops.random.global_generator import GLOBAL
 from autoconv.runtime.objects.storage import Storage
 from autoconv.runtime.recording.regions import recording
 from autoconv.runtime.support.shape import TensorShape
@@ -48,6 +49,7 @@ class Session:
     def __init__(self, target: str = "", graph: Graph | None = None, config: object = None) -> None:
         self.graph: Graph = get_default_graph() if graph is None else graph
         self._storages: dict[Storage, Storage] = {}  # of variables: the storage of this session by the graph's
+        self._draw_streams: dict[Any, Any] = {}  # of the graph's random numbers
         self._is_closed = False
         self._contexts: list[ExitStack] = []
         self._close_callbacks: list[Callable[[], None]] = []
@@ -165,7 +167,7 @@ class Session:
         fed_arrays: list[Any],
     ) -> list[Any]:  # fmt: skip
         """Compute values of the graph and run nodes; return the arrays of the values."""
-        with recording(region=None), _mark_running(self):
+        with recording(region=None), _mark_running(self), GLOBAL.use_streams(self._draw_streams):
             return self._slice_for(tuple(values), node_names, feed_targets)(fed_arrays, self._storages)
 
     def _slice_for(

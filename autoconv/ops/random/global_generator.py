@@ -27,7 +27,7 @@ class GlobalGenerator:
     seed and the number of the node. Draws with the same stream name and the same number share a stream. Each tuple has
     its own stream. Draws without any seed share one stream, which differs from run to run.
 
-    Each pass over a dataset has its own streams for the nodes of the dataset's functions (`use_streams`).
+    Each pass over a dataset, and each session of version 1, has its own streams for the nodes (`use_streams`).
     """
 
     def __init__(self) -> None:
@@ -52,24 +52,13 @@ class GlobalGenerator:
         finally:
             _THREAD.streams = outer_streams
 
-    def pair(self, op_seed: int | None, draw_number: Callable[[], int]) -> tuple[int, int] | None:
-        """Return (global seed, op-level seed) of a draw, one of them possibly a default; None if neither is set.
-
-        The default of the op-level seed is `draw_number()`, which numbers the draws without such a seed.
-        """
-        if self.seed is None and op_seed is None:
-            return None
-        global_seed = _DEFAULT_SEED if self.seed is None else self.seed % _MAX_SEED
-        op_seed = draw_number() if op_seed is None else op_seed % _MAX_SEED
-        return (global_seed, op_seed) if global_seed or op_seed else (0, _MAX_SEED)  # (0, 0) would count as no seed
-
     def seeds(self, op_seed: int | None) -> tuple[int, int]:
         """Return (global seed, op-level seed) of a generator object; two random numbers if none is set."""
         with self._lock:
             if op_seed is None and self.seed is not None:
                 op_seed = self._seed_source.randint(0, _MAX_SEED)
-            seed_pair = self.pair(op_seed, lambda: 0)
-        return seed_pair or (int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little"))
+            pair = seed_pair(self.seed, op_seed)
+        return pair or (int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little"))
 
     def stream(self, name: str, op_seed: Any = None) -> np.ndarray:
         """Return the state of a stream, uint64 [3]: key, lower and upper half of the counter of its next draw.
@@ -84,10 +73,10 @@ class GlobalGenerator:
                 streams = self._streams if _THREAD.streams is None else _THREAD.streams
                 result, pair = streams.get(op_seed), op_seed[:2]
             elif op_seed is None and self.seed is not None:
-                pair = self.pair(self._seed_source.randint(0, _MAX_SEED), lambda: 0)
+                pair = seed_pair(self.seed, self._seed_source.randint(0, _MAX_SEED))
                 return _state(*(pair or (0, 0)))
             else:
-                pair = self.pair(op_seed, lambda: 0)
+                pair = seed_pair(self.seed, op_seed)
                 op_seed = None if pair is None else (name, *pair)
                 result = self._streams.get(op_seed)
             if result is None:
@@ -102,6 +91,20 @@ class GlobalGenerator:
             key, low, high = map(int, state)
             state[1] = (low + (count * RESERVED_BLOCKS if block_count is None else block_count)) % _MODULUS
         return Philox(key, low, high)
+
+
+def seed_pair(
+    global_seed: int | None, op_seed: int | None, draw_number: Callable[[], int] = lambda: 0
+) -> tuple[int, int] | None:
+    """Return (global seed, op-level seed) of a draw, one of them possibly a default; None if neither is set.
+
+    The default of the op-level seed is `draw_number()`, which numbers the draws without such a seed.
+    """
+    if global_seed is None and op_seed is None:
+        return None
+    global_seed = _DEFAULT_SEED if global_seed is None else global_seed % _MAX_SEED
+    op_seed = draw_number() if op_seed is None else op_seed % _MAX_SEED
+    return (global_seed, op_seed) if global_seed or op_seed else (0, _MAX_SEED)  # (0, 0) would count as no seed
 
 
 class _ThreadStreams(threading.local):

@@ -95,6 +95,7 @@ class Trace:
     controls: the graph and the names of nodes that have to run before what is recorded into it
     outer_exception: the exception that was being handled when the trace began
     outer_classes: the patched classes that objects from before the trace may have
+    outer_program_graph: the graph of version 1 in whose block the trace began
     converts: True if the traced code is converted
     warns_of_constants: True if NumPy warns of a floating-point error in a computation on plain values
     recorded_nodes: the number of nodes recorded so far, those of regions that were recorded again included
@@ -138,6 +139,7 @@ class Trace:
     patched_classes: dict[type, dict[str, Any]] = field(default_factory=dict)
     replacements: dict[tuple[type, str], Any] = field(default_factory=dict)
     outer_classes: set[type] = field(default_factory=set)
+    outer_program_graph: Any = field(default_factory=lambda: program_graph())
     stand_ins: dict[tuple[type, str], Any] = field(default_factory=dict)
     created_classes: set[type] = field(default_factory=set)
     classes_of_results: dict[Value, tuple[frozenset[type], frozenset[type]]] = field(default_factory=dict)
@@ -350,6 +352,12 @@ def recording(region: Region | None) -> Iterator[Region | None]:
         _STATE.region, THREAD_FLAG.untraced = outer_region, outer_region is None
         if starts_recording:
             ACTIVITY.add(-1)
+
+
+def program_graph() -> Any:
+    """Return the graph of version 1 whose block encloses the current trace; None if there is no such block."""
+    region = _STATE.region
+    return None if region is None else region.trace.root.graph.program_graph or region.trace.outer_program_graph
 
 
 def recording_state() -> tuple[Region | None, int]:
