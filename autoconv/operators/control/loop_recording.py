@@ -39,7 +39,7 @@ from autoconv.runtime.objects.containers import TracedList, heap_of
 from autoconv.runtime.objects.symbolic_objects import box
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region, current_region, recording
-from autoconv.runtime.support.attributes import dict_of
+from autoconv.runtime.support.attributes import has_dict, instance_attributes
 from autoconv.runtime.support.spans import current_place
 
 
@@ -128,9 +128,9 @@ class LoopRecording:
         """Evaluate the test on parameters of the layouts; `contents_before` receives the contents of locations."""
         values = self._add_parameters(region)
         contents_before.update((key, location.read()) for key, location in self.locations.items())
-        attributes = [(part, dict(vars(part))) for part in _objects_in(values)]
+        attributes = [(part, instance_attributes(part)) for part in _objects_in(values)]
         condition = truth(self.test(*values), "while loop")
-        if any(not _have_same_attributes(vars(part), before) for part, before in attributes):
+        if any(not _have_same_attributes(instance_attributes(part), before) for part, before in attributes):
             raise StagingError(
                 "the test of a loop changes an object, and which one depends on a tensor", current_place()
             )
@@ -265,7 +265,7 @@ def _item_count(layout: Layout) -> int:
 def _objects_in(values: Sequence[Any]) -> list[Any]:
     """Return the objects in variants of the state whose truth a user-defined method decides."""
     arms = [arm for value in values if type(value) is Variant for arm in value.values]
-    return [arm for arm in arms if has_user_defined_truth(arm) and dict_of(arm) is not None]
+    return [arm for arm in arms if has_user_defined_truth(arm) and has_dict(arm)]
 
 
 def _have_same_attributes(current: dict[str, Any], before: dict[str, Any]) -> bool:

@@ -13,7 +13,7 @@ from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_obje
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.articles import with_article
-from autoconv.runtime.support.attributes import HEAP, dict_of, instance_attributes
+from autoconv.runtime.support.attributes import HEAP, has_dict, instance_attribute, instance_attributes
 from autoconv.runtime.support.spans import current_place
 
 
@@ -70,8 +70,7 @@ class MaybeMissing:
 
 def optional_value(owner: object, name: str) -> Any:
     """Return an attribute's value, a variant, if a tensor decides whether the attribute is present; None otherwise."""
-    attributes = dict_of(owner)
-    value = dict.get(attributes, name) if isinstance(attributes, dict) and isinstance(name, str) else None
+    value = instance_attribute(owner, name) if isinstance(name, str) else None
     return value if is_optional(value) else None
 
 
@@ -81,7 +80,7 @@ def check_presence_on_read(region: Region, owner: object, name: str) -> None:
     class_attribute = vars(cls).get(name, MISSING)
     if isinstance(class_attribute, MaybeMissing):
         return
-    if dict_of(owner) is None:
+    if not has_dict(owner):
         raise StagingError(
             f"whether {with_article(cls)}, which has slots, has the attribute {name!r} depends on a tensor",
             current_place(),

@@ -23,6 +23,7 @@ from autoconv.runtime.objects.symbolic_objects import (
 from autoconv.runtime.recording.journal import attribute_location
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.articles import with_article
+from autoconv.runtime.support.attributes import has_dict
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
@@ -97,7 +98,7 @@ def record_attribute_change(owner: object, attribute: str) -> None:
     """Record in the journal, and with the contract, that an attribute is about to change."""
     region = current_region()
     assert region is not None
-    if not hasattr(owner, "__dict__") and not hasattr(type(owner), attribute):
+    if not has_dict(owner) and not hasattr(type(owner), attribute):
         return  # Python raises its own error
     if id(owner) in region.trace.frozen_objects:
         refuse_change(owner, attribute)

@@ -34,7 +34,7 @@ from autoconv.runtime.objects.symbol_search import (
 )
 from autoconv.runtime.objects.symbolic_generators import SymbolicGenerator
 from autoconv.runtime.recording.regions import Region, current_region
-from autoconv.runtime.support.attributes import HEAP, GraphAttributes, dict_of
+from autoconv.runtime.support.attributes import HEAP, dict_of, is_in_graph
 from autoconv.runtime.support.caller_instruction import comparison_of, is_in_place, merges_mapping, unpack_counts
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.identity import compares_identity
@@ -47,8 +47,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 
 def graph_object(value: object) -> SymbolicObject | None:
     """Return the graph's object for a user's object that is part of the graph; None for other values."""
-    attributes = dict_of(value)
-    return dict.get(attributes, HEAP) if type(attributes) is GraphAttributes else None
+    return dict.get(dict_of(value), HEAP) if is_in_graph(value) else None
 
 
 def register_object_hooks(move: Callable[[Any], Any], user_attribute: Callable[[Any, str], Any]) -> None:

@@ -13,7 +13,15 @@ from inspect import getattr_static
 from types import FunctionType, WrapperDescriptorType
 from typing import Any
 
-from autoconv.runtime.support.attributes import GraphAttributes, dict_of, instance_attributes
+from autoconv.runtime.support.attributes import (
+    dict_of,
+    has_dict,
+    has_instance_attribute,
+    has_method,
+    has_plain_dict,
+    instance_attributes,
+    is_in_graph,
+)
 
 
 class Missing:
@@ -108,11 +116,13 @@ class Journal:
 
 def _is_inherited(location: Location) -> bool:
     """Return whether a location is an attribute that the object has from its class alone."""
-    attributes, name = dict_of(location.owner), location.key[-1]
-    if location.kind != "attribute" or attributes is None or name in attributes:
+    owner, name = location.owner, location.key[-1]
+    if location.kind != "attribute" or not has_dict(owner):
+        return False
+    if name in vars(owner) if isinstance(owner, type) else has_instance_attribute(owner, name):
         return False
     # The descriptor of a slot has __set__, and the object itself holds the value.
-    return not hasattr(type(getattr_static(type(location.owner), name, None)), "__set__")
+    return not hasattr(type(getattr_static(type(owner), name, None)), "__set__")
 
 
 def attribute_location(owner: object, name: str, home: object = None) -> Location:
@@ -121,11 +131,11 @@ def attribute_location(owner: object, name: str, home: object = None) -> Locatio
     def read() -> Any:
         if _is_behind_descriptor(owner, name):
             return instance_attributes(owner)[name]
-        if _has_python_getter(getattr_static(type(owner), name, None)) and name not in instance_attributes(owner):
+        if _has_python_getter(getattr_static(type(owner), name, None)) and not has_instance_attribute(owner, name):
             return MISSING
-        if type(getattr(owner, "__dict__", None)) is GraphAttributes:
+        if is_in_graph(owner):
             return MISSING  # deleted before the object moved into the graph
-        if hasattr(type(owner), "__getattr__") and getattr_static(owner, name, MISSING) is MISSING:
+        if hasattr(type(owner), "__getattr__") and not _has_attribute(owner, name):
             return MISSING  # the program's method would run, and compute a value
         return getattr(owner, name, MISSING)
 
@@ -133,7 +143,7 @@ def attribute_location(owner: object, name: str, home: object = None) -> Locatio
         if value is not MISSING and _is_behind_descriptor(owner, name):
             dict.__setitem__(dict_of(owner), name, value)
         elif value is MISSING:
-            if name in instance_attributes(owner) or getattr_static(owner, name, MISSING) is not MISSING:
+            if _has_attribute(owner, name):
                 _builtin_accessor(owner, "__delattr__")(owner, name)
         else:
             _builtin_accessor(owner, "__setattr__")(owner, name, value)
@@ -143,10 +153,17 @@ def attribute_location(owner: object, name: str, home: object = None) -> Locatio
     return Location((id(owner), name), location_name, read, write, owner, home=home, kind="attribute")
 
 
+def _has_attribute(owner: object, name: str) -> bool:
+    """Return whether an object or its class has an attribute of that name; no code of the program runs."""
+    if isinstance(owner, type):
+        return getattr_static(owner, name, MISSING) is not MISSING
+    return has_instance_attribute(owner, name) or has_method(owner, name)
+
+
 def _is_behind_descriptor(owner: object, name: str) -> bool:
     """Return whether an object holds an attribute of that name, and its class a data descriptor, which precedes it."""
     descriptor_class = type(getattr_static(type(owner), name, None))
-    return hasattr(descriptor_class, "__set__") and name in instance_attributes(owner)
+    return hasattr(descriptor_class, "__set__") and has_instance_attribute(owner, name)
 
 
 def _builtin_accessor(owner: object, method: str) -> Callable[..., Any]:
@@ -158,10 +175,10 @@ def _builtin_accessor(owner: object, method: str) -> Callable[..., Any]:
 
 def _make_reader(location: Location) -> Callable[[], Any]:
     """Return the function that reads a location outside of traces."""
-    attributes, name = dict_of(location.owner), location.key[-1]
+    name = location.key[-1]
     if (
         location.kind != "attribute"
-        or type(attributes) is not dict
+        or not has_plain_dict(location.owner)
         or getattr_static(type(location.owner), name, None) is not None
     ):
         return location.read
@@ -169,7 +186,10 @@ def _make_reader(location: Location) -> Callable[[], Any]:
 
 
 def _instance_attribute(owner: object, name: str) -> Any:
-    return owner.__dict__.get(name, MISSING)
+    try:
+        return object.__getattribute__(owner, name)
+    except AttributeError:
+        return MISSING
 
 
 def item_location(owner: list[Any], position: int) -> Location:

@@ -7,9 +7,10 @@ by `type` and by the slots of Python's own classes alone, which read no attribut
 
 from __future__ import annotations
 
+import gc
 import types
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -80,32 +81,19 @@ def _parts(value: Any, class_: type) -> tuple[Any, ...]:
         return (value.func, *value.args, *value.keywords.values())
     if issubclass(class_, (type, types.ModuleType, types.FunctionType)):
         return ()
-    return tuple(_attribute_values(value, class_))
+    return tuple(gc.get_referents(value)) if _has_attributes(class_) else ()
 
 
-def _attribute_values(value: Any, class_: type) -> Iterator[Any]:
-    """Iterate over the values of an object's own attributes."""
-    for slot in _slots_of(class_):
-        try:
-            value_of_slot = slot.__get__(value, class_)
-        except AttributeError:  # the slot is empty
-            continue
-        if type(slot) is types.GetSetDescriptorType:
-            yield from tuple(value_of_slot.values())
-        else:
-            yield value_of_slot
-
-
-def _slots_of(class_: type) -> tuple[Any, ...]:
-    """Return the slots of a class, with that of the `__dict__` of its objects."""
-    result = _SLOTS_BY_CLASS.get(class_)
+def _has_attributes(class_: type) -> bool:
+    """Return whether objects of the class have slots or a `__dict__`."""
+    result = _HAS_ATTRIBUTES.get(class_)
     if result is None:
         dicts = [type.__getattribute__(base, "__dict__") for base in type.__getattribute__(class_, "__mro__")]
         slots = [slot for names in dicts if "__slots__" in names for slot in names.values()]
-        slots = [slot for slot in slots if type(slot) is types.MemberDescriptorType]
-        slots += [names["__dict__"] for names in dicts if type(names.get("__dict__")) is types.GetSetDescriptorType]
-        result = _SLOTS_BY_CLASS[class_] = tuple(slots)
+        slots += [names["__dict__"] for names in dicts if "__dict__" in names]
+        slot_types = {types.MemberDescriptorType, types.GetSetDescriptorType}
+        result = _HAS_ATTRIBUTES[class_] = not slot_types.isdisjoint(map(type, slots))
     return result
 
 
-_SLOTS_BY_CLASS: weakref.WeakKeyDictionary[type, tuple[Any, ...]] = weakref.WeakKeyDictionary()
+_HAS_ATTRIBUTES: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()

@@ -8,10 +8,13 @@ import weakref
 from typing import Any
 
 from autoconv.errors import StagingError
+from autoconv.runtime.support.inline_attributes import has_inline_attributes, inline_attributes
 from autoconv.runtime.support.spans import current_place
 
 # The attribute under which a user's object stores its object of the graph.
 HEAP = "__autoconv_heap__"
+
+_ABSENT = object()
 
 
 class GraphAttributes(dict[str, Any]):
@@ -41,13 +44,24 @@ def has_method(value: object, name: str) -> bool:
 
 def is_in_graph(value: object) -> bool:
     """Return whether the value is a user's object that is part of the graph, for which the Python object is a proxy."""
-    return type(dict_of(value)) is GraphAttributes
+    return not has_inline_attributes(value) and type(dict_of(value)) is GraphAttributes
 
 
 def instance_attributes(value: object) -> dict[str, Any]:
     """Return the instance attributes, without those of the class, as a new dict."""
+    result = inline_attributes(value)
+    if result is not None:
+        return result
     attributes = dict_of(value)
     return dict(dict.items(attributes)) if isinstance(attributes, dict) else {}
+
+
+def instance_attribute(value: object, name: str, default: Any = None) -> Any:
+    """Return one of the attributes that `instance_attributes` returns."""
+    attributes = inline_attributes(value)
+    if attributes is None:
+        attributes = dict_of(value)
+    return dict.get(attributes, name, default) if isinstance(attributes, dict) else default
 
 
 def attributes_of(value: object) -> dict[str, Any]:
@@ -59,9 +73,24 @@ def attributes_of(value: object) -> dict[str, Any]:
     return result
 
 
+def has_dict(value: object) -> bool:
+    """Return whether an object has a `__dict__`, or gets one when it is read."""
+    return has_inline_attributes(value) or dict_of(value) is not None
+
+
+def has_plain_dict(value: object) -> bool:
+    """Return whether the `__dict__` of an object is, or will be, of Python's own class, and not of the graph."""
+    return has_inline_attributes(value) or type(dict_of(value)) is dict
+
+
+def has_instance_attribute(value: object, name: str) -> bool:
+    """Return whether an object itself holds an attribute of that name in its `__dict__`."""
+    return instance_attribute(value, name, _ABSENT) is not _ABSENT
+
+
 def has_attributes(value: object) -> bool:
     """Return whether an object has a `__dict__`, or slots of a class written in Python."""
-    return dict_of(value) is not None or bool(slots_of(type(value)))
+    return has_dict(value) or bool(slots_of(type(value)))
 
 
 def set_attributes(value: object, attributes: dict[str, Any]) -> None:
@@ -69,7 +98,7 @@ def set_attributes(value: object, attributes: dict[str, Any]) -> None:
     slots = dict(slots_of(type(value)))
     for name in slots.keys() & attributes.keys():
         slots[name].__set__(value, attributes[name])
-    if dict_of(value) is not None:
+    if has_dict(value):
         object.__setattr__(value, "__dict__", {name: item for name, item in attributes.items() if name not in slots})
 
 

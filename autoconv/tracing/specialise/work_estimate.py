@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.runtime.support.attribute_hooks import hooks_attributes
+from autoconv.runtime.support.attributes import instance_attributes
 from autoconv.runtime.support.bytecode import instructions_of
 
 _SECONDS_AN_INSTRUCTION = 30e-9
@@ -191,7 +192,7 @@ class _Reach:
                 raise Unbounded
             self._classes[class_] = None
             if type(type.__getattribute__(class_, "__dict__").get("__dict__")) is types.GetSetDescriptorType:
-                attributes = tuple(vars(value).values())
+                attributes = tuple(instance_attributes(value).values())
                 self._note_integers(attributes)
                 yield from attributes
 
