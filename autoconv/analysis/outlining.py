@@ -2,8 +2,8 @@
 
 A loop is outlined if its names are assigned before it on every path, as far as it reads them or the code after it does.
 Names that each iteration assigns first may be unassigned before. No other code may see the names change while the loop
-runs. The analysis is conservative. In the body of a `try` or `with`, a loop may write no name that is read outside of
-it, because an exception may leave it half done.
+runs. The analysis is conservative. In the body of a `try` or `with`, an exception may leave the loop half done: names
+that are live where it is caught, or in a `finally`, are results of the loop then, too.
 """
 
 from __future__ import annotations
@@ -15,32 +15,36 @@ import gast
 
 from autoconv.analysis.escapes import TRIES
 from autoconv.analysis.liveness import NO_NAMES, Liveness, expression_activity, handler_name, has_loop_exit
-from autoconv.analysis.pinned_constructs import calls_debugger, last_part_of_name, pinning_construct
+from autoconv.analysis.pinned_constructs import calls_debugger, frame_call, last_part_of_name, pinning_construct
 from autoconv.analysis.scopes import bindings, exhausts_arguments, free_names, scope_of
-from autoconv.syntax.tree import FUNCTIONS, contains, walk
+from autoconv.syntax.tree import FUNCTIONS, contains, walk, walk_scope
 
 _LOOPS = (gast.For, gast.While)
 _WITHS = (gast.With, gast.AsyncWith)
 _FRAME_CELLS = frozenset({"super", "__class__"})  # names that mean the enclosing method
-# Statements that end the function, or make functions and classes whose names tell where they were made.
-_FIXED_STATEMENTS = (gast.Return, gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
+# Statements that make functions and classes, whose names tell where they were made.
+_FIXED_STATEMENTS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
 
 
 class OutlinedLoop(NamedTuple):
     """A loop that runs as a function of its own: its parameters, and the names that the function returns.
 
     `first_assigned` are further names to return, which may be unassigned before the loop. Each iteration assigns them.
+    `returns`: the loop has `return` statements. `catches`: exceptions are results, too, as names are live after them.
     """
 
     loop: gast.AST
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     first_assigned: tuple[str, ...]
+    returns: bool
+    catches: bool
 
 
 def find_outlined_loops(function: gast.FunctionDef, inner_only: bool = False) -> list[OutlinedLoop]:
     """Return the outermost loops of a function that can be outlined; with `inner_only`, those inside its loops."""
-    if pinning_construct(gast.Module(function.body, [])) or calls_debugger(function):
+    body = gast.Module(function.body, [])
+    if any(frame_call(node) for node in walk_scope(body)) or calls_debugger(function):
         return []
     search = _Search(function, inner_only)
     search.search_block(function.body, frozenset(search.scope.parameters), NO_NAMES)
@@ -59,79 +63,100 @@ class _Search:
         self._deleted_names = frozenset(_deleted_names(function))
 
     def search_block(
-        self, statements: Sequence[gast.AST], bound: frozenset[str], live_after: frozenset[str], *,
-        may_be_left: bool = False,
+        self, statements: Sequence[gast.AST], bound: frozenset[str], live_after: frozenset[str],
+        live_on_error: frozenset[str] = NO_NAMES,
     ) -> None:  # fmt: skip
         """Search statements; `bound` are the names assigned on every path to them.
 
-        `may_be_left`: an exception may leave the block for code that reads the function's names.
+        `live_on_error` are the names that the function may read after an exception or `return` in the block.
         """
         live_names = self._liveness.live_after_each(statements, live_after)
         for statement, live in zip(statements, live_names, strict=True):
             # A statement that leaves an enclosing loop goes on where `live_after` is live.
-            self._search_statement(statement, bound, live | live_after, may_be_left)
+            self._search_statement(statement, bound, live | live_after | live_on_error, live_on_error)
             bound |= self._liveness.statement_activity(statement).killed
 
-    def _search_statement(self, node: gast.AST, bound: frozenset[str], live: frozenset[str], may_be_left: bool) -> None:
+    def _search_statement(
+        self, node: gast.AST, bound: frozenset[str], live: frozenset[str], live_on_error: frozenset[str]
+    ) -> None:
         if isinstance(node, _LOOPS):
-            outlined = None if self._skipped_levels else self._outline(node, bound, live, may_be_left)
+            outlined = None if self._skipped_levels else self._outline(node, bound, live, live_on_error)
             if outlined is not None:
                 self.found.append(outlined)
                 return
-            self._search_loop(node, bound, live, may_be_left)
+        if isinstance(node, (*_LOOPS, gast.AsyncFor)):
+            self._search_loop(node, bound, live, live_on_error)
         elif isinstance(node, gast.If):
             bound |= expression_activity(node.test).killed
-            self.search_block(node.body, bound, live, may_be_left=may_be_left)
-            self.search_block(node.orelse, bound, live, may_be_left=may_be_left)
+            self.search_block(node.body, bound, live, live_on_error)
+            self.search_block(node.orelse, bound, live, live_on_error)
         elif isinstance(node, _WITHS):
-            self.search_block(node.body, bound, live, may_be_left=True)
+            for item in node.items:
+                bound |= expression_activity(item).killed
+            self.search_block(node.body, bound, live, live_on_error | live)  # `__exit__` may swallow the exception
         elif isinstance(node, TRIES):
-            self._search_try(node, bound, live, may_be_left)
+            self._search_try(node, bound, live, live_on_error)
         elif isinstance(node, gast.Match):
             for case in node.cases:
-                self.search_block(case.body, bound, live, may_be_left=may_be_left)
+                self.search_block(case.body, bound, live, live_on_error)
 
-    def _search_loop(self, node: gast.AST, bound: frozenset[str], live: frozenset[str], may_be_left: bool) -> None:
+    def _search_loop(
+        self, node: gast.AST, bound: frozenset[str], live: frozenset[str], live_on_error: frozenset[str]
+    ) -> None:
         """Search the body of a loop that is not outlined itself."""
         skipped_levels, self._skipped_levels = self._skipped_levels, max(self._skipped_levels - 1, 0)
         live_in_body = live | self._liveness.statement_activity(node).exposed
-        head = node.target if isinstance(node, gast.For) else node.test
+        head = node.test if isinstance(node, gast.While) else node.target
         body_bound = bound | expression_activity(head).killed
-        self.search_block(node.body, body_bound, live_in_body, may_be_left=may_be_left)
-        self.search_block(node.orelse, bound, live, may_be_left=may_be_left)
+        self.search_block(node.body, body_bound, live_in_body, live_on_error)
+        self.search_block(node.orelse, bound, live, live_on_error)
         self._skipped_levels = skipped_levels
 
-    def _search_try(self, node: gast.AST, bound: frozenset[str], live: frozenset[str], may_be_left: bool) -> None:
-        body_bound = bound | self._liveness.block_activity(node.body).killed
-        is_left = may_be_left or bool(node.finalbody)
-        self.search_block(node.body, bound, live, may_be_left=True)
-        self.search_block(node.orelse, body_bound, live, may_be_left=is_left)
+    def _search_try(
+        self, node: gast.AST, bound: frozenset[str], live: frozenset[str], live_on_error: frozenset[str]
+    ) -> None:
+        final, orelse = self._liveness.block_activity(node.finalbody), self._liveness.block_activity(node.orelse)
+        self.search_block(node.finalbody, bound, live, live_on_error)
+        live_on_error |= final.exposed | (live if has_loop_exit(node.finalbody) else NO_NAMES)
+        live |= final.exposed
+        live_in_body = live_on_error
         for handler in node.handlers:
-            self.search_block(handler.body, bound, live, may_be_left=is_left)
-        self.search_block(node.finalbody, bound, live, may_be_left=may_be_left)
+            self.search_block(handler.body, bound, live, live_on_error)
+            clause = self._liveness.block_activity(handler.body)
+            live_in_body |= clause.exposed | (expression_activity(handler.type).exposed if handler.type else NO_NAMES)
+            if clause.falls_through or has_loop_exit(handler.body):
+                live_in_body |= live
+        body_bound = bound | self._liveness.block_activity(node.body).killed
+        self.search_block(node.orelse, body_bound, live, live_on_error)
+        self.search_block(node.body, bound, live | orelse.exposed, live_in_body)
 
     def _outline(
-        self, loop: gast.AST, bound: frozenset[str], live: frozenset[str], may_be_left: bool
+        self, loop: gast.AST, bound: frozenset[str], live: frozenset[str], live_on_error: frozenset[str]
     ) -> OutlinedLoop | None:
         """Return the outlined loop; None if it has to stay where it is."""
         if contains(loop, _FIXED_STATEMENTS) or has_loop_exit(loop.orelse) or _raises_outer_error(loop):
+            return None
+        returns = contains(loop, gast.Return)  # async generators may return no value
+        if pinning_construct(loop) or (returns and isinstance(self._function, gast.AsyncFunctionDef)):
             return None
         if any(_counts_frames(node) for node in walk(loop)):
             return None
         activity = self._liveness.statement_activity(loop)
         changed = activity.modified & self.scope.locals
-        outputs = changed & (self._names_used_outside(loop) if may_be_left else live)
-        first_assigned = (outputs - bound) & self._assigned_by_iterations(loop)
+        outputs = changed & live
+        first_assigned = (outputs - bound - live_on_error) & self._assigned_by_iterations(loop)
+        catches = bool(changed & live_on_error)
         needed = (activity.exposed & self.scope.locals) | (outputs - first_assigned)
         named = needed | changed
         if not needed <= bound or _FRAME_CELLS & named or _mentions(loop, _FRAME_CELLS):
             return None
-        if (needed | outputs) & self._deleted_names or (may_be_left and outputs):
+        if (needed | outputs) & self._deleted_names or (returns and catches and _returns_through_finally(loop)):
             return None
         if any(not self._is_private(name, loop, name in changed) for name in named & self.scope.captured):
             return None
         parts = needed, outputs - first_assigned, first_assigned
-        return OutlinedLoop(loop, *(tuple(sorted(names)) for names in parts))
+        inputs, bound_outputs, first_outputs = (tuple(sorted(names)) for names in parts)
+        return OutlinedLoop(loop, inputs, bound_outputs, first_outputs, returns, catches)
 
     def _assigned_by_iterations(self, loop: gast.AST) -> frozenset[str]:
         """Return names that every iteration of the loop assigns, whether or not it ends early."""
@@ -142,18 +167,6 @@ class _Search:
             names |= self._liveness.statement_activity(statement).killed
         # An `else` assigns its names without an iteration, too.
         return names - self._liveness.block_activity(loop.orelse).modified
-
-    def _names_used_outside(self, loop: gast.AST) -> frozenset[str]:
-        """Return the names that the function mentions outside of the loop."""
-        return frozenset(name for name, is_inside in self._mentions_by_place(loop) if not is_inside)
-
-    def _mentions_by_place(self, loop: gast.AST) -> Iterator[tuple[str, bool]]:
-        """Yield each name with whether it is mentioned inside of the loop."""
-        inside = {id(node) for node in walk(loop)}
-        for statement in self._function.body:
-            for node in walk(statement):
-                if isinstance(node, gast.Name):
-                    yield node.id, id(node) in inside
 
     def _is_private(self, name: str, loop: gast.AST, is_changed: bool) -> bool:
         """Return whether no function that captures the name sees, or makes, a change of it that the loop does not.
@@ -188,6 +201,11 @@ def _raises_outer_error(loop: gast.AST) -> bool:
     handlers = [node for node in walk(loop) if isinstance(node, gast.ExceptHandler)]
     inner_ids = {id(node) for handler in handlers for node in walk(handler)}
     return any(isinstance(node, gast.Raise) and node.exc is None and id(node) not in inner_ids for node in walk(loop))
+
+
+def _returns_through_finally(loop: gast.AST) -> bool:
+    """Return whether a `finally` may change names after a `return` in the loop has been evaluated."""
+    return any(isinstance(node, TRIES) and node.finalbody and contains(node, gast.Return) for node in walk(loop))
 
 
 def _counts_frames(node: gast.AST) -> bool:

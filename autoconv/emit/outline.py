@@ -15,6 +15,9 @@
         for x in a:
             t += x
         return t
+
+A loop with `return` statements also returns a flag and their value. A loop whose names are read after an exception
+returns the exception, which the caller raises again.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -34,9 +37,8 @@ from autoconv.emit.locate import SOURCE_ATTRIBUTE
 from autoconv.emit.relocate import rename_regions
 from autoconv.errors import REGION_SUFFIX, ConversionError
 from autoconv.process_state import deep_recursion
-from autoconv.syntax import build
 from autoconv.syntax.names import Namer
-from autoconv.syntax.parse import to_ast, to_gast
+from autoconv.syntax.parse import parse, to_ast, to_gast
 from autoconv.syntax.tree import Transformer, walk
 
 
@@ -61,10 +63,10 @@ def outline_loops(
         if not loops:
             return None
         namer, scope = Namer(module), scope_of(definition)
+        own_names = _Names(*map(namer.fresh, _Names._fields))
         calls = {id(outlined.loop): (outlined, namer.fresh("loop")) for outlined in loops}
-        has_run = namer.fresh("has_run")
-        parts = [_loop_function(outlined, name, scope, has_run) for outlined, name in calls.values()]
-        caller = _LoopCalls(calls, has_run, namer).visit(definition)
+        parts = [_loop_function(outlined, name, scope, own_names) for outlined, name in calls.values()]
+        caller = _LoopCalls(calls, own_names, namer).visit(definition)
         _keep_local(caller, scope.locals)
         tree: Any = to_ast(gast.Module([caller, *parts], []))
     main, *loop_definitions = tree.body
@@ -102,14 +104,29 @@ def _without_header(node: ast.FunctionDef) -> ast.FunctionDef:
     return node
 
 
+class _Names(NamedTuple):
+    """Fresh names in a function and in its loops, for results of a loop that are no names of the user."""
+
+    has_run: str
+    has_returned: str
+    value: str
+    error: str
+    context: str
+
+    def results_of(self, outlined: OutlinedLoop) -> list[str]:
+        """Return the names of a loop's results that come before its outputs."""
+        is_returned, is_caught = (self.has_returned, self.value) * outlined.returns, (self.error,) * outlined.catches
+        return [*is_returned, *is_caught, *(self.has_run,) * bool(outlined.first_assigned)]
+
+
 class _LoopCalls(Transformer):
     """Put calls of their functions in place of loops; `calls` has the loop and the name of its function, by id.
 
     Names that may be unassigned before the loop are assigned only if the loop has run.
     """
 
-    def __init__(self, calls: dict[int, tuple[OutlinedLoop, str]], has_run: str, namer: Namer) -> None:
-        self._calls, self._has_run, self._namer = calls, has_run, namer
+    def __init__(self, calls: dict[int, tuple[OutlinedLoop, str]], names: _Names, namer: Namer) -> None:
+        self._calls, self._names, self._namer = calls, names, namer
 
     def visit_For(self, node: Any) -> Any:
         return self._visit_loop(node)
@@ -121,19 +138,44 @@ class _LoopCalls(Transformer):
         if id(node) not in self._calls:
             return self.visit_children(node)
         outlined, name = self._calls[id(node)]
-        head = node.iter if isinstance(node, gast.For) else node.test
-        call = build.place(build.call(build.name(name), *map(build.name, outlined.inputs)), head)
+        names, call = self._names, f"{name}({', '.join(outlined.inputs)})"
         new_values = {output: self._namer.fresh(output) for output in outlined.first_assigned}
-        targets = (*outlined.outputs, *new_values.values(), *([self._has_run] if new_values else ()))
-        if not targets:
-            return build.place(gast.Expr(call), head)
-        statements = [gast.Assign([_single_or_tuple(targets, build.store, build.stores)], call, None)]
+        own_results = [*names.results_of(outlined), *new_values.values()]
+        targets = [*own_results, *outlined.outputs]
+        lines = [f"{_tuple_text(targets)} = {call}" if targets else call]
         if new_values:
-            moves = [gast.Assign([build.store(name)], build.name(value), None) for name, value in new_values.items()]
-            statements.append(gast.If(build.name(self._has_run), moves, []))
-            dropped_names = [gast.Name(name, gast.Del(), None, None) for name in (*new_values.values(), self._has_run)]
-            statements.append(gast.Delete(dropped_names))
-        return [build.place(statement, head) for statement in statements]
+            lines += [f"if {names.has_run}:", *(f"    {name} = {value}" for name, value in new_values.items())]
+        if outlined.catches:
+            lines.append(_RAISE_AGAIN.format_map(names._asdict()))
+        if outlined.returns:
+            lines.append(f"if {names.has_returned}:\n    return {names.value}")
+        if own_results:
+            lines.append(f"del {', '.join(own_results)}")
+        return _statements(lines, node.iter if isinstance(node, gast.For) else node.test)
+
+
+# `raise` sets the context of an exception, which it has got in the loop. Names of it would form a reference cycle.
+_RAISE_AGAIN = """
+if {error} is not None:
+    {context} = {error}.__context__
+    try:
+        raise {error}
+    finally:
+        {error}.__context__ = {context}
+        del {error}, {context}"""
+
+
+class _Returns(Transformer, statements_only=True):
+    """Make the `return` statements of a loop return a flag, their value and the names of `results`."""
+
+    def __init__(self, results: list[str]) -> None:
+        self._results = results
+
+    def visit_Return(self, node: Any) -> Any:
+        (statement,) = _statements([f"return {_tuple_text(['True', 'None', *self._results])}"], node)
+        if node.value is not None:
+            statement.value.elts[1] = node.value
+        return [statement]
 
 
 def _keep_local(function: Any, names: set[str]) -> None:
@@ -143,40 +185,53 @@ def _keep_local(function: Any, names: set[str]) -> None:
     """
     missing_names = sorted(names - scope_of(function).bound)
     if missing_names:
-        dead_statement = gast.If(build.constant(False), [_assignment(name, None) for name in missing_names], [])
-        function.body.append(build.place(dead_statement, function.body[-1]))
+        function.body += _statements([f"if False: {' = '.join(missing_names)} = None"], function.body[-1])
 
 
-def _loop_function(outlined: OutlinedLoop, name: str, scope: Scope, has_run: str) -> Any:
+def _loop_function(outlined: OutlinedLoop, name: str, scope: Scope, names: _Names) -> Any:
     """Return the definition of a loop's function; `scope` is that of the function around the loop.
 
     Where names may be unassigned before the loop, the function also returns `has_run`: whether the loop assigned them.
     """
     loop = outlined.loop
     written = {name for node in walk(loop) for name in bindings(node)}
-    kinds = ((gast.Global, scope.globals), (gast.Nonlocal, scope.nonlocals))
-    body: list[Any] = [kind(sorted(names & written)) for kind, names in kinds if names & written]
-    results = (*outlined.outputs, *outlined.first_assigned)
+    lines = [f"def {name}({', '.join(outlined.inputs)}):"]
+    for keyword, kind in (("global", scope.globals), ("nonlocal", scope.nonlocals)):
+        if kind & written:
+            lines.append(f"    {keyword} {', '.join(sorted(kind & written))}")
     if outlined.first_assigned:
-        results = (*results, has_run)
-        initial_values = {has_run: False, **dict.fromkeys(outlined.first_assigned)}
-        body += [_assignment(name, value) for name, value in initial_values.items()]
-        loop.body.insert(0, build.place(_assignment(has_run, True), loop.body[0]))
-    body.append(loop)
-    if results:
-        body.append(gast.Return(_single_or_tuple(results, build.name, build.loads)))
-    function = gast.FunctionDef(name, build.arguments(outlined.inputs), body, [], None, None)
-    if "type_params" in gast.FunctionDef._fields:
-        function.type_params = []
-    return build.place(function, loop)
+        lines += [f"    {name} = None" for name in outlined.first_assigned] + [f"    {names.has_run} = False"]
+        loop.body[:0] = _statements([f"{names.has_run} = True"], loop.body[0])
+    results = [*names.results_of(outlined), *outlined.first_assigned, *outlined.outputs]
+    initial_values = {names.has_returned: "False", names.value: "None", names.error: "None"}
+    values = [initial_values.get(result, result) for result in results]
+    if outlined.returns:
+        _Returns(values[2:]).visit(loop)
+    if outlined.catches:
+        at_error = [names.error if result == names.error else initial_values.get(result, result) for result in results]
+        lines += ["    try: pass", f"    except BaseException as {names.error}: return {_tuple_text(at_error)}"]
+    else:
+        lines.append("    pass")
+    (function,) = _statements([*lines, f"    return {_tuple_text(values)}"], loop)
+    if outlined.catches:
+        function.body[-2].body = [loop]
+    else:
+        function.body[-2] = loop
+    return function
 
 
-def _assignment(name: str, value: object) -> Any:
-    return gast.Assign([build.store(name)], build.constant(value), None)
+def _statements(lines: list[str], like: Any) -> list[Any]:
+    """Return the statements of a text, all at the position of `like`."""
+    statements: list[Any] = parse("\n".join(lines), "").body
+    for statement in statements:
+        for node in walk(statement):
+            if "lineno" in node._attributes:
+                ast.copy_location(node, like)
+    return statements
 
 
-def _single_or_tuple(names: tuple[str, ...], make_name: Any, make_tuple: Any) -> Any:
-    return make_name(names[0]) if len(names) == 1 else make_tuple(names)
+def _tuple_text(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else ", ".join(names)
 
 
 OUTLINE_LOOPS.set(outline_loops)
