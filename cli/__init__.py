@@ -1,7 +1,7 @@
 """The `autoconv` command, one file for each subcommand; the only place where errors become text and exit codes.
 
 Conversion is static: the user's code is parsed, never imported or run. The exceptions are `autoconv run`, whose
-purpose that is, and `autoconv show-graph` and `autoconv export`, since a graph is recorded by running the function.
+purpose that is, and `show-graph`, `export` and `build`, since a graph is recorded by running the function.
 """
 
 from __future__ import annotations

@@ -45,6 +45,8 @@ def build(
     function = function_of(target)
     check_arguments(target, function, arguments)
     path = output or name or target.rpartition(":")[2].rpartition(".")[2]
+    if Path(path).suffix in (".h", ".o", ".so", ".a"):
+        raise TargetError(f"-o {path}: name the path without a suffix, {Path(path).with_suffix('')}")
     contract = "compile" if under_compile else "function"
     try:
         library = autoconv.clibrary.build(

@@ -15,7 +15,7 @@ import click
 from autoconv.emit.conversion import Options
 from autoconv.errors import SourceError, TargetError
 
-from .diagnostics import highest_code, say, say_bytes
+from .diagnostics import counted_files, highest_code, say, say_bytes
 from .exits import ExitCode
 from .outcomes import Outcome, check_compiled_names, convert_job
 from .output import OutputTransaction, exit_on_sigterm
@@ -285,7 +285,7 @@ def _print_results(
     for _, target in plan.folders:
         count = sum(path.is_relative_to(target) for path in written_paths)
         if count:
-            say(f"wrote {target} ({count} files)", err=True)
+            say(f"wrote {target} ({counted_files(count)})", err=True)
     for outcome in accepted_outcomes:
         if outcome.job.folder_index is None and outcome.job.output in written_paths:
             say(f"wrote {outcome.job.output}", err=True)

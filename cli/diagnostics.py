@@ -91,6 +91,11 @@ def highest_code(codes: Iterable[ExitCode]) -> ExitCode:
     return max(codes, default=ExitCode.FINE)
 
 
+def counted_files(count: int) -> str:
+    """Return "1 file", "2 files" and so on."""
+    return f"{count} file" if count == 1 else f"{count} files"
+
+
 def _printable(text: str) -> str:
     """Escape control characters, so that a file name or source line cannot control the terminal."""
     return text.translate(_ESCAPES)

@@ -14,7 +14,7 @@ from .diagnostics import describe, exit_code_of
 from .exits import ExitCode
 from .plan import Job
 from .sources import decode_source, parse, read_source
-from .targets import unknown_name
+from .targets import uncompilable_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,4 +90,7 @@ def check_compiled_names(outcomes: Sequence[Outcome], names: frozenset[str]) -> 
     undefined_names = sorted(names - defined_names)
     if undefined_names and readable_outcomes:
         location = outcomes[0].job.name if len(outcomes) == 1 else "the files to convert"
-        raise unknown_name(undefined_names[0], defined_names, location)
+        trees = [parse(outcome.source, outcome.job.name) for outcome in readable_outcomes if outcome.source is not None]
+        error = uncompilable_name(undefined_names[0], trees, location)
+        if error is not None:
+            raise error

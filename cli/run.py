@@ -18,7 +18,7 @@ from autoconv.errors import SourceError, TargetError
 from autoconv.importing import ImportHook, convert_script
 
 from .sources import parse, read_source
-from .targets import check_name, python_files
+from .targets import python_files, uncompilable_name
 from .tracebacks import show_user_traceback
 
 # Modules that the script shares with the runtime, even if its folder has others of the same names.
@@ -65,10 +65,10 @@ def run(compile_names: tuple[str, ...], keep_going: bool, file: str, arguments: 
         raise TargetError(f"{file} is a folder; name a script")
     if not os.path.lexists(path):
         raise TargetError(f"{file}: no such file")
-    parse(read_source(path), file)  # raises errors of the text before anything runs
+    tree = parse(read_source(path), file)  # raises errors of the text before anything runs
     for name in compile_names:
-        if ":" not in name and not SETTINGS.disabled:
-            check_name(path, name)
+        if ":" not in name and not SETTINGS.disabled and (error := uncompilable_name(name, [tree], file)) is not None:
+            raise error
     folder = Path(os.path.realpath(path)).parent
     hook = ImportHook(folder=folder, compile=compile_names, keep_going=keep_going)
     absolute_path = Path(os.path.abspath(path))  # Python's form of the path in tracebacks and in __file__

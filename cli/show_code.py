@@ -19,9 +19,27 @@ from .sources import parse, read_source
 from .targets import Target, find_target
 
 
+def _check_pass(context: click.Context, option: click.Parameter, name: str | None) -> str | None:
+    """Return a name that a pass has, or None; print all passes and exit for `help`. Else raises TargetError."""
+    if name is None or context.resilient_parsing:
+        return name
+    from autoconv.passes import PASSES  # imported on demand: the table loads every pass
+
+    names = [step.name for step in PASSES]
+    if name == "help":
+        say("\n".join(names))
+        context.exit()
+    if name not in names:
+        raise TargetError(f"there is no pass {name!r}; the passes in order are: {', '.join(names)}")
+    return name
+
+
 @click.command("show-code", short_help="Print the converted form of a function, class or file.")
 @click.argument("target")
-@click.option("--after", metavar="PASS", help="Stop after that pass; --after help lists the passes.")
+@click.option(
+    "--after", metavar="PASS", is_eager=True, callback=_check_pass,
+    help="Stop after that pass; --after help lists the passes.",
+)
 @click.option(
     "--side-by-side", "is_side_by_side", is_flag=True, help="Print the original on the left, with line numbers."
 )
@@ -71,21 +89,9 @@ def _options(target: Target, tree: ast.Module, after: str | None, under_compile:
         compile_names=frozenset({target.name} if under_compile and target.name else ()),
         compile_all=under_compile and not target.name,
         only=frozenset(only) if only and target.name else None,
-        last_pass=_checked_pass(after),
+        last_pass=after,
         keep_going=True,
     )
-
-
-def _checked_pass(name: str | None) -> str | None:
-    """Return the given name if a pass has it, or None; else raise TargetError, which lists all passes."""
-    if name is None:
-        return None
-    import autoconv.passes  # imported on demand: the table loads every pass
-
-    names = [step.name for step in getattr(autoconv.passes, "PASSES", ())]
-    if name not in names:
-        raise TargetError(f"no pass {name}; the passes in order are: {', '.join(names) or '(none yet)'}")
-    return name
 
 
 def _excerpts(text: str, name: str) -> list[Excerpt]:

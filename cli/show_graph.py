@@ -6,6 +6,7 @@ import importlib.util
 import inspect
 import os
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,23 @@ from .targets import find_target
 from .tracebacks import with_position
 
 
+def _list_stages(context: click.Context, option: click.Parameter, stage: str | None) -> str | None:
+    """Print the stages and exit for `--stage help`; return any other stage."""
+    if stage == "help" and not context.resilient_parsing:
+        from autoconv.tracing.api.stages import STAGES  # imported on demand: loads NumPy
+
+        say("\n".join(STAGES))
+        context.exit()
+    return stage
+
+
 @click.command("show-graph", short_help="Print the graph of a function, stage by stage. Imports its module.")
 @click.argument("target")
 @click.option("--spec", "type_text", default="", metavar="TYPES", help="The arguments: 'float32[2,3] int32[] 2.5'.")
-@click.option("--stage", metavar="STAGE", help="Print that stage only; --stage help lists the stages.")
+@click.option(
+    "--stage", metavar="STAGE", is_eager=True, callback=_list_stages,
+    help="Print that stage only; --stage help lists the stages.",
+)
 @click.option("--compile", "under_compile", is_flag=True, help="Put the function under @autoconv.compile.")
 @click.option("--spans", "with_spans", is_flag=True, help="Print with each node the source line that it comes from.")
 def show_graph(target: str, type_text: str, stage: str | None, under_compile: bool, with_spans: bool) -> None:
@@ -86,14 +100,17 @@ def function_of(target: str) -> Any:
     """Import the module of TARGET and return the function."""
     resolved_target = find_target(target)
     if not resolved_target.name:
-        raise TargetError(f"{target} is a file; name a function in it, as in {target}:func")
-    module = _import_file(resolved_target.path)
-    member: Any = module
+        raise TargetError(f"{target} is a file; name a function in it, as in {target.rstrip(':')}:func")
+    member: Any = _import_file(resolved_target.path)
+    location = f"{resolved_target.path}:{resolved_target.name}"
     for attribute in resolved_target.name.split("."):
-        member = getattr(member, attribute, None)
-    if not callable(member) or isinstance(member, type):
-        name = f"{resolved_target.path}:{resolved_target.name}"
-        raise TargetError(f"{name} is not a function after the import of its module")
+        if not hasattr(member, attribute):
+            raise TargetError(f"{location} is not defined after the import; name a function of a module or class")
+        member = getattr(member, attribute)
+    if isinstance(member, type):
+        raise TargetError(f"{location} is a class; name a method of it, or a function that calls it")
+    if not callable(member):
+        raise TargetError(f"{location} is no function after the import of its module, but a {type(member).__name__}")
     return member
 
 
@@ -111,5 +128,8 @@ def _import_file(path: Path) -> Any:
         sys.modules[spec.name] = module
         spec.loader.exec_module(module)
     except Exception as error:
-        raise TargetError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == os.fspath(absolute_path)]
+        location = f"{path}:{lines[-1]}" if lines else path
+        raise TargetError(f"{location}: the import fails: {type(error).__name__}: {error}") from error
     return module

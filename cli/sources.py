@@ -71,7 +71,7 @@ def syntax_error(error: SyntaxError, name: str) -> SourceError:
     place = Place(
         name, error.lineno or 1, column, end_column if is_one_line and end_column > column else 0, error.text or ""
     )
-    return SourceError(f"{error.msg}", place)
+    return SourceError(f"this is not Python: {error.msg}", place)
 
 
 def _decoding_error(data: bytes, error: UnicodeDecodeError, name: str) -> SourceError:

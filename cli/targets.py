@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from autoconv.emit.locate import definitions, first_line, is_converted
+from autoconv.emit.module import qualified_functions
 from autoconv.errors import AutoconvError, TargetError
 
 from .sources import parse, read_source
@@ -42,6 +45,8 @@ def find_target(target: str) -> Target:
     if not path.is_file():
         if location.endswith(".py") or os.sep in location:
             raise TargetError(f"{location}: no such file")
+        if path.is_dir():
+            raise TargetError(f"{location} is a folder; name a file in it, as in {location}/file.py:{name or 'func'}")
         path = find_module(location)
     if not name:
         return Target(path)
@@ -59,19 +64,40 @@ def find_module(module: str) -> Path:
         for candidate in (base / "__init__.py", base.with_name(f"{base.name}.py")):
             if candidate.is_file():
                 return display_path(candidate)
-    if module in sys.builtin_module_names:
-        raise TargetError(f"the module {module} is built into Python and has no source")
+    if module in sys.builtin_module_names or (len(parts) == 1 and PathFinder.find_spec(module) is not None):
+        raise TargetError(f"the module {module} has no source in Python")
     raise TargetError(f"no module {module} under the current folder or on Python's path")
 
 
 def check_name(path: Path, name: str) -> None:
     """Raise TargetError, with close matches, if a file defines no function or class of that qualified name."""
-    names = definitions(parse(read_source(path), str(path)))
-    if name not in names:
-        raise unknown_name(name, names, str(path))
+    tree = parse(read_source(path), str(path))
+    names = definitions(tree)
+    if name in names:
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+            raise TargetError(f"{path}:{node.lineno}: {name} is assigned here; name what a def or class defines")
+    raise _unknown_name(name, names, str(path))
 
 
-def unknown_name(name: str, defined_names: Iterable[str], location: str) -> TargetError:
+def uncompilable_name(name: str, trees: Iterable[ast.Module], location: str) -> TargetError | None:
+    """Return the error if none of the modules, or of their classes, has a function `name` to be compiled."""
+    trees = list(trees)
+    functions = {function for tree in trees for function, _ in qualified_functions(tree)}
+    if name in functions:
+        return None
+    nodes_by_name = {defined: nodes[0] for tree in trees for defined, nodes in definitions(tree).items()}
+    for defined, node in nodes_by_name.items():
+        if defined == name and isinstance(node, ast.ClassDef):
+            return TargetError(f"{location}: {name} is a class; name a method of it, as in {name}.method")
+        if name in (defined, defined.rpartition(".")[2]) and defined not in functions:
+            enclosing = defined.rpartition(".")[0]
+            return TargetError(f"{location}: {name} is defined in {enclosing}; decorate it there, or name {enclosing}")
+    return _unknown_name(name, functions, location)
+
+
+def _unknown_name(name: str, defined_names: Iterable[str], location: str) -> TargetError:
     """Return the error for an unknown name, with close matches."""
     names = sorted(defined_names)
     close_names = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
@@ -132,7 +158,7 @@ def _resolve_bare_name(name: str) -> Target:
     try:
         return Target(find_module(name))
     except TargetError:
-        raise unknown_name(name, known_names, "the Python files here") from None
+        raise _unknown_name(name, known_names, "the Python files here") from None
 
 
 def _definitions_if_readable(path: Path, definition: re.Pattern[str], known_names: set[str]) -> dict[str, int]:

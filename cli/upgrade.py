@@ -13,7 +13,7 @@ from autoconv.errors import TargetError
 from autoconv.upgrade import UpgradedFile
 from autoconv.upgrade import upgrade as upgraded
 
-from .diagnostics import say, say_bytes, show_error
+from .diagnostics import counted_files, say, say_bytes, show_error
 from .exits import ExitCode
 from .output import OutputTransaction, exit_on_sigterm
 from .plan import Job, Plan, check_outputs, make_plan, transaction_path
@@ -91,7 +91,10 @@ def upgrade(
     else:
         _write(plan, results, report_path, "\n".join(reports))
     if not quiet:
-        say("\n".join(reports), err=True)
+        for report in reports:
+            say(report, err=True)
+        if not show_diff:
+            _show_outputs(plan, results)
     raise click.exceptions.Exit(code)
 
 
@@ -106,6 +109,16 @@ def _upgrade(job: Job) -> _FileResult:
     except SyntaxError as error:
         show_error(syntax_error(error, job.name))
         return _FileResult(job, text, None)
+
+
+def _show_outputs(plan: Plan, results: list[_FileResult]) -> None:
+    """Print which folders and files were written."""
+    for index, (_, target) in enumerate(plan.folders):
+        say(f"wrote {target} ({counted_files(sum(job.folder_index == index for job in plan.jobs))})", err=True)
+    for result in results:
+        if result.upgrade is not None and result.job.folder_index is None and result.job.output is not None:
+            is_same = result.upgrade.text == result.source
+            say(f"wrote {result.job.output}{', without a change' if is_same else ''}", err=True)
 
 
 def _exit_code(result: _FileResult) -> ExitCode:

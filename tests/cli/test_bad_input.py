@@ -139,7 +139,7 @@ def test_names_cannot_control_the_terminal(program_folder, cli):
         ("missing.py:f", "missing.py: no such file"),
         ("missing.py", "missing.py: no such file"),
         ("no_such_module:f", "no module no_such_module"),
-        ("sys:exit", "built into Python"),
+        ("sys:exit", "the module sys has no source in Python"),
         ("nothing_of_that_name", "no function or class nothing_of_that_name"),
         (".", "is a folder"),
         ("1+1", "neither a file nor"),

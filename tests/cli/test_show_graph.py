@@ -103,7 +103,7 @@ def test_spans(program, cli):
         (("program.py:chain", "--spec", "float32[2"), "'float32[2' is neither a type, such as float32[2,3]"),
         (("program.py:chain", "--spec", "string"), "'string' is neither a type"),
         (("program.py",), "program.py is a file; name a function in it"),
-        (("program.py:Layer",), "program.py:Layer is not a function after the import of its module"),
+        (("program.py:Layer",), "program.py:Layer is a class; name a method"),
         (("program.py:missing",), "no function or class missing"),
     ],
 )
@@ -113,10 +113,15 @@ def test_messages_for_wrong_arguments(program, cli, arguments, message):
     assert message in result.stderr
 
 
+def test_stages_and_passes_are_listed_without_a_target(cli):
+    assert cli("show-graph", "--stage", "help").stdout.split()[:2] == ["before", "inline"]
+    assert cli("show-code", "--after", "help").stdout.split()[0] == "matches"
+
+
 def test_a_module_that_cannot_be_imported(program_folder, cli):
     (program_folder / "bad.py").write_text("def f(x):\n    return x\n\n\nraise ValueError('not today')\n")
     result = cli("show-graph", "bad.py:f", "--spec", "1")
-    assert result.exit_code == 2 and "bad.py cannot be imported: ValueError: not today" in result.stderr
+    assert result.exit_code == 2 and "bad.py:5: the import fails: ValueError: not today" in result.stderr
 
 
 def test_a_function_without_a_graph_has_a_reason(program_folder, cli):

@@ -158,7 +158,8 @@ def test_the_command(tmp_path, monkeypatch):
     assert found.output == "import autoconv as tf\ny = tf.math.log(2.0)\n"
     found = run.invoke(main, ["upgrade", "models/a.py", "--diff"])
     assert "+y = tf.math.log(2.0)" in found.output and not (folder / "a_upgraded.py").exists()
-    assert run.invoke(main, ["upgrade", "models/a.py"]).exit_code == 0
+    written = run.invoke(main, ["upgrade", "models/a.py"])
+    assert written.exit_code == 0 and written.output.endswith("wrote models/a_upgraded.py\n")
     second = run.invoke(main, ["upgrade", "models/a.py"])
     assert second.exit_code == 2 and "exists" in second.output
 

@@ -28,7 +28,7 @@ def parse_types(text: str) -> list[Any]:
             result.append(_parse_type_or_value(word))
         except (GraphSyntaxError, ValueError, SyntaxError):
             raise TargetError(
-                f"{word!r} is neither a type, such as float32[2,3], float32[?,3] or int32[], nor a literal of Python, "
+                f"{word!r} is neither a type, such as float32[2,3], float32[?,n] or int32[], nor a literal of Python, "
                 "such as 2.5"
             ) from None
     return result
@@ -41,6 +41,8 @@ def _parse_type_or_value(word: str) -> Any:
         type_ = parse_type(scanner)
         if scanner.position != len(word) or not isinstance(type_, TensorType):
             scanner.fail("this is not the type of a tensor")
+        if any(isinstance(size, Symbol) and not size.name.isidentifier() for size in type_.shape or ()):
+            scanner.fail("this is not a size")
         return type_
     return ast.literal_eval(word)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import time
@@ -154,13 +155,9 @@ class Function(MethodBinding, CallDispatch[P, R], LoopOutlining, TraceMaker, Fun
             return self._run_plain_unexamined(hook_reason, args, kwargs)
         try:
             call = self._feedback.bind(args, kwargs)
-        except CannotFlatten as error:
-            self._handle_unbindable(error)
+        except (CannotFlatten, TypeError) as error:
+            self._explain_arguments(error, args, kwargs)
             call = None
-        except TypeError:
-            if not self._contract.runs_plain:
-                raise
-            call = None  # plain Python raises for wrong arguments, or accepts arguments that no key can describe
         try:
             concrete = None if call is None else self._trace_cache.find(call.key) or self._find_or_make_trace(call)
         except (InaccessibleTensorError, ReentersTrace) as error:
@@ -191,14 +188,21 @@ class Function(MethodBinding, CallDispatch[P, R], LoopOutlining, TraceMaker, Fun
         self._bailout.record_plain_call(args)
         return call_plain(self.python_function, args, kwargs)
 
-    def _handle_unbindable(self, error: CannotFlatten) -> None:
-        """Record why a call has no key and runs plain; raise ValueError under `function`."""
+    def _explain_arguments(self, error: CannotFlatten | TypeError, args: Any, kwargs: Any) -> None:
+        """Record why no key describes the arguments and the call runs plain; under `function`, raise an error instead.
+
+        Wrong arguments have no reason: plain Python raises its own error for them.
+        """
         if not self._contract.runs_plain:
+            if isinstance(error, TypeError):
+                raise error
             text = f"{error}: {self._signature.name} takes tensors as arguments. Pass each tensor by itself."
             raise place_at_definition(ValueError(text), self.python_function) from None
         reason = f"{find_place(self.python_function, error)}: {error}"
-        if reason not in self._explanation.plain:
-            self._explanation.plain.append(reason)
+        with contextlib.suppress(TypeError):
+            self._signature.python_signature.bind(*args, **kwargs)
+            if reason not in self._explanation.plain:
+                self._explanation.plain.append(reason)
 
     def _run_plain(self, call: Call | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run and record a call as plain Python; `call` is None without a key or a usable trace."""

@@ -46,7 +46,7 @@ def _target_machine(llvm: Any, request: dict[str, Any]) -> Any:
     try:
         target = llvm.Target.from_triple(request["triple"] or llvm.get_default_triple())
     except RuntimeError as error:
-        print(error, file=sys.stderr)
+        print(f"LLVM has no code for the target {request['triple']}: {error}", file=sys.stderr)
         sys.exit(WRONG_TARGET)
     is_native = request["cpu"] == "native"
     cpu = llvm.get_host_cpu_name() if is_native else request["cpu"]
