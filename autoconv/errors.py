@@ -38,8 +38,9 @@ OtherKindError                    a ValueError: a Python value of another kind t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Self
+
+from autoconv.lazy_dataclass import dataclass
 
 # Suffix of the qualified name of a region function, which conversion split off from the user's function.
 REGION_SUFFIX = ".<part>"

@@ -12,7 +12,6 @@ import contextlib
 import hashlib
 import os
 import sys
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
@@ -20,6 +19,7 @@ from autoconv.code_cache import STARTS
 from autoconv.config import SETTINGS
 from autoconv.config.settings import usable_threads
 from autoconv.forks import after_fork
+from autoconv.lazy_dataclass import dataclass
 
 TIME_LIMIT = 4.0  # seconds of processor time that a short text may take
 _PROGRAM_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "backends", "llvm", "jit")

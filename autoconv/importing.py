@@ -26,9 +26,9 @@ from pathlib import Path
 from types import CodeType, ModuleType
 
 from autoconv.config import SETTINGS
-from autoconv.conversion_cache import ConversionCache
 from autoconv.emit.columns import register_module_text
 from autoconv.emit.conversion import Options
+from autoconv.emit.conversion_cache import ConversionCache
 from autoconv.emit.import_renames import new_module_name, rename_imports
 from autoconv.emit.locate import compile_with_origins, is_converted
 from autoconv.emit.module import check_source, convert_source, qualified_functions

@@ -12,8 +12,11 @@ SOURCE = {"syntax", "analysis", "passes", "emit"}
 GRAPH = {"graph", "ops", "autodiff", "optimise", "backends"}
 BASE = {"errors", "config", "forks", "process_state", "hooks"}
 
-# What each part may import from autoconv, itself aside; what is imported for annotations only does not count.
+# What each part may import from autoconv, beside itself and the decorator of dataclasses, which takes the place of a
+# module of the standard library. What is imported for annotations only does not count.
+DATACLASSES = "lazy_dataclass"
 MAY_IMPORT = {
+    DATACLASSES: set(),
     "errors": set(),
     "config": {"errors", "forks", "hooks"},
     "_start": set(),
@@ -25,8 +28,7 @@ MAY_IMPORT = {
     "analysis": {"errors", "syntax"},
     "passes": {"errors", "syntax", "analysis"},
     "emit": BASE | {"syntax", "analysis", "passes", "code_cache"},
-    "conversion_cache": BASE | {"emit"},
-    "importing": BASE | {"emit", "conversion_cache"},
+    "importing": BASE | {"emit"},
     # the graph tower, from graphs to results
     "graph": {"errors", "hooks"},
     "ops": {"errors", "forks", "graph"},
@@ -53,7 +55,7 @@ MAY_IMPORT = {
     "saved_model": {"errors", "graph", "ops", "runtime", "operators", "storage", "tracing", "api", "train"},
 }
 FEATURES = {"api", "bench", "clibrary", "data", "numpy", "onnx", "saved_model", "stablehlo", "storage", "train", "xp"}
-INNER = set(MAY_IMPORT) - {"importing", "conversion_cache"}
+INNER = set(MAY_IMPORT) - {"importing"}
 CORE = INNER - FEATURES
 
 THIRD_PARTY = {

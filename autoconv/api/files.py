@@ -6,7 +6,6 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +23,7 @@ from autoconv.errors import (
 )
 from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import string
+from autoconv.lazy_dataclass import dataclass
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.conversion import constant, convert_to_tensor

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +16,7 @@ from autoconv.config.placement import complete_request, current_request, request
 from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Graph
+from autoconv.lazy_dataclass import dataclass
 from autoconv.runtime.recording.name_scopes import name_scope
 from autoconv.runtime.recording.regions import Region, current_region, recording
 from autoconv.runtime.support.type_spec import is_composite

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +20,7 @@ from autoconv.api.tensors.indexing import boolean_mask
 from autoconv.api.tensors.shaping import expand_dims, reshape, shape, stack
 from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import int64
+from autoconv.lazy_dataclass import dataclass
 from autoconv.ops.text.unicode import ENCODINGS
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.support.shape import TensorSpec

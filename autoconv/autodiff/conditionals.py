@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from autoconv.autodiff.cotangents import accumulate, conform, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import varied_values
 from autoconv.autodiff.forward_backward import Level, Region, Stack, extend_node, move_before, shallow_copy
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import Type
+from autoconv.lazy_dataclass import dataclass
 from autoconv.ops.record import OPS
 
 

@@ -15,7 +15,6 @@ only values that a gradient reads are stored. The kind of level determines how a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from autoconv.autodiff.cotangents import Cotangents, zero_array
@@ -24,6 +23,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, append_copy, copy_node, node_effects
 from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.types import ListType, ResourceType, TensorType, Type, is_static_shape
+from autoconv.lazy_dataclass import dataclass
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.record import OPS, Op
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import TensorType, Type
+from autoconv.lazy_dataclass import dataclass
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.record import OPS
 

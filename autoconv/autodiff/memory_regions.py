@@ -6,12 +6,12 @@ A region of a node captures the contents, and other values, of the region that e
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from autoconv.autodiff.memory_views import ViewStep
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ArrayType
+from autoconv.lazy_dataclass import dataclass
 from autoconv.ops import OPS
 from autoconv.ops.builder import GraphBuilder
 

@@ -8,7 +8,6 @@ is a graph or region that is being differentiated.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from autoconv.autodiff.cotangents import accumulate, conform, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import varied_values
@@ -16,6 +15,7 @@ from autoconv.autodiff.forward_backward import RootLevel, SplitRootLevel, shallo
 from autoconv.autodiff.reverse import backprop
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ListType, TensorType
+from autoconv.lazy_dataclass import dataclass
 
 
 def vjp(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from autoconv.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from autoconv.backends.call_form import CallForm
 from autoconv.backends.library_form import LibraryForm, LibraryObject
 from autoconv.graph.graph import Graph, Node, Span
 from autoconv.graph.types import Symbol
+from autoconv.lazy_dataclass import dataclass
 
 
 class Unsupported(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from autoconv.clibrary.link import find_compiler, link, missing_compiler_error, 
 from autoconv.clibrary.variants import make_variants
 from autoconv.errors import Place, TargetError, UnsupportedError
 from autoconv.graph.graph import Span
+from autoconv.lazy_dataclass import dataclass
 from autoconv.optimise.variables_as_memory import replace_variables
 from autoconv.storage.files import replacing
 from autoconv.tracing.api.declared_arguments import trace_function

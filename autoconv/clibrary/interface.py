@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from autoconv.backends.library_form import Argument, Fields, FixedParameter, Lib
 from autoconv.errors import UnsupportedError
 from autoconv.graph.dtypes import DTYPES
 from autoconv.graph.types import ArrayType, Dimension, TensorType
+from autoconv.lazy_dataclass import dataclass
 from autoconv.operators.regions.layout import Instance, Layout, Leaf, Parts, RunTimeList, Static
 from autoconv.runtime.objects.storage import Storage
 from autoconv.runtime.tensors.tensor import EagerTensor

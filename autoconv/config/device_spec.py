@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from dataclasses import dataclass
 from typing import Any
+
+from autoconv.lazy_dataclass import dataclass
 
 _TYPES = ("CPU", "GPU", "TPU", "CUSTOM", "EPU")
 _NUMBERED_PARTS = ("replica", "task", "device_index")

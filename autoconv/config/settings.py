@@ -6,8 +6,9 @@ import ctypes
 import os
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from autoconv.lazy_dataclass import dataclass
 
 THREAD_LIMIT = 64  # the largest number of threads that a loop is split over
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import bisect
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from autoconv.data.functions import ElementFunction
 from autoconv.data.nodes import Bindings, BoundDataset, ComputedElements, Element, Node, Run, integer_tensor
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import int64
+from autoconv.lazy_dataclass import dataclass
 from autoconv.operators.calls.call import call as callable_for
 from autoconv.runtime.support.shape import TensorShape, TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor

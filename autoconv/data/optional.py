@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from autoconv.api.value_specs import NoneTensorSpec
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import bool_
+from autoconv.lazy_dataclass import dataclass
 from autoconv.runtime.recording.regions import current_region, recording
 from autoconv.runtime.support.composite_structures import collapse_composites, expand_specs
 from autoconv.runtime.support.shape import TensorShape, TensorSpec

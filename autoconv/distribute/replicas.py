@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
-from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
@@ -20,6 +19,7 @@ from autoconv.config.placement import normalized_request, request_device, run_as
 from autoconv.distribute.contexts import Context, ReplicaContext, push_context
 from autoconv.distribute.values import of_replica, regroup
 from autoconv.forks import release
+from autoconv.lazy_dataclass import dataclass
 from autoconv.operators.calls.call import convert_callee
 from autoconv.runtime.objects.variable_updates import creators_in_scope, variable_creator_scope
 from autoconv.runtime.recording.regions import Region, current_region, recording

@@ -6,7 +6,6 @@ import ast
 import hashlib
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import gast
@@ -16,6 +15,7 @@ from autoconv.emit.import_renames import rename_imports
 from autoconv.emit.relocate import encode_lines
 from autoconv.emit.unparse import Printed, print_tree
 from autoconv.errors import Place, TargetError, UnsupportedError
+from autoconv.lazy_dataclass import dataclass
 from autoconv.passes import run_passes
 from autoconv.passes.base import Context
 from autoconv.process_state import deep_recursion, without_collections, without_warnings

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from astunparse import Unparser  # type: ignore[import-untyped]
@@ -27,6 +26,7 @@ from autoconv.emit.expressions import (
     triple_quoted,
     type_parameters_text,
 )
+from autoconv.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

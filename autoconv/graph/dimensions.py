@@ -8,11 +8,11 @@ of two dimensions. An unknown dimension (None) makes every expression of it unkn
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from autoconv.graph.linear_form import add_terms
 from autoconv.graph.types import Dimension, Symbol
+from autoconv.lazy_dataclass import dataclass
 
 Monomial = tuple[Symbol, ...]  # sorted by name; empty for a number
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
+
+from autoconv.lazy_dataclass import dataclass
 
 Atom = Hashable  # a number that is not decomposed further
 Range = tuple[int, int]  # lowest and highest number

@@ -5,8 +5,9 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from autoconv.lazy_dataclass import dataclass
 
 SUM_COMPENSATES = sys.version_info >= (3, 12)
 """Whether Python's `sum` adds the rounding errors of its additions of floats at the end."""

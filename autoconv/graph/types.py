@@ -7,9 +7,10 @@ an unknown rank. A *weak* tensor type is that of a Python number in a graph: it 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from autoconv.graph.dtypes import DType
+from autoconv.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

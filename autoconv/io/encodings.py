@@ -7,7 +7,6 @@ import binascii
 import glob
 import os
 import zlib
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +15,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import string
 from autoconv.io.host_function import call_on_host
+from autoconv.lazy_dataclass import dataclass
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.support.shape import TensorSpec

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import DType, float32, int64
+from autoconv.lazy_dataclass import dataclass
 from autoconv.train.example import message_classes
 
 # The kind of values (see `FeatureSpec.kind`) by the field of a Feature that holds them.

@@ -6,11 +6,11 @@ import glob as _glob
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import IO, Any
 
 from autoconv.api.files import file_errors
 from autoconv.errors import AlreadyExistsError, NotFoundError
+from autoconv.lazy_dataclass import dataclass
 
 Path = str | bytes | os.PathLike[str]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import DType, as_dtype, bool_, float32, int32, string, uint8, uint16
 from autoconv.io.host_function import call_on_host
+from autoconv.lazy_dataclass import dataclass
 from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor

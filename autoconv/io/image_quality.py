@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from autoconv.api.image import convert_image_dtype
@@ -13,6 +12,7 @@ from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import as_dtype, int32, string, uint8
 from autoconv.io.host_function import call_on_host
 from autoconv.io.image_files import DecodeImage, EncodeImage, decode_jpeg
+from autoconv.lazy_dataclass import dataclass
 from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.binary_dispatch import get_item

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from autoconv.graph import dtypes
 from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import DType, as_dtype, string
 from autoconv.io.host_function import call_on_host
+from autoconv.lazy_dataclass import dataclass
 from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, NamedTuple
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import as_dtype
+from autoconv.lazy_dataclass import dataclass
 
 INPUT = "input"  # in an entry, in place of a number: the number is an operand
 _MIN_BOUND, _MAX_BOUND = -(2**63), 2**63 - 1

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any, Protocol
 
 from autoconv.errors import StagingError
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, Type
+from autoconv.lazy_dataclass import dataclass
 from autoconv.ops.traits import Traits
 
 OPS: dict[str, Op] = {}

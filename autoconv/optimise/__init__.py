@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 
 from autoconv.graph.graph import Graph
 from autoconv.graph.verify import verify
+from autoconv.lazy_dataclass import dataclass
 from autoconv.optimise.common import merge_common_subexpressions
 from autoconv.optimise.dead import remove_dead
 from autoconv.optimise.fold import fold_constants

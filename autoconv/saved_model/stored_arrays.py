@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from autoconv.errors import DataLossError
 from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.graph import Graph, Node
+from autoconv.lazy_dataclass import dataclass
 
 MAX_ELEMENTS_IN_TEXT = 64  # of an array: the text of 10^6 elements takes seconds to write and to read
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +13,7 @@ from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import float32, float64, string, uint8
 from autoconv.io.host_function import call_on_host
 from autoconv.io.image_files import EncodeImage
+from autoconv.lazy_dataclass import dataclass
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +15,7 @@ from autoconv.api.tensors.gather import gather, where
 from autoconv.api.tensors.shaping import expand_dims, reshape, shape, stack
 from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import float32, int32
+from autoconv.lazy_dataclass import dataclass
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.binary_dispatch import get_item

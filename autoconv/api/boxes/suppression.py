@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from autoconv.api.tensors.arguments import static_int
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import DType, float16, float32, int32
+from autoconv.lazy_dataclass import dataclass
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from autoconv.api.control.flow import check_callable, while_loop
@@ -11,6 +11,7 @@ from autoconv.api.tensors.shaping import concat
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import Shape, TensorType, are_shapes_compatible, join_shapes
 from autoconv.hooks import Hook
+from autoconv.lazy_dataclass import dataclass
 from autoconv.operators.calls.call import call as callable_for
 from autoconv.operators.control.iterables import leading_dimension
 from autoconv.runtime.annotations import TensorLike

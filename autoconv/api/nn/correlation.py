@@ -15,7 +15,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ from autoconv.api.gradients.custom import custom_gradient
 from autoconv.api.nn.windows import Part, Windows
 from autoconv.api.tensors.constants import zeros
 from autoconv.api.tensors.shaping import concat, pad, reshape, reverse, shape, stack, transpose
+from autoconv.lazy_dataclass import dataclass
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.recording.tape_recorders import active_recorders
 from autoconv.runtime.tensors.binary_dispatch import get_item

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from autoconv.api.tensors.reductions import reduce_sum
 from autoconv.api.tensors.shaping import expand_dims, reshape, shape, transpose
 from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import float32, float64, int32
+from autoconv.lazy_dataclass import dataclass
 from autoconv.runtime.annotations import IntLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -12,6 +11,7 @@ import numpy as np
 from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import string
+from autoconv.lazy_dataclass import dataclass
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor

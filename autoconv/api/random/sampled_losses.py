@@ -6,7 +6,6 @@ The samples that a seed gives are not those of TensorFlow.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -27,6 +26,7 @@ from autoconv.api.tensors.reductions import reduce_any, reduce_sum
 from autoconv.api.tensors.shaping import concat, expand_dims, reshape, shape
 from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import float32, int32, int64
+from autoconv.lazy_dataclass import dataclass
 from autoconv.runtime.annotations import IntLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor

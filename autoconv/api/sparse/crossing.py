@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from autoconv.api.sparse.tensor import SparseTensor
 from autoconv.api.tensors.casts import cast
 from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import DType, int64, string
+from autoconv.lazy_dataclass import dataclass
 from autoconv.ops.text.fingerprint import fingerprint
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply

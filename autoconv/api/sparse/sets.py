@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from autoconv.api.sparse.tensor import SparseTensor
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import int32, int64
+from autoconv.lazy_dataclass import dataclass
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor

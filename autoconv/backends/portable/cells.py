@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from autoconv.backends.portable.terms import Term
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import ArrayType, ResourceType
+from autoconv.lazy_dataclass import dataclass
 
 
 @dataclass(eq=False)

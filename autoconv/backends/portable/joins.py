@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from autoconv.backends.portable.cells import Cell, Choice, Item, View, cells_of, options_of
 from autoconv.backends.portable.memory import Memory
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import int32
+from autoconv.lazy_dataclass import dataclass
 
 _DIFFERENT_ARRAYS = "the arms give views of different arrays"
 

@@ -7,13 +7,13 @@ every runtime: a writer has the few operations of `arrays.Arrays`, and `elements
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from autoconv.graph.dtypes import DType, bool_
 from autoconv.graph.types import Shape
+from autoconv.lazy_dataclass import dataclass
 
 
 class Operators(Protocol):

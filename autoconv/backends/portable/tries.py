@@ -10,7 +10,6 @@ An exception is a number here: the error word, which stands for the location and
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import DType, bool_, int32, int64
 from autoconv.graph.graph import Node
+from autoconv.lazy_dataclass import dataclass
 
 # Ops for dicts that pass numbers to handlers. `promote_cells` has replaced the dicts by cells, so nothing uses these.
 UNUSED_OPS = frozenset({"object_box", "object_constant", "array_object"})

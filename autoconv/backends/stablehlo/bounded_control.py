@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from autoconv.backends.portable.terms import Term, static_shape
@@ -23,6 +22,7 @@ from autoconv.backends.stablehlo.bounded_terms import (
 from autoconv.backends.stablehlo.writer import Writer
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.graph import Node
+from autoconv.lazy_dataclass import dataclass
 
 
 @dataclass

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from autoconv.backends.stablehlo.bounded_terms import lengths_of, storage_of
 from autoconv.backends.stablehlo.types import tensor_type
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import TensorType
+from autoconv.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

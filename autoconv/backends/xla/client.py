@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -16,6 +15,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from autoconv.backends.protocol import Unsupported
+from autoconv.lazy_dataclass import dataclass
 
 ACCELERATOR_KINDS = ("GPU", "TPU")
 

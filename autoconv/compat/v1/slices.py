@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from autoconv.api.control.graphs import Graph
@@ -11,6 +10,7 @@ from autoconv.errors import FailedPreconditionError, InvalidArgumentError
 from autoconv.graph import graph as graphs
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ResourceType, TensorType
+from autoconv.lazy_dataclass import dataclass
 from autoconv.ops import OPS
 from autoconv.optimise import optimise
 from autoconv.runtime.objects.storage import Storage

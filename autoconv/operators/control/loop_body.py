@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar
 
+from autoconv.lazy_dataclass import dataclass
 from autoconv.operators.control.conditionals import Cells, and_, is_staged, record_cells
 from autoconv.operators.support.protected_names import BREAK, NORMAL
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 from autoconv.graph.types import ObjectType
+from autoconv.lazy_dataclass import dataclass
 from autoconv.operators.regions.container_promotion import (
     check_alias,
     is_alias_of_outer,

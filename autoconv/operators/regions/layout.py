@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ArrayType, ListType, ObjectType, TensorType, Type, number_type
+from autoconv.lazy_dataclass import dataclass
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, GraphItems

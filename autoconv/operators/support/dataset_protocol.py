@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
+from autoconv.lazy_dataclass import dataclass
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch

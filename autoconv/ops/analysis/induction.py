@@ -10,13 +10,13 @@ LLVM can vectorise these. Inner loops of a few iterations do not poll.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.linear_form import Range
 from autoconv.graph.region_flow import state_size
+from autoconv.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

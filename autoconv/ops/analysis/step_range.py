@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from autoconv.graph.linear_form import Range
+from autoconv.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

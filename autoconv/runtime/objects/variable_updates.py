@@ -6,13 +6,13 @@ import enum
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from operator import add, mul, pow, sub, truediv
 from typing import Any, ClassVar
 
 import numpy as np
 
 from autoconv.graph.dtypes import int32
+from autoconv.lazy_dataclass import dataclass
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.tensors.binary_dispatch import get_item, set_item

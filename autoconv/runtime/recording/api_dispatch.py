@@ -7,10 +7,10 @@ found by the function itself, without the wrapper that presents its errors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from autoconv.lazy_dataclass import dataclass
 from autoconv.runtime.support.type_spec import composites_in
 
 Function = Callable[..., Any]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from autoconv.errors import InvalidArgumentError, ListReadError
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Shape, are_shapes_compatible, join_shapes
+from autoconv.lazy_dataclass import dataclass
 from autoconv.ops.values.list_value import ListValue
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording import tape_recorders

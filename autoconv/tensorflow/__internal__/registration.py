@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+from autoconv.lazy_dataclass import dataclass
 from autoconv.tensorflow.absent_names import REMEDY_BY_NAME
 from autoconv.tensorflow.missing import Missing
 

@@ -10,7 +10,7 @@ import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from autoconv.errors import AutoconvError, Place, TargetError, UnsupportedError
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph, Span
 from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
+from autoconv.lazy_dataclass import dataclass
 from autoconv.operators.regions.layout import Arms, Layout
 from autoconv.ops.values.generator_types import GENERATOR_TYPES
 from autoconv.optimise.known_parameters import fix_parameters

@@ -14,7 +14,6 @@ import linecache
 import math
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -25,6 +24,7 @@ from autoconv.graph.dtypes import DType, uint32, uint64
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.rewriter import Rewriter
 from autoconv.graph.types import ArrayType, ObjectType, TensorType, Type, dense_strides
+from autoconv.lazy_dataclass import dataclass
 from autoconv.ops import OPS
 from autoconv.ops.random import generator_bits, generator_draws
 from autoconv.ops.values.generator_types import (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from autoconv.lazy_dataclass import dataclass
 from autoconv.runtime.support.articles import with_article
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.key.signature import Signature

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from autoconv.backends import get_backend
 from autoconv.errors import TargetError
 from autoconv.graph.graph import Graph
 from autoconv.graph.text import to_text
+from autoconv.lazy_dataclass import dataclass
 from autoconv.optimise import OPTIMISATIONS, optimise
 from autoconv.tracing.api.argument_types import parse_specs
 from autoconv.tracing.api.declared_arguments import trace_function

@@ -6,7 +6,6 @@ import inspect
 import itertools
 import types
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -33,6 +32,7 @@ from autoconv.backends.call_form import (
 )
 from autoconv.graph.dtypes import float64
 from autoconv.graph.types import ArrayType, ObjectType, TensorType
+from autoconv.lazy_dataclass import dataclass
 from autoconv.operators.calls.call import is_user_code
 from autoconv.operators.regions.layout import Arms, Instance, Layout, Leaf, Parts, Static, scalar_dtype
 from autoconv.operators.regions.marshalling import rebuild

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from autoconv.backends.protocol import CompiledGraph
+from autoconv.lazy_dataclass import dataclass
 from autoconv.tracing.execute.argument_unpacking import make_unpacking
 from autoconv.tracing.execute.call_form import Arguments, Results, has_python_guards, make_call_form, pass_locations
 from autoconv.tracing.execute.native_dispatch import as_native_entry

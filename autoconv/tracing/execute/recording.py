@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from autoconv.graph.graph import Graph
+from autoconv.lazy_dataclass import dataclass
 from autoconv.operators.regions.layout import Layout
 from autoconv.optimise import optimise
 from autoconv.runtime.recording.contracts import Contract

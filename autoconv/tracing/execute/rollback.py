@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from autoconv.backends.call_form import CallForm
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node
 from autoconv.graph.types import ArrayType, TensorType
+from autoconv.lazy_dataclass import dataclass
 from autoconv.ops.analysis.alias import written_parameters
 from autoconv.ops.python.generator_states import SavedStates, state_saver
 from autoconv.ops.python.objects import NotAssigned

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from autoconv.config import SETTINGS
 from autoconv.errors import OpError
 from autoconv.graph.graph import Graph, Span
 from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
+from autoconv.lazy_dataclass import dataclass
 from autoconv.ops.analysis.array_growth import is_too_large, size_limits
 from autoconv.optimise import optimise
 from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static, specialise

@@ -15,11 +15,12 @@ import re
 import types
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from autoconv.lazy_dataclass import dataclass
 from autoconv.operators.calls.call import FRAMEWORKS, is_user_code
 from autoconv.runtime.objects.symbolic_generators import is_generator
 from autoconv.runtime.objects.variable import Variable

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.types import ArrayType, join
+from autoconv.lazy_dataclass import dataclass
 from autoconv.runtime.support.shape import TensorSpec
 
 NUMERIC_KINDS = "biufc"  # kinds of NumPy's dtypes of bools, integers, floats and complex numbers

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from autoconv.lazy_dataclass import dataclass
 from autoconv.runtime.recording.journal import Location
 from autoconv.tracing.key.cache_key import Key
 

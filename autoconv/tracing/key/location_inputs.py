@@ -7,11 +7,12 @@ a further leaf. If several names and attributes hold one container, they share i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from autoconv.lazy_dataclass import dataclass
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import MISSING, Location
 from autoconv.runtime.support.structure import ATOMS, flatten, loses_state, mutable_parts, structure_parts

@@ -7,12 +7,12 @@ import functools
 import itertools
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from autoconv.backends import get_backend
 from autoconv.emit.converted import BEFORE_CONVERSION
 from autoconv.forks import TRACE, new_lock, undo_in_children
+from autoconv.lazy_dataclass import dataclass
 from autoconv.operators.calls.call import convert_members
 from autoconv.operators.calls.decorated import convert_decorated
 from autoconv.operators.calls.special_methods import restore_special_methods

@@ -8,13 +8,14 @@ known. Calls with other values use the first trace as before.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, has_recursion
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import ArrayType, TensorType
+from autoconv.lazy_dataclass import dataclass
 from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.execute.recording import input_leaves

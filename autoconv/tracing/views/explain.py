@@ -7,9 +7,10 @@ import re
 import weakref
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from autoconv.lazy_dataclass import dataclass
 from autoconv.tracing.views.html import function_html
 
 _MAX_ROWS = 256  # traces, and calls that ran as plain Python

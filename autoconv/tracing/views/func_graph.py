@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.graphdef import NodeDef, as_graph_def
 from autoconv.graph.picture import graph_html
 from autoconv.hooks import Hook
+from autoconv.lazy_dataclass import dataclass
 from autoconv.runtime.recording.tracebacks import present_errors
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from autoconv.graph.dtypes import resource
 from autoconv.graph.types import TensorType
+from autoconv.lazy_dataclass import dataclass
 from autoconv.operators.regions.layout import Arms, Instance, Layout, Leaf, Parts, RunTimeList, Static
 from autoconv.runtime.support.composite_structures import collapse_composites
 from autoconv.runtime.support.shape import TensorSpec

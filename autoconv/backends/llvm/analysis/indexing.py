@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -18,6 +17,7 @@ from autoconv.backends.llvm.ir.index_arith import Position, broadcast_index, is_
 from autoconv.graph.dimensions import plus, slice_length, times
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Shape, Symbol
+from autoconv.lazy_dataclass import dataclass
 from autoconv.ops.index_spec import INPUT, AlignedEntry, At, Gather, NewAxis, Rest, Slice, align
 from autoconv.ops.movement.indexing import indexed_shape
 

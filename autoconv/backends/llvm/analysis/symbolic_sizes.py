@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_open, register_of
@@ -22,6 +21,7 @@ from autoconv.graph.dimensions import (
 from autoconv.graph.graph import Graph, Node
 from autoconv.graph.linear_form import Range
 from autoconv.graph.types import ArrayType, Dimension, Symbol, Type
+from autoconv.lazy_dataclass import dataclass
 from autoconv.ops.analysis.value_range import SIZE_RANGE
 
 SMALLEST_OPEN_SIZE = 2  # sizes 0 and 1 change the meaning (empty, broadcast), so that they have graphs of their own

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.graph.graph import Node, Span, Value
+from autoconv.lazy_dataclass import dataclass
 
 Reference = Callable[[FunctionText], str]  # a function that writes code which loads an object, and returns its register
 Operands = Callable[[Value], Any]  # a function that returns the representation of a node's input, or None

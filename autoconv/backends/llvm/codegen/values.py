@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from autoconv.backends.llvm.ir.function import FunctionText
@@ -10,6 +9,7 @@ from autoconv.backends.llvm.ir.index_arith import Index, Position
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Type
+from autoconv.lazy_dataclass import dataclass
 
 
 @dataclass(slots=True)

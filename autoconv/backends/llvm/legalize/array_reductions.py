@@ -12,7 +12,6 @@ A product of two vectors is the sum of the products of their elements, and is fu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from autoconv.backends.llvm.ir.types import is_narrow, is_native
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType, TensorType, dense_strides
+from autoconv.lazy_dataclass import dataclass
 from autoconv.ops import OPS
 from autoconv.ops.index_spec import Spec
 from autoconv.ops.record import Op, no_gradient

@@ -7,7 +7,6 @@ unchanged; the docstring of its file shows a graph before and after.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from autoconv.backends.llvm.legalize import (  # their imports register rules, as that of `paired_sizes` does
     array_sizes,  # noqa: F401
@@ -27,6 +26,7 @@ from autoconv.backends.llvm.legalize.rotate_loops import rotate_loops
 from autoconv.backends.llvm.legalize.sink_transposes import sink_transposes
 from autoconv.backends.llvm.legalize.unroll_short_axes import unroll_components
 from autoconv.graph.graph import Graph
+from autoconv.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import platform
 import sys
-from dataclasses import dataclass
 
 from autoconv.backends.library_form import WrongTarget
 from autoconv.backends.llvm.target.cpu import instructions
 from autoconv.backends.llvm.target.machine import Target, this_machine
+from autoconv.lazy_dataclass import dataclass
 
 _V2_FEATURES = frozenset({"sse2", "ssse3", "sse4_1", "sse4_2", "popcnt"})
 _V3_FEATURES = _V2_FEATURES | {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}

@@ -9,7 +9,6 @@ respect to the filters, the patch matrix is transposed; it is then the concatena
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.ir.index_arith import is_known
@@ -17,6 +16,7 @@ from autoconv.backends.llvm.legalize.shaped_builder import dimensions
 from autoconv.graph.dimensions import plus, times
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension
+from autoconv.lazy_dataclass import dataclass
 from autoconv.ops.index_spec import Slice, has_only_kinds
 
 _STRETCH_LIMIT = 32  # most contiguous stretches of a patch

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from autoconv.backends.llvm.analysis.representation import sizes, uses_open_sizes
 from autoconv.backends.llvm.ir.index_arith import Position, is_known
@@ -11,6 +10,7 @@ from autoconv.backends.llvm.schedule.implicit_im2col import Patches
 from autoconv.backends.llvm.target.machine import Registers, current_target
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node
+from autoconv.lazy_dataclass import dataclass
 
 
 def tiled_product(node: Node, patches: Patches | None = None) -> Product | None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from autoconv.backends.llvm.analysis.classify import reduced_axes
 from autoconv.backends.llvm.analysis.indexing import one_to_one_dimensions
@@ -17,6 +16,7 @@ from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.reduction_depth import BLOCK_ELEMENTS, register_depth
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.graph import Node
+from autoconv.lazy_dataclass import dataclass
 
 PART_LIMIT = 32  # most parts of a loop
 # Least work, in units of 0.05 ns, of a loop that is split, and of one of its parts.

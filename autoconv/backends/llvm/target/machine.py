@@ -12,10 +12,10 @@ import os
 import platform
 from collections.abc import Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass
 
 from autoconv.backends.llvm.target.cpu import instructions
 from autoconv.config.settings import usable_threads
+from autoconv.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from autoconv.backends.llvm.analysis.classify import lowering_class
@@ -27,6 +26,7 @@ from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import Type
+from autoconv.lazy_dataclass import dataclass
 from autoconv.ops.analysis.induction import Counter, counter_of, iteration_weight, nested_trip_count_bound
 from autoconv.ops.analysis.value_range import is_within_int64
 

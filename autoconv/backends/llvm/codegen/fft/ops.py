@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from autoconv.backends.llvm.analysis.fft_radices import chirp_size, radices
@@ -27,6 +26,7 @@ from autoconv.backends.llvm.ir.types import memory_type
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
+from autoconv.lazy_dataclass import dataclass
 
 _BUFFER_BYTES = 1 << 18  # most bytes of a thread's buffers between stages
 _BLOCK_ELEMENTS = 4096  # preferred count of complex numbers in a block of columns, which are transformed together

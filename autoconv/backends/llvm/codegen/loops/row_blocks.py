@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.nest import LoopNestWriter
@@ -24,6 +23,7 @@ from autoconv.backends.llvm.schedule.partition import Split, work_of
 from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.row_blocks import is_flat, product_of
 from autoconv.backends.llvm.target.machine import current_target
+from autoconv.lazy_dataclass import dataclass
 
 # In units of 0.05 ns: the least work of an item in blocks outside of loops, the least inside of a loop, where threads
 # are awake already, and the least work of a part.

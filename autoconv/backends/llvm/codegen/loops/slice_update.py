@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from autoconv.backends.llvm.analysis.index_maps import item_map
 from autoconv.backends.llvm.analysis.indexing import item_shape, updates_in_routine
@@ -28,6 +27,7 @@ from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, stor
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.graph import Node, Value
+from autoconv.lazy_dataclass import dataclass
 
 _ELEMENT_COST = 8  # time of one element, in units of 0.05 ns
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from autoconv.backends.llvm.runtime.llvm_text import read
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import float64, int64
 from autoconv.graph.graph import Node
+from autoconv.lazy_dataclass import dataclass
 from autoconv.ops.values.generator_memory import memory_offsets
 from autoconv.ops.values.generator_types import generator_class
 

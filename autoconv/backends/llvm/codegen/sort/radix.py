@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from autoconv.backends.llvm.codegen.routine import Routine
 from autoconv.backends.llvm.ir.function import FunctionText
@@ -16,6 +15,7 @@ from autoconv.backends.llvm.ir.operand import FALSE
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.types import register
 from autoconv.graph.dtypes import DType, int64, uint32
+from autoconv.lazy_dataclass import dataclass
 
 INSERTION_LIMITS = {1: 24, 2: 40, 4: 60, 8: 88}  # most elements for which insertion is faster, by the bytes of a key
 STACK_LIMIT = 1024  # most elements of a row whose keys are on the stack
@@ -30,6 +30,9 @@ class SortBuffers:
     positions: str
 
 
+_PARAMETERS = SortBuffers("%keys", "%positions")
+
+
 class Sorter:
     """A writer of the sort of one row of keys in buffers; if `has_positions`, original positions move with the keys.
 
@@ -38,7 +41,7 @@ class Sorter:
 
     def __init__(
         self, routine: Routine, size: Position, dtype: DType, has_positions: bool,
-        buffers: SortBuffers = SortBuffers("%keys", "%positions"),
+        buffers: SortBuffers = _PARAMETERS,
     ) -> None:  # fmt: skip
         self.out, self.b = routine.out, routine.b
         self.size = size

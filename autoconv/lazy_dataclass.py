@@ -1,0 +1,163 @@
+"""A decorator like `dataclasses.dataclass`, for classes whose methods are compiled at their first use.
+
+Python compiles up to six methods of a dataclass when it is defined: a quarter of the time to import this package,
+for methods most of which a program never calls.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, Field, FrozenInstanceError, field
+from reprlib import recursive_repr
+from typing import Any, TypeVar, dataclass_transform, overload
+
+_Class = TypeVar("_Class", bound=type)
+
+
+@overload
+def dataclass(cls: _Class) -> _Class: ...
+
+
+@overload
+def dataclass(
+    *, frozen: bool = False, slots: bool = False, eq: bool = True, repr: bool = True, kw_only: bool = False
+) -> Callable[[_Class], _Class]: ...
+
+
+@dataclass_transform(field_specifiers=(field, Field))
+def dataclass(
+    cls: Any = None,
+    *,
+    frozen: bool = False,
+    slots: bool = False,
+    eq: bool = True,
+    repr: bool = True,
+    kw_only: bool = False,
+) -> Any:
+    """Add the methods of a dataclass to `cls`; the parameters are those of `dataclasses.dataclass`.
+
+    The functions `fields`, `replace`, `asdict` and `astuple` of `dataclasses` accept such classes and their objects.
+    Unlike there, `inspect.signature` shows no parameters until the first object was made.
+
+    >>> @dataclass(frozen=True)
+    ... class Point:
+    ...     x: float
+    ...     y: float = 0.0
+    >>> Point(1.0), Point(1.0) == Point(1.0, 0.0), dataclasses.replace(Point(1.0), y=2.0)
+    (Point(x=1.0, y=0.0), True, Point(x=1.0, y=2.0))
+    """
+    if cls is None:
+        options = {"frozen": frozen, "slots": slots, "eq": eq, "repr": repr, "kw_only": kw_only}
+        return lambda cls: dataclass(cls, **options)
+    own_names = {name for name, value in vars(cls).items() if value is not None}  # None is the hash beside an __eq__
+    cls.__doc__ = cls.__doc__ or cls.__name__  # else `dataclasses` would determine a signature
+    cls = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)(cls)
+    methods: dict[str, Any] = {"__init__": _stub(cls, "__init__", frozen)}
+    if repr:
+        methods["__repr__"] = _repr
+    if eq:
+        methods["__eq__"] = _stub(cls, "__eq__")
+        methods["__hash__"] = _stub(cls, "__hash__") if frozen else None
+    if frozen:
+        methods |= _frozen_methods(cls)
+        if slots:
+            methods |= {"__getstate__": _state, "__setstate__": _set_state}
+    for name, method in methods.items():
+        if name not in own_names:
+            setattr(cls, name, method)
+    return cls
+
+
+def _stub(cls: Any, name: str, frozen: bool = False) -> Callable[..., Any]:
+    """Return a method that compiles the one of that name at its first call, and is replaced by it."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        names: dict[str, Any] = {}
+        text = _init_text(cls, frozen, names) if name == "__init__" else _comparison_text(cls, name)
+        exec(compile(text, f"<dataclass {cls.__qualname__}>", "exec"), names)
+        compiled = names[name]
+        compiled.__qualname__ = method.__qualname__
+        setattr(cls, name, compiled)
+        return compiled(self, *args, **kwargs)
+
+    method.__name__, method.__qualname__ = name, f"{cls.__qualname__}.{name}"
+    return method
+
+
+def _init_text(cls: Any, frozen: bool, names: dict[str, Any]) -> str:
+    """Return the text of `__init__`, and add the objects that it refers to by name to `names`."""
+    names |= {"MISSING": MISSING, "set_attribute": object.__setattr__}
+    parameters: dict[bool, list[str]] = {False: ["self"], True: []}  # whether they are given by keyword only
+    statements = []
+    for item in dataclasses.fields(cls):
+        name, value, default = item.name, item.name, ""
+        if item.default is not MISSING:
+            names[f"default_{name}"] = item.default
+            default = f"=default_{name}"
+        elif item.default_factory is not MISSING:
+            names[f"new_{name}"] = item.default_factory
+            default = "=MISSING"
+            value = f"new_{name}() if {name} is MISSING else {name}"
+        if item.init:
+            parameters[bool(item.kw_only)].append(name + default)
+        elif default:
+            value = f"new_{name}()" if default == "=MISSING" else f"default_{name}"
+        else:
+            continue
+        statements.append(f"set_attribute(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+    if hasattr(cls, "__post_init__"):
+        statements.append("self.__post_init__()")
+    listed = ", ".join(parameters[False] + (["*", *parameters[True]] if parameters[True] else []))
+    return f"def __init__({listed}):\n " + "\n ".join(statements or ["pass"])
+
+
+def _comparison_text(cls: Any, name: str) -> str:
+    """Return the text of `__eq__` or `__hash__`."""
+    fields = dataclasses.fields(cls)
+    if name == "__hash__":
+        return f"def __hash__(self):\n return hash({_values('self', [item for item in fields if _is_hashed(item)])})"
+    compared = [item for item in fields if item.compare]
+    condition = "if other.__class__ is self.__class__ else NotImplemented"
+    return f"def __eq__(self, other):\n return {_values('self', compared)} == {_values('other', compared)} {condition}"
+
+
+def _is_hashed(item: Field[Any]) -> bool:
+    return item.compare if item.hash is None else item.hash
+
+
+def _values(owner: str, fields: Sequence[Field[Any]]) -> str:
+    """Return the text of a tuple of an object's fields."""
+    return f"({''.join(f'{owner}.{item.name}, ' for item in fields)})"
+
+
+@recursive_repr()
+def _repr(self: Any) -> str:
+    shown = (f"{item.name}={getattr(self, item.name)!r}" for item in dataclasses.fields(self) if item.repr)
+    return f"{type(self).__qualname__}({', '.join(shown)})"
+
+
+def _frozen_methods(cls: Any) -> dict[str, Any]:
+    """Return methods that refuse to assign and delete the fields of an object."""
+    names = frozenset(item.name for item in dataclasses.fields(cls))
+
+    def __setattr__(self: Any, name: str, value: Any) -> None:
+        if type(self) is cls or name in names:
+            raise FrozenInstanceError(f"cannot assign to field {name!r}")
+        super(cls, self).__setattr__(name, value)
+
+    def __delattr__(self: Any, name: str) -> None:
+        if type(self) is cls or name in names:
+            raise FrozenInstanceError(f"cannot delete field {name!r}")
+        super(cls, self).__delattr__(name)
+
+    return {"__setattr__": __setattr__, "__delattr__": __delattr__}
+
+
+def _state(self: Any) -> list[Any]:
+    return [getattr(self, item.name) for item in dataclasses.fields(self)]
+
+
+def _set_state(self: Any, state: list[Any]) -> None:
+    for item, value in zip(dataclasses.fields(self), state, strict=True):
+        object.__setattr__(self, item.name, value)
