@@ -2,7 +2,7 @@
 
 The number of elements under a mask is known only when the graph runs, while whole arrays have static sizes, for which
 there is native code. An assignment under the mask becomes a selection between new and old elements; a reduction gets
-its neutral element where the mask does not hold.
+its neutral element where the mask does not hold. If nothing else uses the elements, their number is a sum of the mask.
 
     before   graph f(%A: array<float64[4], [8]>, %x: float64[4], %m: bool[4]) {
                %taken = get_item(%x, %m, spec=(Mask(),)): float64[?]
@@ -71,10 +71,11 @@ class _MaskRewriter(Rewriter[None]):
         self._masks: dict[Value, tuple[Value, tuple[Any, ...]]] = {}
         self._costs: dict[Value, int] = {}
         self._whole_values: dict[Value, Value] = {}
+        self._values_in_use: set[Value] = set()
         for node in graph.nodes:
             self._record_mask(node)
         self._replaced_nodes = {node for node in graph.nodes if self._rule(node) is not None}
-        self._values_in_use = self._find_values_in_use()
+        self._values_in_use = self._find_values_in_use()  # from here on, their sizes stay
 
     def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         if node.results and node.results[0] in self._masks and node.results[0] not in self._values_in_use:
@@ -120,6 +121,9 @@ class _MaskRewriter(Rewriter[None]):
             return self._store if self._can_store(node) else None
         if not node.inputs or node.inputs[0] not in self._masks or len(node.results) != 1:
             return None
+        if node.op.name == "dimension":
+            is_count = node.attributes["axis"] == 0 and node.inputs[0] not in self._values_in_use
+            return self._count if is_count else None
         reduction_rule = _REDUCTIONS.get(node.op.name)
         dtype = node.inputs[0].dtype
         is_half_precision = dtype.is_floating and dtype.size < 4  # NumPy adds such numbers in single precision
@@ -166,6 +170,11 @@ class _MaskRewriter(Rewriter[None]):
             return None
         # Axis 0 of the masked elements stands for all axes of the mask.
         return tuple(sorted({*range(mask_rank), *(axis + mask_rank - 1 for axis in axes if axis)}))
+
+    def _count(self, b: GraphBuilder, node: Node, inputs: list[Value]) -> Sequence[Value]:
+        """Return the number of elements at which the mask holds, where only such numbers use the masked elements."""
+        mask, _ = self._masks[node.inputs[0]]
+        return [b.cast(b.numpy_sum(self.values[mask], axis=None), dtype=node.results[0].dtype)]
 
     # ---- assignments
 

@@ -72,6 +72,11 @@ class Target:
         return "avx512f" in self.features
 
     @property
+    def can_compress(self) -> bool:
+        """True if an instruction moves selected lanes of 8 numbers of 32 or 64 bits together."""
+        return {"avx512f", "avx512vl"} <= self.features
+
+    @property
     def has_half_conversions(self) -> bool:
         """True if there are instructions that convert 16-bit floats to float32 and back."""
         return "f16c" in self.features or self.architecture in ("aarch64", "arm64")

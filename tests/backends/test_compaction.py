@@ -1,0 +1,82 @@
+"""The elements and positions that a mask selects, for sizes around those of the blocks that native code skips."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+
+SIZES = (0, 1, 7, 8, 9, 63, 64, 65, 71, 128, 200, 1000)
+SHARES = (0.0, 0.01, 0.3, 0.97, 1.0)  # of true elements
+
+
+def masks(size: int):
+    draw = np.random.default_rng(size)
+    for share in SHARES:
+        yield draw.random(size) < share
+    if size:
+        for position in {0, size // 2, size - 1}:
+            yield np.arange(size) == position
+
+
+@ac.compile
+def selected(x, mask):
+    y = x[mask]
+    return y, len(y), y * 1
+
+
+@ac.compile
+def positions(mask):
+    found = np.nonzero(mask)
+    return [axis * 1 for axis in found]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i8", "i4", "u2", "i1", "?", "c16", "c8"])
+def test_selected_elements(dtype, size):
+    x = (np.random.default_rng(1).normal(size=size) * 50).astype(dtype)
+    for mask in masks(size):
+        found, count, times_one = selected(x, mask)
+        assert found.dtype == x.dtype and count == mask.sum()
+        np.testing.assert_array_equal(found, x[mask])
+        np.testing.assert_array_equal(times_one, x[mask] * 1)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_selected_rows_and_positions(size):
+    x = np.random.default_rng(2).normal(size=(size, 3))
+    for mask in masks(size):
+        np.testing.assert_array_equal(selected(x, mask)[0], x[mask])
+        np.testing.assert_array_equal(positions(mask), np.nonzero(mask))
+        square = np.resize(mask, (size, 5))
+        np.testing.assert_array_equal(positions(square), np.nonzero(square))
+
+
+def test_numbers_of_selected_elements_without_the_elements():
+    @ac.compile
+    def means(x, edges):
+        result = []
+        for i in range(3):
+            chosen = x[(x >= edges[i]) & (x < edges[i + 1])]
+            result.append((len(chosen), chosen.size, chosen.mean() if chosen.size else -1.0))
+        return result
+
+    x, edges = np.linspace(0.0, 1.0, 101), np.array([0.0, 0.25, 0.25, 2.0])
+    expected = [(25, 25, np.mean(x[:25])), (0, 0, -1.0), (76, 76, np.mean(x[25:]))]
+    for _ in range(2):
+        found = means(x, edges)
+        assert [row[:2] for row in found] == [row[:2] for row in expected]
+        np.testing.assert_allclose([row[2] for row in found], [row[2] for row in expected])
+
+
+def test_the_mean_of_no_elements_warns_as_in_numpy():
+    @ac.compile
+    def mean(x, limit):
+        return x[x > limit].mean()
+
+    x = np.arange(5.0)
+    assert mean(x, 2.5) == 3.5
+    for function in (mean, lambda x, limit: x[x > limit].mean()):
+        with pytest.warns(RuntimeWarning, match="Mean of empty slice"):
+            assert np.isnan(function(x, 9.0))
