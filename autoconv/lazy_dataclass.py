@@ -1,14 +1,15 @@
 """A decorator like `dataclasses.dataclass`, for classes whose methods are compiled at their first use.
 
-Python compiles up to six methods of a dataclass when it is defined: a quarter of the time to import this package,
-for methods most of which a program never calls.
+Python compiles up to six methods of a dataclass when it is defined. This took a quarter of the time to import this
+package, and a program never calls most of these methods.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, Field, FrozenInstanceError, field
+from dataclasses import MISSING, Field, FrozenInstanceError
+from dataclasses import field as field  # for the importers of `dataclass`
 from reprlib import recursive_repr
 from typing import Any, TypeVar, dataclass_transform, overload
 

@@ -8,14 +8,13 @@ A recursive function is a graph shared by several `call` nodes with the attribut
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from autoconv.graph.dtypes import DType
 from autoconv.graph.effects import Effects, may_fail_to_broadcast
 from autoconv.graph.types import Shape, Symbol, Type
 from autoconv.hooks import Hook
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 
 if TYPE_CHECKING:
     from autoconv.ops.record import Op

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import Any
 
 from autoconv.graph.effects import Effects, must_keep_order
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.types import TensorType
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 
 
 @dataclass(slots=True)

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import field
 from typing import TypeVar
 
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 
 Atom = Hashable  # a number that is not decomposed further
 Range = tuple[int, int]  # lowest and highest number

@@ -9,12 +9,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import field
 
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, append_copy, copy_node
 from autoconv.graph.types import ResourceType
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 
 
 @dataclass(eq=False)

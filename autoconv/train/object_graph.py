@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from autoconv.api.control.graph_variable import GraphVariable
 from autoconv.api.control.module import Module
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.regions import recording
 from autoconv.runtime.support.shape import TensorShape

@@ -11,10 +11,9 @@ import re
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
 
 from autoconv.errors import DataLossError
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 from autoconv.storage.files import replacing
 from autoconv.train.reader import CheckpointReader, checkpoint_exists, open_checkpoint
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ from autoconv.graph.dtypes import (
     uint32,
     uint64,
 )
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 
 
 @dataclass

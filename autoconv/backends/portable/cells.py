@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 from typing import Any
 
 from autoconv.backends.portable.terms import Term
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import ArrayType, ResourceType
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 
 
 @dataclass(eq=False)

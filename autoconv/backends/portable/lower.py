@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import field
 from typing import Any
 
 from autoconv.backends.error_causes import error_causes, message_and_class
@@ -25,7 +24,7 @@ from autoconv.backends.portable.unfit import SIZE_DEPENDS_ON_VALUE, GraphUnfit
 from autoconv.graph.dtypes import bfloat16, float32
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.types import ArrayType, ResourceType, Symbol, TensorType
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.elementwise.complex_inverses import INVERSES

@@ -5,12 +5,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field
 from typing import Any
 
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.graph import Value
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 from autoconv.operators.regions.layout import NEVER, Static, Variant
 from autoconv.operators.regions.outside_writes import record_outside_write
 from autoconv.operators.regions.raised_errors import TRACING_ERRORS, is_tracing_error, record_raise

@@ -11,14 +11,13 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
 from operator import and_
 from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Type
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 from autoconv.operators.regions.layout import (
     NEVER,
     Arms,

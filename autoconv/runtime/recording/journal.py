@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
 from inspect import getattr_static
 from types import FunctionType, WrapperDescriptorType
 from typing import Any
 
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 from autoconv.runtime.support.attributes import (
     dict_of,
     has_dict,

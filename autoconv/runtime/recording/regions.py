@@ -12,7 +12,6 @@ import threading
 import weakref
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field
 from types import CodeType, FunctionType
 from typing import Any, Protocol
 
@@ -20,7 +19,7 @@ from autoconv.errors import InaccessibleTensorError
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType, Type
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 from autoconv.ops import OPS
 from autoconv.ops.analysis.requested_sizes import may_fail_for_sizes
 from autoconv.runtime.recording.activity import ACTIVITY, THREAD_FLAG

@@ -6,13 +6,12 @@ import dataclasses
 import enum
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
 from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 from autoconv.runtime.support import type_spec
 from autoconv.runtime.support.attributes import attributes_of, is_in_graph, set_attributes, slots_of
 from autoconv.runtime.support.spans import current_place

@@ -15,14 +15,13 @@ import linecache
 import sys
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from autoconv.emit.locate import source_lines
 from autoconv.errors import AutoconvError
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 from autoconv.runtime.recording.tracebacks import present_errors
 from autoconv.tracing.guards.attribute_reads import iterate_names
 

@@ -15,12 +15,11 @@ import re
 import types
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import field
 from typing import Any
 
 import numpy as np
 
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 from autoconv.operators.calls.call import FRAMEWORKS, is_user_code
 from autoconv.runtime.objects.symbolic_generators import is_generator
 from autoconv.runtime.objects.variable import Variable

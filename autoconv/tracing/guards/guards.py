@@ -10,13 +10,12 @@ import sys
 import types
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from autoconv.config import SETTINGS
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 from autoconv.operators.calls.call import is_user_code
 from autoconv.runtime.recording import journal
 from autoconv.runtime.support.attributes import attributes_of

@@ -6,12 +6,11 @@ import enum
 import types
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from typing import Any
 
 from autoconv.backends.call_form import BY_COLUMNS, BY_STRIDES
 from autoconv.graph.types import ResourceType, TensorType, is_subtype
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.composite_structures import contains_composite, is_narrower_template
 from autoconv.runtime.support.exact_value import exact_value

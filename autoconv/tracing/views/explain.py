@@ -7,10 +7,9 @@ import re
 import weakref
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Any
 
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 from autoconv.tracing.views.html import function_html
 
 _MAX_ROWS = 256  # traces, and calls that ran as plain Python

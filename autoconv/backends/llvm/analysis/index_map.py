@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import Any, Self
 
 from autoconv.backends.llvm.analysis.representation import register_of, size_of
@@ -18,7 +17,7 @@ from autoconv.graph.dimensions import floor_quotient, plus, product, substitute,
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Dimension, Symbol
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 
 Point = tuple[Dimension, ...]  # an index as data
 

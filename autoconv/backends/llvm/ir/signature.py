@@ -5,11 +5,10 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable
-from dataclasses import field
 from typing import NamedTuple
 
 from autoconv.backends.llvm.ir.hidden_trip_counts import hide_trip_counts
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 
 _NAME = re.compile(r'@"?([\w.$-]+)')
 _LABELS = re.compile(r"label %([\w.]+)")

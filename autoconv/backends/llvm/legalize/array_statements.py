@@ -10,7 +10,6 @@ statement runs. It is fused only where no write to its array lies between the lo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, append_copy, compute_effects, copy_regions
 from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.types import ArrayType, TensorType
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 from autoconv.ops import OPS
 from autoconv.ops.analysis.alias import DISJOINT, Overlaps
 from autoconv.ops.index_spec import INPUT

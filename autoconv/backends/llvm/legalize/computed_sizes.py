@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from dataclasses import field
 from itertools import count
 from typing import Any
 
@@ -40,7 +39,7 @@ from autoconv.graph.graph import Graph, Node, Value, copy_node, has_recursion
 from autoconv.graph.region_flow import parameter_sources
 from autoconv.graph.rewriter import Rewriter
 from autoconv.graph.types import Dimension, Symbol, TensorType, Type
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 from autoconv.ops.record import Op
 
 Rule = Callable[["NamedSizes", Node, list[Value]], "Value | None"]

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -29,7 +28,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, has_recursion, node_effects
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import ObjectType, TensorType, Type
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 from autoconv.ops import OPS
 from autoconv.ops.analysis.value_range import is_within_int64
 from autoconv.ops.python.objects import constant_of

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
-from dataclasses import field
 
 from autoconv.backends.llvm.analysis.classify import LoweringClasses
 from autoconv.backends.llvm.analysis.contiguity import is_contiguous_part, is_whole_source
@@ -28,7 +27,7 @@ from autoconv.backends.llvm.schedule.implicit_im2col import Patches, patches_of
 from autoconv.backends.llvm.schedule.matmul_tiling import Product, can_read_patches, tiled_product
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 from autoconv.ops.analysis.reads import read_inputs
 
 # Lowering classes that read their inputs, and define their results, as whole objects.

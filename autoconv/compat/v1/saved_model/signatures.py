@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Any
 
 from autoconv.compat.v1.default_graph import get_default_graph
 from autoconv.graph.dtypes import DType, as_dtype
-from autoconv.lazy_dataclass import dataclass
+from autoconv.lazy_dataclass import dataclass, field
 from autoconv.runtime.support.shape import TensorShape
 
 PREDICT_METHOD_NAME = "tensorflow/serving/predict"
