@@ -38,6 +38,20 @@ def test_methods_of_arrays():
     check(f, X, np.array([3, 0]))
 
 
+def test_attributes_that_only_arrays_of_calls_have():
+    def f(x):
+        y = x + 1
+        y[0] = 2
+        try:
+            return y.__array_interface__["shape"], y.__array_priority__
+        except AttributeError:
+            return "caught"
+
+    compiled = ac.compile(f)
+    assert compiled(X) == ((2, 3), 0.0)
+    assert "is known only when the graph runs" in compiled.explain()
+
+
 def test_parts_of_complex_numbers():
     def f(z):
         return (z * 2).real + 0, (z * 2).imag + 0, abs(z), z.conjugate() * z, z.dtype, z.shape

@@ -74,6 +74,36 @@ def lacks(x):
     raise AttributeError("none", name="one", obj=3)
 
 
+class Manager:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, error_class, error, traceback):
+        print("leaves by", error_class.__name__)
+
+
+def always_exits(x):
+    sys.exit(x + 3)
+
+
+def always_caught(x):
+    try:
+        with Manager():
+            raise KeyboardInterrupt(x)
+    except BaseException as error:
+        return error.args
+
+
+def exits_by_two_ways(x):
+    try:
+        sys.exit(x)
+    except SystemExit as error:
+        try:
+            raise KeyboardInterrupt from error
+        finally:
+            print("finally", x)
+
+
 ATTRIBUTES = ("args", "msg", "name", "path", "value", "code", "errno", "filename", "lineno", "offset", "text", "obj")
 
 
@@ -86,7 +116,9 @@ def outcome(function, *args):
 
 
 @pytest.mark.parametrize("backend", ["llvm", "reference"])
-@pytest.mark.parametrize("function", [exits, stops_in_loop, catches, passes_by, lacks])
+@pytest.mark.parametrize(
+    "function", [exits, stops_in_loop, catches, passes_by, lacks, always_exits, always_caught, exits_by_two_ways]
+)
 def test_raised_exceptions_are_those_of_python(function, backend, monkeypatch, capsys):
     monkeypatch.setattr(SETTINGS, "backend", backend)
     compiled = autoconv.compile(function)

@@ -156,7 +156,7 @@ class TryRecorder:
             return () if self.is_finished or self.is_passing else BaseException
         if self.state == "failed":
             return BaseException
-        assert isinstance(error, (Exception, Suspended))
+        assert error is not None
         self._end_by_exception(error)
         return BaseException
 
@@ -166,7 +166,7 @@ class TryRecorder:
         if bypasses_handlers(error):
             self.is_passing = True
             return
-        assert isinstance(error, (Exception, Suspended))
+        assert error is not None
         self._end_body(error)
 
     def _open(self, name: str, parent: Region) -> Region:
@@ -188,7 +188,7 @@ class TryRecorder:
         self.locations.update(journal.locations)
         return RecordedBody(self.region, results, end_contents, dict(journal.locations), diverges)
 
-    def _end_body(self, error: Exception | Suspended | None) -> None:
+    def _end_body(self, error: BaseException | None) -> None:
         """End the body: inline it if nothing in it can raise, else make its values parameters of the normal end."""
         if type(error) is Suspended:
             error.mark_caught()
@@ -291,7 +291,7 @@ class TryRecorder:
             self.handler_ends.append(self._close())
         enter(self.parent)
 
-    def _end_by_exception(self, error: Exception | Suspended) -> None:
+    def _end_by_exception(self, error: BaseException) -> None:
         if type(error) is Suspended:
             error.mark_caught()
             self.is_suspended = True

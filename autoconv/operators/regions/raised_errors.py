@@ -89,9 +89,11 @@ def _may_come_from_program(error: BaseException) -> bool:
     """
     if isinstance(error, (Exception, SystemExit)) and not isinstance(error, MemoryError):
         return True
-    innermost_frame = error.__traceback__
-    if innermost_frame is None or isinstance(error, (AbandonTrace, Suspended)):
+    if isinstance(error, (AbandonTrace, Suspended)):
         return False
+    innermost_frame = error.__traceback__
+    if innermost_frame is None:
+        return True  # `record_raise` has removed it
     signal_handler_codes = {getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()}
     while innermost_frame.tb_next is not None:
         innermost_frame = innermost_frame.tb_next
@@ -106,13 +108,18 @@ def _may_come_from_program(error: BaseException) -> bool:
 _RAISE_OPCODE = dis.opmap["RAISE_VARARGS"]
 
 
+def is_raised_for_program(error: BaseException) -> bool:
+    """Return whether this package raised the error on behalf of the program: by its mark, or in a call of sys.exit."""
+    return is_marked_as_program_error(error) or isinstance(error, SystemExit)
+
+
 def is_tracing_error(error: BaseException) -> bool:
     """Return whether the error is one of tracing itself, which plain Python would not raise."""
     if cannot_be_caught(error):
         return True
     if type(error) is StagedException:
         return False
-    if is_marked_as_program_error(error) or isinstance(error, SystemExit):
+    if is_raised_for_program(error):
         return False
     return is_package_error(error) and not isinstance(error, _RUN_TIME_ERRORS)
 

@@ -36,8 +36,10 @@ _METHODS_ALWAYS_VIEWS = frozenset({"transpose", "squeeze", "swapaxes"})
 
 def array_member(array: SymbolicArray, name: str) -> Any:
     """Return `array.name`; raise AttributeError for names that NumPy's arrays lack, too."""
-    if not hasattr(np.ndarray, name) or (name.startswith("__") and name.endswith("__")):
+    if not hasattr(np.ndarray, name):
         raise as_program_error(AttributeError(f"'numpy.ndarray' object has no attribute {name!r}"))
+    if name.startswith("__") and name.endswith("__"):  # not of the program, or handlers of the program would catch it
+        raise AttributeError(f"the attribute {name!r} of an array is known only when the graph runs")
     if name == "T" or (name == "mT" and array.ndim > 1):
         view = view_of(array, lambda x: getattr(x, name))
         is_transposed = array.ndim == 2 and type(view) is SymbolicArray and view is not array

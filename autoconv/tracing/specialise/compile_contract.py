@@ -16,8 +16,7 @@ import numpy as np
 from autoconv.config import SETTINGS
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType
-from autoconv.operators.regions.raised_errors import is_tracing_error
-from autoconv.ops.program_errors import is_marked_as_program_error
+from autoconv.operators.regions.raised_errors import is_raised_for_program, is_tracing_error
 from autoconv.ops.python.objects import may_change_array
 from autoconv.runtime.arrays.complex_parts import PARTS_ARE_VIEWS
 from autoconv.runtime.arrays.methods import attribute_of
@@ -160,7 +159,7 @@ class CompileContract(SessionContract):
         """Return whether the program itself raised the error; this package's own errors may be about the trace."""
         if type(error) is StagedException:
             return True
-        is_error_of_trace = is_package_error(error) and not is_marked_as_program_error(error)
+        is_error_of_trace = is_package_error(error) and not is_raised_for_program(error)
         return not (is_error_of_trace or is_tracing_error(error))
 
     def refuse_modified(self, names: Sequence[str], signature: Signature, function: Any) -> NoReturn:
