@@ -33,6 +33,7 @@ from autoconv.ops.linalg import (  # noqa: F401 (registers its records)
 from autoconv.ops.lists import (  # noqa: F401 (registers its records)
     conversions,
     positions,
+    queues,
     tensor_lists,
     typed_lists,
 )

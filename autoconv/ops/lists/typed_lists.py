@@ -11,7 +11,7 @@ A cursor, the iterator of a loop, is a bytearray too: the position of the next i
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -19,8 +19,9 @@ import numpy as np
 
 from autoconv.errors import OtherKindError
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import ObjectType, TensorType, Type
+from autoconv.graph.types import ObjectType, TensorType, TupleType, Type
 from autoconv.ops.elementwise.python_numbers import bool_type, int_type, to_python_array
+from autoconv.ops.lists.item_layout import ItemType, as_item, columns, fields, has_floats, item_size, numpy_dtype
 from autoconv.ops.record import define, no_gradient
 
 NUMBERS = ObjectType("numbers")
@@ -32,25 +33,30 @@ _INT64 = np.dtype(np.int64)
 _EXHAUSTED = np.iinfo(np.int64).max  # the next position of an exhausted cursor
 
 
-def items_of(x: bytearray, element: TensorType) -> list[Any]:
-    """Return the items as Python or NumPy numbers."""
-    array = np.frombuffer(x, element.dtype.numpy).copy()
-    return list(array.tolist() if element.weak else array)
+def items_of(x: bytearray, element: ItemType) -> list[Any]:
+    """Return the items as Python or NumPy numbers, or as tuples of Python's."""
+    array = np.frombuffer(x, numpy_dtype(element)).copy()
+    return list(array if isinstance(element, TensorType) and not element.weak else array.tolist())
 
 
-def to_bytes(items: Any, element: TensorType) -> bytes:
-    """Return numbers as the bytes of a typed list."""
-    return np.array(items, element.dtype.numpy).tobytes()
+def to_bytes(items: Any, element: ItemType) -> bytes:
+    """Return numbers or tuples as the bytes of a typed list."""
+    return np.array(items, numpy_dtype(element)).tobytes()
 
 
-def _length(x: bytearray, element: TensorType) -> int:
+def item_bytes(numbers: Sequence[Any], element: ItemType) -> bytes:
+    """Return the bytes of the item with these numbers."""
+    return to_bytes(as_item(iter(numbers), element), element)
+
+
+def _length(x: bytearray, element: ItemType) -> int:
     """Return the number of items."""
-    return len(x) // element.dtype.size
+    return len(x) // item_size(element)
 
 
-def _byte_slice_of(x: bytearray, index: Any, element: TensorType, error: str) -> slice:
+def _byte_slice_of(x: bytearray, index: Any, element: ItemType, error: str) -> slice:
     """Return the bytes of the item at an index, as a slice; raises IndexError(error) if there is none."""
-    size = element.dtype.size
+    size = item_size(element)
     position = int(index)
     position += _length(x, element) * (position < 0)
     if not 0 <= position < _length(x, element):
@@ -58,9 +64,11 @@ def _byte_slice_of(x: bytearray, index: Any, element: TensorType, error: str) ->
     return slice(position * size, (position + 1) * size)
 
 
-def _read_number(x: bytearray, byte_slice: slice, element: TensorType) -> np.ndarray:
-    """Return the item in these bytes, as a scalar array."""
-    return np.frombuffer(bytes(x[byte_slice]), element.dtype.numpy).reshape(())
+def _read_item(x: bytearray, byte_slice: slice, element: ItemType) -> Any:
+    """Return the item in these bytes: a scalar array, or several for a tuple."""
+    numbers = tuple(column.reshape(()) for column in columns(np.frombuffer(bytes(x[byte_slice]), numpy_dtype(element)),
+                                                             element))
+    return numbers[0] if isinstance(element, TensorType) else numbers
 
 
 def _list_type(*_: Type, **__: Any) -> ObjectType:
@@ -71,45 +79,48 @@ def no_results(*_: Type, **__: Any) -> tuple[()]:
     return ()
 
 
-def _item_type(*_: Type, element: TensorType, **__: Any) -> TensorType:
-    return element
+def _item_type(*_: Type, element: ItemType, **__: Any) -> tuple[TensorType, ...]:
+    return fields(element)
 
 
-def _make(*items: Any, element: TensorType) -> tuple[Any]:
-    return (bytearray(to_bytes([np.asarray(item) for item in items], element)),)
+def _make(*numbers: Any, element: ItemType) -> tuple[Any]:
+    remaining_numbers = iter(numbers)
+    items = [as_item(remaining_numbers, element) for _ in range(len(numbers) // len(fields(element)))]
+    return (bytearray(to_bytes(items, element)),)
 
 
-def _repeat(x: bytearray, count: Any, *, element: TensorType) -> tuple[Any]:
+def _repeat(x: bytearray, count: Any, *, element: ItemType) -> tuple[Any]:
     return (x * max(int(count), 0),)
 
 
-def _range(start: Any, stop: Any, step: Any, *, element: TensorType) -> tuple[Any]:
+def _range(start: Any, stop: Any, step: Any, *, element: ItemType) -> tuple[Any]:
     return (bytearray(np.arange(int(start), int(stop), int(step), dtype=np.int64).tobytes()),)
 
 
-def _from_array(x: Any, *, element: TensorType) -> tuple[Any]:
-    return (bytearray(np.asarray(x, element.dtype.numpy).tobytes()),)
+def _from_array(x: Any, *, element: ItemType) -> tuple[Any]:
+    return (bytearray(np.asarray(x, numpy_dtype(element)).tobytes()),)
 
 
-def _get(x: bytearray, index: Any, *, element: TensorType) -> np.ndarray:
-    return _read_number(x, _byte_slice_of(x, index, element, "list index out of range"), element)
+def _get(x: bytearray, index: Any, *, element: ItemType, error: str = "list index out of range") -> Any:
+    return _read_item(x, _byte_slice_of(x, index, element, error), element)
 
 
-def _set(x: bytearray, index: Any, item: Any, *, element: TensorType) -> tuple[()]:
-    x[_byte_slice_of(x, index, element, "list assignment index out of range")] = to_bytes(item, element)
+def _set(x: bytearray, index: Any, *numbers: Any, element: ItemType) -> tuple[()]:
+    x[_byte_slice_of(x, index, element, "list assignment index out of range")] = item_bytes(numbers, element)
     return ()
 
 
-def _append(x: bytearray, item: Any, *, element: TensorType) -> tuple[()]:
-    x.extend(to_bytes(item, element))
+def _append(x: bytearray, *numbers: Any, element: ItemType) -> tuple[()]:
+    x.extend(item_bytes(numbers, element))
     return ()
 
 
-def _pop(x: bytearray, *index: Any, element: TensorType) -> np.ndarray:
+def pop(x: bytearray, *index: Any, element: ItemType, error: str = "pop from empty list") -> Any:
+    """Remove and return the last item, or the one at an index; `error` is the text for an empty list."""
     if not x:
-        raise IndexError("pop from empty list")
+        raise IndexError(error)
     byte_slice = _byte_slice_of(x, index[0] if index else -1, element, "pop index out of range")
-    result = _read_number(x, byte_slice, element)
+    result = _read_item(x, byte_slice, element)
     del x[byte_slice]
     return result
 
@@ -120,13 +131,13 @@ def _slice_of_operands(bounds: tuple[Any, ...], has_bounds: tuple[bool, ...]) ->
     return slice(*(int(next(remaining_bounds)) if has_bound else None for has_bound in has_bounds))
 
 
-def _slice(x: bytearray, *bounds: Any, has_bounds: tuple[bool, bool, bool], element: TensorType) -> tuple[Any]:
+def _slice(x: bytearray, *bounds: Any, has_bounds: tuple[bool, bool, bool], element: ItemType) -> tuple[Any]:
     """Return the list of the items in a slice, for whose bounds see `_slice_of_operands`."""
-    return (bytearray(np.frombuffer(x, element.dtype.numpy)[_slice_of_operands(bounds, has_bounds)].tobytes()),)
+    return (bytearray(np.frombuffer(x, numpy_dtype(element))[_slice_of_operands(bounds, has_bounds)].tobytes()),)
 
 
 def _replace(
-    x: bytearray, y: bytearray, *bounds: Any, has_bounds: tuple[bool, bool, bool], element: TensorType
+    x: bytearray, y: bytearray, *bounds: Any, has_bounds: tuple[bool, bool, bool], element: ItemType
 ) -> tuple[()]:
     """Replace the items in a slice by those of another list; raises ValueError if a slice with a step has others."""
     items = items_of(x, element)
@@ -135,22 +146,28 @@ def _replace(
     return ()
 
 
-def _extend(x: bytearray, y: bytearray, *, element: TensorType) -> tuple[()]:
+def _extend(x: bytearray, y: bytearray, *, element: ItemType) -> tuple[()]:
     x += bytes(y)
     return ()
 
 
-def _clear(x: bytearray, *, element: TensorType) -> tuple[()]:
+def _clear(x: bytearray, *, element: ItemType) -> tuple[()]:
     x.clear()
     return ()
 
 
-def _change(x: bytearray, *operands: Any, method: str, element: TensorType) -> tuple[()]:
+def _change(x: bytearray, *operands: Any, method: str, element: ItemType) -> tuple[()]:
     """Apply a method that changes the list and returns None, "delete" for `del`, or "sort_down" for a reversed sort.
 
     NumPy sorts as Python does, except with nan.
     """
-    array = np.frombuffer(x, element.dtype.numpy)
+    array = np.frombuffer(x, numpy_dtype(element))
+    if method.startswith("sort") and isinstance(element, TupleType):
+        refuse_nan(x, element)
+        numbers = columns(array if method == "sort" else array[::-1], element)
+        order = np.lexsort(numbers[::-1])
+        array[:] = array[order] if method == "sort" else array[::-1][order][::-1]
+        return ()
     if method == "sort" and not np.isnan(array).any():
         array.sort(kind="stable")
         return ()
@@ -158,42 +175,60 @@ def _change(x: bytearray, *operands: Any, method: str, element: TensorType) -> t
     items = items_of(x, element)
     if method == "delete":
         del items[int(operands[0])]
+    elif method == "insert":
+        items.insert(int(operands[0]), as_item(iter(operands[1:]), element))
     elif method == "sort_down":
         items.sort(reverse=True)
     else:
-        getattr(items, method)(*(np.asarray(operand).item() for operand in operands))
+        getattr(items, method)(*([as_python(operands, element)] if operands else []))
     x[:] = to_bytes(items, element)
     return ()
 
 
-def _reduce(x: bytearray, *, function: str, element: TensorType) -> np.ndarray:
+def as_python(numbers: Sequence[Any], element: ItemType) -> Any:
+    """Return the item with these numbers as Python's number or tuple."""
+    return np.array(as_item(iter(numbers), element), numpy_dtype(element)).item()
+
+
+def refuse_nan(x: bytearray, element: ItemType) -> None:
+    """Raise OtherKindError for a NaN in tuples that Python would compare: it tests their items for identity first."""
+    if isinstance(element, TupleType):
+        for column in columns(np.frombuffer(x, numpy_dtype(element)), element):
+            if np.isnan(column).any():
+                raise OtherKindError("tuples with a NaN are compared, whose identity is not part of a graph")
+
+
+def _reduce(x: bytearray, *, function: str, element: ItemType) -> Any:
     """Apply the builtin of that name (`sum`, `min`, `max`, `any`, `all`) to the items."""
     items = items_of(x, element)
+    if isinstance(element, TupleType):
+        refuse_nan(x, element)
+        return _read_item(bytearray(to_bytes(getattr(builtins, function)(items), element)), slice(None), element)
     if function == "sum" and not items and element.dtype.is_floating:
         raise OtherKindError("the sum of an empty list is an int, where this graph expected a float")
     return to_python_array(getattr(builtins, function)(items))
 
 
-def _reduction_type(_: Type, *, function: str, element: TensorType) -> TensorType:
+def _reduction_type(_: Type, *, function: str, element: ItemType) -> Type | tuple[TensorType, ...]:
     if function in ("any", "all"):
         return bool_type()
-    return int_type() if function == "sum" and not element.dtype.is_floating else element
+    return int_type() if function == "sum" and not has_floats(element) else fields(element)
 
 
-def _find(x: bytearray, item: Any, *, method: str, element: TensorType) -> np.ndarray:
-    """Call a list's method that searches for the item, such as `index`, `count` or `__contains__`."""
-    return np.array(getattr(items_of(x, element), method)(np.asarray(item).item()))
+def _find(x: bytearray, *numbers: Any, method: str, element: ItemType) -> np.ndarray:
+    """Call a list's method that searches for an item, such as `index`, `count` or `__contains__`."""
+    return np.array(getattr(items_of(x, element), method)(as_python(numbers, element)))
 
 
 def _search_type(*_: Type, method: str, **__: Any) -> TensorType:
     return bool_type() if method == "__contains__" else int_type()
 
 
-def _advance(x: bytearray, cursor: bytearray, *, element: TensorType) -> np.ndarray:
+def _advance(x: bytearray, cursor: bytearray, *, element: ItemType) -> np.ndarray:
     """Advance the cursor, which stores the item; return False at the end, and ever after."""
     position = np.frombuffer(cursor, _INT64)[0]
     has_item = position < _length(x, element)
-    size = element.dtype.size
+    size = item_size(element)
     cursor[:8] = np.int64(position + 1 if has_item else _EXHAUSTED).tobytes()
     if has_item:
         cursor[8 : 8 + size] = x[position * size : (position + 1) * size]
@@ -220,7 +255,7 @@ _define("typed_list_length", int_type, lambda x, *, element: np.array(_length(x,
 _define("typed_list_get", _item_type, _get, _READ | Effects.RAISE)
 _define("typed_list_set", no_results, _set, _READ_WRITE | Effects.RAISE)
 _define("typed_list_append", no_results, _append, _READ_WRITE)
-_define("typed_list_pop", _item_type, _pop, _READ_WRITE | Effects.RAISE)
+_define("typed_list_pop", _item_type, pop, _READ_WRITE | Effects.RAISE)
 _define("typed_list_extend", no_results, _extend, _READ_WRITE)
 _define("typed_list_clear", no_results, _clear, _READ_WRITE)
 _define("typed_list_change", no_results, _change, _READ_WRITE | Effects.RAISE)
@@ -228,12 +263,12 @@ _define("typed_list_reduce", _reduction_type, _reduce, _READ | Effects.RAISE)
 _define("typed_list_find", _search_type, _find, _READ | Effects.RAISE)
 _define(
     "typed_list_cursor", lambda *_, **__: CURSOR,
-    lambda start: (bytearray(np.int64(start).tobytes() + bytes(8)),), _READ_WRITE,
+    lambda start, *, element: (bytearray(np.int64(start).tobytes() + bytes(max(item_size(element), 8))),), _READ_WRITE,
 )  # fmt: skip
 _define("typed_list_advance", bool_type, _advance, _READ_WRITE)
 _define(
     "typed_list_current", _item_type,
-    lambda cursor, *, element: _read_number(cursor, slice(8, 8 + element.dtype.size), element), _READ,
+    lambda cursor, *, element: _read_item(cursor, slice(8, 8 + item_size(element)), element), _READ,
 )  # fmt: skip
 # The number of items before the cursor's current one.
 _define(
@@ -244,7 +279,7 @@ _define(
 )
 
 
-def _convert_rows(x: Any, element: TensorType, rows_by_id: dict[int, list[Any]]) -> list[Any]:
+def _convert_rows(x: Any, element: ItemType, rows_by_id: dict[int, list[Any]]) -> list[Any]:
     """Convert the typed lists in nested lists; lists that occur twice stay shared."""
     if id(x) not in rows_by_id:
         rows_by_id[id(x)] = (
@@ -296,7 +331,7 @@ def _as_typed_rows(x: Any, *, element: TensorType, depth: int) -> tuple[Any]:
     return (convert(x, depth),)
 
 
-def _as_list_or_argument(x: Any, *pairs: Any, element: TensorType) -> tuple[Any]:
+def _as_list_or_argument(x: Any, *pairs: Any, element: ItemType) -> tuple[Any]:
     """Convert to a Python list; the typed lists that were made of an argument, or of lists in it, become these.
 
     `pairs` are a typed list, its argument, another typed list, its argument …

@@ -14,16 +14,16 @@ from typing import Any
 from autoconv.graph.dtypes import bfloat16, bool_, float16, float64, int64
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import flow_edges
-from autoconv.graph.types import ObjectType, TensorType, number_type
+from autoconv.graph.types import ObjectType, TensorType, TupleType, number_type
 from autoconv.ops.python.objects import constant_of
 from autoconv.optimise.unboxing.irreversible import late_nodes
 
 # CURSOR, INNER_LIST_CURSOR: iterators over a list of numbers, and over a list of lists; ENUMERATE: an `enumerate` of a
 # list of numbers; PAIRS: an iterator over its pairs; PAIR: one of them, (index, number).
-LIST, ENUMERATE, CURSOR, PAIRS, PAIR = "list", "enumerate", "cursor", "pairs", "pair"
+LIST, DEQUE, ENUMERATE, CURSOR, PAIRS, PAIR = "list", "deque", "enumerate", "cursor", "pairs", "pair"
 SLICE, RANGE, INNER_LIST_CURSOR, OTHER = "slice", "range", "inner list cursor", "other"
 INT, FLOAT, BOOL = (number_type(dtype) for dtype in (int64, float64, bool_))
-Kind = TensorType | str | None  # None: no definition is known yet
+Kind = TensorType | TupleType | str | None  # a tuple of numbers; None: no definition is known yet
 ARGUMENT_LIST_OP = "object_numbers"  # marks an argument as a list of numbers, or a list of such lists
 
 # A rule sets the kinds of a node's results. It returns True if the node's effect on objects of these kinds is known,
@@ -123,7 +123,7 @@ class Kinds:
 
     def has_lists(self) -> bool:
         """Return whether any list becomes a typed list."""
-        return any(find_root(alias_class).kind == LIST for alias_class in self._alias_classes.values())
+        return any(find_root(alias_class).kind in (LIST, DEQUE) for alias_class in self._alias_classes.values())
 
     # ---- transfer functions used by rules
 
@@ -166,11 +166,14 @@ class Kinds:
             self._ban_sites(content)
         self._ban_lists_of(first, kind_before=None)
 
-    def mark_list(self, node: Node) -> AliasClass | None:
-        """Mark a node as an allocation site of a list; return the alias class of its items, None for a banned list."""
-        return None if node in self._banned else self.mark_inner_list(self.alias_class(node.results[0]), node)
+    def mark_list(self, node: Node, kind: str = LIST) -> AliasClass | None:
+        """Mark a node as an allocation site of a list, or of a deque if `kind` is DEQUE.
 
-    def mark_inner_list(self, alias_class: AliasClass, node: Node) -> AliasClass | None:
+        Return the alias class of its items, None for a banned list.
+        """
+        return None if node in self._banned else self.mark_inner_list(self.alias_class(node.results[0]), node, kind)
+
+    def mark_inner_list(self, alias_class: AliasClass, node: Node, kind: str = LIST) -> AliasClass | None:
         """Mark a node as an allocation site of the lists of `alias_class`.
 
         Return the alias class of their items, None for banned lists.
@@ -178,7 +181,7 @@ class Kinds:
         alias_class.sites.add(node)
         if alias_class.content is None:
             alias_class.content = AliasClass()
-        self.raise_kind(alias_class, LIST)
+        self.raise_kind(alias_class, kind)
         alias_class = find_root(alias_class)
         if alias_class.kind == OTHER:
             self._banned.add(node)
@@ -199,7 +202,7 @@ class Kinds:
         if kind == LIST:
             self.unify(self.content(target), self.alias_class(value))
             return
-        self.raise_kind(self.content(target), OTHER if kind is not None and not is_number(kind) else kind)
+        self.raise_kind(self.content(target), OTHER if kind is not None and not is_item(kind) else kind)
 
     def mark_derived_from_list(self, value: Value, kind: str, list_class: AliasClass) -> None:
         """Mark the value as an iterator, `enumerate` or pair, by `kind`, that comes from a list of `list_class`."""
@@ -238,10 +241,10 @@ class Kinds:
                 self._visited: set[Graph] = set()
                 self._apply_rules(self.graph)
                 for value in self.graph.outputs:
-                    if self.kind(value) not in (None, LIST) and not is_number(self.kind(value)):
+                    if self.kind(value) not in (None, LIST) and not is_item(self.kind(value)):
                         self._escape(value)
         for alias_class in self.alias_classes():
-            if alias_class.kind == LIST and not _holds_numbers(alias_class):
+            if alias_class.kind in (LIST, DEQUE) and not _holds_numbers(alias_class):
                 self._banned |= alias_class.sites
         self._ban_shared_outputs()
         for check in RUN_CHECKS:
@@ -282,7 +285,7 @@ class Kinds:
                     self.nested_nodes.add(node)
             elif is_effect_known is False or self._is_final_phase:
                 for value in node.inputs:
-                    if not is_number(self.kind_or_number_type(value)):
+                    if not is_item(self.kind_or_number_type(value)):
                         self._escape(value)
                 for value in node.results:
                     self._escape(value)
@@ -325,12 +328,12 @@ class Kinds:
 
 
 def _holds_numbers(alias_class: AliasClass) -> bool:
-    """Return whether the list's items are numbers of one kind, or lists of these."""
+    """Return whether the list's items are numbers of one kind, tuples of one kind, or lists of these."""
     list_classes: set[AliasClass] = set()
-    while alias_class.kind == LIST and alias_class not in list_classes:
+    while alias_class.kind in (LIST, DEQUE) and alias_class not in list_classes:
         list_classes.add(alias_class)
         alias_class = find_root(alias_class.content or alias_class)
-    return is_number(alias_class.kind)
+    return is_item(alias_class.kind)
 
 
 def _used_values(graph: Graph) -> set[Value]:
@@ -358,6 +361,11 @@ def is_number(kind: Any) -> bool:
         return kind in (INT, FLOAT, BOOL)
     dtype = kind.dtype
     return dtype.is_bool or dtype.is_integer or (dtype.is_floating and dtype not in (float16, bfloat16))
+
+
+def is_item(kind: Kind) -> bool:
+    """Return whether the kind is immutable and can be an item of a typed list: a number, or a tuple of numbers."""
+    return isinstance(kind, TupleType) or is_number(kind)
 
 
 def is_none(value: Value) -> bool:

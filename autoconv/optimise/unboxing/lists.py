@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import TupleType
 from autoconv.optimise.unboxing.kind_inference import (
     CURSOR,
+    DEQUE,
     ENUMERATE,
     INNER_LIST_CURSOR,
     INT,
@@ -28,6 +30,7 @@ from autoconv.optimise.unboxing.kind_inference import (
     rule,
 )
 from autoconv.optimise.unboxing.numbers import operator_rule, write_operator
+from autoconv.optimise.unboxing.tuples import tuple_item_rule, tuple_rule, unpack_rule, write_tuple_item
 from autoconv.optimise.unboxing.whole_lists import (
     mark_new_list,
     replace_rule,
@@ -43,7 +46,9 @@ from autoconv.optimise.unboxing.writer import Writer, rewrite_rule
 
 
 @rule("object_build")
-def _build_rule(kinds: Kinds, node: Node) -> bool:
+def _build_rule(kinds: Kinds, node: Node) -> bool | None:
+    if node.attributes["class_name"] == "tuple":
+        return tuple_rule(kinds, node)
     if node.attributes["class_name"] != "list":
         return False
     if not mark_new_list(kinds, node):
@@ -55,10 +60,12 @@ def _build_rule(kinds: Kinds, node: Node) -> bool:
 
 @rewrite_rule("object_build")
 def _write_build(writer: Writer, node: Node) -> list[Value]:
+    if node.attributes["class_name"] == "tuple":
+        return [number for value in node.inputs for number in writer.replacements(value)]
     attributes = writer.element_attribute(node.results[0])
     if attributes["element"] == LIST:
         return writer.copy_with_inner_lists(node)
-    items = [writer.convert(writer.number(value), attributes["element"], node) for value in node.inputs]
+    items = [number for value in node.inputs for number in writer.item(value, attributes["element"], node)]
     return [writer.add("typed_list_make", node, *items, **attributes)]
 
 
@@ -92,7 +99,7 @@ def _write_product(writer: Writer, node: Node) -> list[Value]:
         return [*write_operator(writer, node)]
     value, count = _list_and_count(writer.kinds, node)
     assert count is not None
-    return [writer.add_list_op("repeat", node, value, writer.convert(writer.number(count), INT, node))]
+    return writer.add_list_op("repeat", node, value, writer.convert(writer.number(count), INT, node))
 
 
 # ---- items
@@ -103,9 +110,11 @@ def _item_rule(kinds: Kinds, node: Node) -> bool | None:
     value, index = node.inputs
     if kinds.kind(value) is None or kinds.kind_or_number_type(index) is None:
         return None
-    if kinds.kind(value) != LIST:
+    if isinstance(kinds.kind(value), TupleType):
+        return tuple_item_rule(kinds, node)
+    if kinds.kind(value) not in (LIST, DEQUE):
         return False
-    if kinds.kind_or_number_type(index) == SLICE:
+    if kinds.kind(value) == LIST and kinds.kind_or_number_type(index) == SLICE:
         return slice_rule(kinds, node)
     return is_index(kinds.kind_or_number_type(index)) and set_result_kind(kinds, node, kinds.content(value).kind)
 
@@ -114,7 +123,12 @@ def _item_rule(kinds: Kinds, node: Node) -> bool | None:
 def _write_item(writer: Writer, node: Node) -> list[Value]:
     if writer.kinds.kind_or_number_type(node.inputs[1]) == SLICE:
         return write_slice(writer, node)
-    return [writer.add_list_op("get", node, node.inputs[0], writer.convert(writer.number(node.inputs[1]), INT, node))]
+    if isinstance(writer.kinds.kind(node.inputs[0]), TupleType):
+        return write_tuple_item(writer, node)
+    index = writer.convert(writer.number(node.inputs[1]), INT, node)
+    is_deque = writer.kinds.kind(node.inputs[0]) == DEQUE
+    error = {"error": "deque index out of range"} if is_deque else {}
+    return writer.add_list_op("get", node, node.inputs[0], index, **error)
 
 
 @rule("object_apply.setitem")
@@ -136,23 +150,26 @@ def _write_set(writer: Writer, node: Node) -> list[Value]:
     if writer.kinds.kind_or_number_type(index) == SLICE:
         return write_replace(writer, node)
     position = writer.convert(writer.number(index), INT, node)
-    return writer.write_mutation("set", node, value, position, writer.number(item))
+    return writer.write_mutation("set", node, value, position, *writer.replacements(item))
 
 
 @rule("object_length")
 def _length_rule(kinds: Kinds, node: Node) -> bool | None:
     kind = kinds.kind(node.inputs[0])
-    return None if kind is None else kind == LIST
+    return None if kind is None else kind in (LIST, DEQUE) or isinstance(kind, TupleType)
 
 
 @rewrite_rule("object_length")
 def _write_length(writer: Writer, node: Node) -> list[Value]:
-    return [writer.add_list_op("length", node, node.inputs[0])]
+    kind = writer.kinds.kind(node.inputs[0])
+    if isinstance(kind, TupleType):
+        return [writer.add("constant", node, value=np.array(len(kind.items)), weak=True)]
+    return writer.add_list_op("length", node, node.inputs[0])
 
 
 @rule("object_method.append")
 def _append_rule(kinds: Kinds, node: Node) -> bool | None:
-    if kinds.kind(node.inputs[0]) != LIST or len(node.inputs) != 2 or node.attributes["keywords"]:
+    if kinds.kind(node.inputs[0]) not in (LIST, DEQUE) or len(node.inputs) != 2 or node.attributes["keywords"]:
         return None if kinds.kind(node.inputs[0]) is None else False
     kinds.add_item(*node.inputs)
     return set_none_result(kinds, node)
@@ -160,7 +177,7 @@ def _append_rule(kinds: Kinds, node: Node) -> bool | None:
 
 @rewrite_rule("object_method.append")
 def _write_append(writer: Writer, node: Node) -> list[Value]:
-    return writer.write_mutation("append", node, node.inputs[0], writer.number(node.inputs[1]))
+    return writer.write_mutation("append", node, node.inputs[0], *writer.replacements(node.inputs[1]))
 
 
 @rule("object_method.pop")
@@ -168,7 +185,9 @@ def _pop_rule(kinds: Kinds, node: Node) -> bool | None:
     value, *indices = node.inputs
     if kinds.kind(value) is None or (indices and kinds.kind_or_number_type(indices[0]) is None):
         return None
-    if kinds.kind(value) != LIST or len(indices) > 1 or node.attributes["keywords"]:
+    if kinds.kind(value) not in (LIST, DEQUE) or len(indices) > 1 or node.attributes["keywords"]:
+        return False
+    if indices and kinds.kind(value) == DEQUE:
         return False
     if indices and not is_index(kinds.kind_or_number_type(indices[0])):
         return False
@@ -179,7 +198,8 @@ def _pop_rule(kinds: Kinds, node: Node) -> bool | None:
 def _write_pop(writer: Writer, node: Node) -> list[Value]:
     value, *indices = node.inputs
     positions = [writer.convert(writer.number(index), INT, node) for index in indices]
-    return [writer.add_list_op("pop", node, value, *positions)]
+    error = {"error": "pop from an empty deque"} if writer.kinds.kind(value) == DEQUE else {}
+    return writer.add_list_op("pop", node, value, *positions, **error)
 
 
 # ---- iteration
@@ -218,7 +238,7 @@ def _iterate_rule(kinds: Kinds, node: Node) -> bool | None:
 @rewrite_rule("object_iterate")
 def _write_iterate(writer: Writer, node: Node) -> list[Value]:
     start = writer.add("constant", node, value=np.array(node.attributes.get("start", 0)), weak=True)
-    cursor = writer.add("typed_list_cursor", node, start)
+    cursor = writer.add("typed_list_cursor", node, start, **_yielded_element_attribute(writer, node.results[0]))
     return [writer.typed_list(node.inputs[0]), cursor]
 
 
@@ -261,13 +281,15 @@ def _write_current(writer: Writer, node: Node) -> list[Value]:
     _, cursor = writer.replacements(node.inputs[0])
     if writer.kinds.kind(node.inputs[0]) == PAIRS:
         return [cursor]
-    return [writer.add("typed_list_current", node, cursor, **_yielded_element_attribute(writer, node.inputs[0]))]
+    return writer.add_all("typed_list_current", node, cursor, **_yielded_element_attribute(writer, node.inputs[0]))
 
 
 @rule("object_unpack")
 def _unpack_rule(kinds: Kinds, node: Node) -> bool | None:
     (value,) = node.inputs
     kind = kinds.kind(value)
+    if isinstance(kind, TupleType):
+        return unpack_rule(kinds, node)
     if kind != PAIR or node.attributes["count"] != 2 or node.attributes.get("star", -1) >= 0:
         return None if kind is None else False
     kinds.widen_kind_of(node.results[0], INT)
@@ -277,9 +299,12 @@ def _unpack_rule(kinds: Kinds, node: Node) -> bool | None:
 
 @rewrite_rule("object_unpack")
 def _write_unpack(writer: Writer, node: Node) -> list[Value]:
-    (cursor,) = writer.replacements(node.inputs[0])
-    current = writer.add("typed_list_current", node, cursor, **_yielded_element_attribute(writer, node.inputs[0]))
-    return [writer.add("typed_list_position", node, cursor), current]
+    (value,) = node.inputs
+    if writer.kinds.kind(value) != PAIR:
+        return [*writer.replacements(value)]
+    (cursor,) = writer.replacements(value)
+    current = writer.add_all("typed_list_current", node, cursor, **_yielded_element_attribute(writer, value))
+    return [writer.add("typed_list_position", node, cursor), *current]
 
 
 def _yielded_kind(kinds: Kinds, value: Value) -> Kind:

@@ -11,10 +11,11 @@ import numpy as np
 from autoconv.graph.dtypes import DType, bfloat16, bool_, float16
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.python_operators import BINARY, BITWISE, COMPARISONS
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import TensorType, TupleType
 from autoconv.ops import OPS
 from autoconv.optimise.unboxing.kind_inference import (
     BOOL,
+    DEQUE,
     FLOAT,
     INT,
     LIST,
@@ -22,12 +23,14 @@ from autoconv.optimise.unboxing.kind_inference import (
     SLICE,
     Kind,
     Kinds,
+    is_item,
     is_number,
     is_python_number,
     operation_key,
     rule,
 )
 from autoconv.optimise.unboxing.scalars import scalar_dtype, scalar_result, write_scalar_operator
+from autoconv.optimise.unboxing.tuples import comparison_rule, is_orderable, write_comparison
 from autoconv.optimise.unboxing.writer import Writer, rewrite_rule
 
 _BINARY_OPS = {
@@ -51,9 +54,7 @@ _INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1  # graphs have no numbers for
 @rule("object_constant")
 def _constant_rule(kinds: Kinds, node: Node) -> bool:
     value = node.attributes["value"]
-    kind: Kind = {bool: BOOL, int: INT, float: FLOAT}.get(type(value), OTHER)
-    if kind == INT and not _INT64_MIN <= value <= _INT64_MAX:
-        kind = OTHER
+    kind = _kind_of_constant(value)
     if type(value) is slice and value.step != 0:
         has_int_bounds = all(type(bound) in _BOUND_TYPES for bound in (value.start, value.stop, value.step))
         kind = SLICE if has_int_bounds else OTHER
@@ -61,16 +62,36 @@ def _constant_rule(kinds: Kinds, node: Node) -> bool:
     return kinds.kind(node.results[0]) != OTHER
 
 
+def _kind_of_constant(value: object) -> Kind:
+    """Return the kind of a number, or of a tuple of numbers; OTHER for other objects."""
+    if type(value) is tuple and value:
+        item_kinds = [_kind_of_constant(item) for item in value]
+        return OTHER if OTHER in item_kinds else TupleType(tuple(item_kinds))  # type: ignore[arg-type]
+    if type(value) is int and not _INT64_MIN <= value <= _INT64_MAX:
+        return OTHER
+    return {bool: BOOL, int: INT, float: FLOAT}.get(type(value), OTHER)
+
+
 @rewrite_rule("object_constant")
 def _write_constant(writer: Writer, node: Node) -> list[Value]:
     value, kind = node.attributes["value"], writer.kinds.kind(node.results[0])
     if kind == SLICE:
         return []  # the bounds are read at the slice's use
+    assert isinstance(kind, (TensorType, TupleType))
+    return [_write_number(writer, node, number) for number in _numbers_in(value)]
+
+
+def _numbers_in(value: object) -> list[object]:
+    """Return the number, or the numbers in a tuple, which may be nested."""
+    return [number for item in value for number in _numbers_in(item)] if type(value) is tuple else [value]
+
+
+def _write_number(writer: Writer, node: Node, value: object) -> Value:
+    kind = _kind_of_constant(value)
     assert isinstance(kind, TensorType)
-    array = np.array(value, kind.dtype.numpy)
-    constant = writer.add("constant", node, value=array, weak=True)
+    constant = writer.add("constant", node, value=np.array(value, kind.dtype.numpy), weak=True)
     writer.constants[constant] = value
-    return [constant]
+    return constant
 
 
 @rule("object_box")
@@ -156,7 +177,7 @@ def _check_assigned_rule(kinds: Kinds, node: Node) -> bool | None:
     kind = kinds.kind(node.inputs[0])
     if kind is None:
         return None
-    if kind != LIST and not is_number(kind):
+    if kind not in (LIST, DEQUE) and not is_item(kind):
         return False
     kinds.unify(kinds.alias_class(node.inputs[0]), kinds.alias_class(node.results[0]))
     return True
@@ -172,6 +193,8 @@ def operator_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for operators on numbers."""
     name = _op_name(node)
     input_kinds = [kinds.kind_or_number_type(value) for value in node.inputs]
+    if any(isinstance(kind, TupleType) for kind in input_kinds):
+        return comparison_rule(kinds, node)
     if node.attributes["keywords"] or len(input_kinds) != _OPERAND_COUNTS[name.removeprefix("python_")]:
         return False
     dtype = scalar_dtype(input_kinds)
@@ -211,7 +234,10 @@ def _op_name(node: Node) -> str:
 @rewrite_rule(*_OP_NAMES)
 def write_operator(writer: Writer, node: Node) -> list[Value]:
     """Return the result of an operator on numbers, which replaces one on objects."""
-    dtype = scalar_dtype([writer.kinds.kind_or_number_type(value) for value in node.inputs])
+    input_kinds = [writer.kinds.kind_or_number_type(value) for value in node.inputs]
+    if isinstance(input_kinds[0], TupleType):
+        return [write_comparison(writer, node)]
+    dtype = scalar_dtype(input_kinds)
     if dtype is not None:
         return [write_scalar_operator(writer, node, dtype)]
     return [writer.add(_op_name(node), node, *(writer.number(value) for value in node.inputs))]
@@ -264,14 +290,14 @@ def _reduction_rule(kinds: Kinds, node: Node) -> bool | None:
     if item_kind is None:
         return None
     kinds.widen_kind_of(node.results[0], item_kind)
-    return is_number(item_kind) and kinds.kind(node.results[0]) != OTHER
+    return is_item(item_kind) and is_orderable(kinds, node) and kinds.kind(node.results[0]) != OTHER
 
 
 @rewrite_rule("object_apply.min", "object_apply.max")
 def _write_extremum(writer: Writer, node: Node) -> list[Value]:
     function = node.attributes["function"]
     if len(node.inputs) == 1:
-        return [writer.add_list_op("reduce", node, node.inputs[0], function=function)]
+        return writer.add_list_op("reduce", node, node.inputs[0], function=function)
     extremum, *others = (writer.number(value) for value in node.inputs)
     comparison = "python_less" if function == "min" else "python_greater"
     for other in others:
@@ -282,14 +308,14 @@ def _write_extremum(writer: Writer, node: Node) -> list[Value]:
 @rule("object_truth")
 def _truth_rule(kinds: Kinds, node: Node) -> bool | None:
     kind = kinds.kind(node.inputs[0])
-    return None if kind is None else kind == LIST or is_python_number(kind) or kind == TensorType(bool_, ())
+    return None if kind is None else kind in (LIST, DEQUE) or is_python_number(kind) or kind == TensorType(bool_, ())
 
 
 @rewrite_rule("object_truth")
 def _write_truth(writer: Writer, node: Node) -> list[Value]:
-    if writer.kinds.kind(node.inputs[0]) == LIST:
+    if writer.kinds.kind(node.inputs[0]) in (LIST, DEQUE):
         zero = writer.add("constant", node, value=np.array(0), weak=True)
-        return [writer.add("python_greater", node, writer.add_list_op("length", node, node.inputs[0]), zero)]
+        return [writer.add("python_greater", node, *writer.add_list_op("length", node, node.inputs[0]), zero)]
     return [writer.convert(writer.number(node.inputs[0]), BOOL, node)]
 
 

@@ -20,12 +20,13 @@ from autoconv.optimise.unboxing.kind_inference import (
     Kind,
     Kinds,
     is_index,
+    is_item,
     is_none,
-    is_number,
     is_python_number,
     rule,
 )
 from autoconv.optimise.unboxing.numbers import operator_rule, write_operator
+from autoconv.optimise.unboxing.tuples import is_exact, is_orderable
 from autoconv.optimise.unboxing.writer import Writer, rewrite_rule
 
 _NO_BOUNDS = (False, False, False)  # attribute `has_bounds` of a slice: whether it has a start, a stop and a step
@@ -62,7 +63,7 @@ def mark_new_list(kinds: Kinds, node: Node, *item_kinds: Kind) -> bool:
 
 def _add_copy(writer: Writer, node: Node, value: Value) -> Value:
     """Add a copy of the typed list that replaces the value; return the copy."""
-    return writer.add_list_op("slice", node, value, has_bounds=_NO_BOUNDS)
+    return writer.add_list_op("slice", node, value, has_bounds=_NO_BOUNDS)[0]
 
 
 # ---- copies and slices
@@ -73,7 +74,10 @@ def _copy_rule(kinds: Kinds, node: Node) -> bool | None:
     is_call_of_list = node.attributes.get("function") == "list" and len(node.inputs) == 1
     if is_call_of_list and kinds.kind_or_number_type(node.inputs[0]) == RANGE:
         return mark_new_list(kinds, node, INT)
-    return is_list_operation(kinds, node) and mark_new_list(kinds, node, kinds.content(node.inputs[0]).kind)
+    is_supported = is_list_operation(kinds, node)
+    if is_supported and node.attributes.get("function") == "sorted" and not is_orderable(kinds, node):
+        return False
+    return is_supported and mark_new_list(kinds, node, kinds.content(node.inputs[0]).kind)
 
 
 @rewrite_rule("object_apply.list", "object_method.copy", "object_apply.sorted")
@@ -140,7 +144,7 @@ def slice_rule(kinds: Kinds, node: Node) -> bool | None:
 def write_slice(writer: Writer, node: Node) -> list[Value]:
     """Return the slice of a typed list."""
     bounds, has_bounds = _bounds_of_slice(writer, node)
-    return [writer.add_list_op("slice", node, node.inputs[0], *bounds, has_bounds=has_bounds)]
+    return writer.add_list_op("slice", node, node.inputs[0], *bounds, has_bounds=has_bounds)
 
 
 def _bounds_of_slice(writer: Writer, node: Node) -> tuple[list[Value], tuple[bool, ...]]:
@@ -233,7 +237,10 @@ def _write_extend(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_method.sort", "object_method.reverse", "object_method.clear")
 def _change_rule(kinds: Kinds, node: Node) -> bool | None:
-    return is_list_operation(kinds, node) and set_none_result(kinds, node)
+    is_supported = is_list_operation(kinds, node)
+    if is_supported and node.attributes["name"] == "sort" and not is_orderable(kinds, node):
+        return False
+    return is_supported and set_none_result(kinds, node)
 
 
 @rewrite_rule("object_method.sort", "object_method.reverse", "object_method.clear")
@@ -277,7 +284,7 @@ def _insert_rule(kinds: Kinds, node: Node) -> bool | None:
 @rewrite_rule("object_method.insert")
 def _write_insert(writer: Writer, node: Node) -> list[Value]:
     value, index, item = node.inputs
-    operands = (writer.convert(writer.number(index), INT, node), writer.number(item))
+    operands = (writer.convert(writer.number(index), INT, node), *writer.replacements(item))
     return writer.write_mutation("change", node, value, *operands, method="insert")
 
 
@@ -286,7 +293,7 @@ def _write_insert(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_method.index", "object_method.count", "object_apply.contains", "object_method.remove")
 def _find_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Rule for lists of ints and of bools only: in a list of floats, a NaN is found by identity."""
+    """Rule for lists of ints, bools and tuples of these: in a list of floats, a NaN is found by identity."""
     is_supported, sought_kind = is_list_operation(kinds, node, 2), kinds.kind_or_number_type(node.inputs[1])
     if not is_supported:
         return is_supported
@@ -295,7 +302,7 @@ def _find_rule(kinds: Kinds, node: Node) -> bool | None:
     item_kind = kinds.content(node.inputs[0]).kind
     if item_kind is None:
         return None
-    if item_kind not in (INT, BOOL) or sought_kind != item_kind:
+    if not is_exact(item_kind) or sought_kind != item_kind:
         return False
     is_method = "name" in node.attributes  # `contains` is an operator
     result_kind = INT if is_method else BOOL
@@ -307,8 +314,8 @@ def _write_find(writer: Writer, node: Node) -> list[Value]:
     value, item = node.inputs
     method = node.attributes.get("name", "__contains__")
     if method == "remove":
-        return writer.write_mutation("change", node, value, writer.number(item), method=method)
-    return [writer.add_list_op("find", node, value, writer.number(item), method=method)]
+        return writer.write_mutation("change", node, value, *writer.replacements(item), method=method)
+    return writer.add_list_op("find", node, value, *writer.replacements(item), method=method)
 
 
 @rule("object_apply.sum", "object_apply.any", "object_apply.all")
@@ -328,7 +335,7 @@ def _reduce_rule(kinds: Kinds, node: Node) -> bool | None:
 
 @rewrite_rule("object_apply.sum", "object_apply.any", "object_apply.all")
 def _write_reduce(writer: Writer, node: Node) -> list[Value]:
-    return [writer.add_list_op("reduce", node, node.inputs[0], function=node.attributes["function"])]
+    return writer.add_list_op("reduce", node, node.inputs[0], function=node.attributes["function"])
 
 
 # ---- readers of all items
@@ -351,7 +358,7 @@ def _write_read(writer: Writer, node: Node) -> list[Value]:
 def _print_rule(kinds: Kinds, node: Node) -> bool | None:
     input_kinds = [kinds.kind_or_number_type(value) for value in node.inputs]
     if LIST not in input_kinds or not all(
-        kind in (None, LIST, OTHER) or is_number(kind) for kind in input_kinds
+        kind in (None, LIST, OTHER) or is_item(kind) for kind in input_kinds
     ):
         return False
     return None if None in input_kinds else True

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from autoconv.graph.graph import Graph, Node, Span, Value, compute_effects, copy_node, copy_regions
 from autoconv.graph.region_flow import state_size
-from autoconv.graph.types import ObjectType, TensorType, Type
+from autoconv.graph.types import ObjectType, TensorType, TupleType, Type
 from autoconv.ops import OPS
+from autoconv.ops.lists.item_layout import fields
 from autoconv.ops.lists.typed_lists import CURSOR as CURSOR_TYPE
 from autoconv.ops.lists.typed_lists import NUMBERS
 from autoconv.ops.numpy.list_arrays import LIST_ARRAY
@@ -16,15 +17,19 @@ from autoconv.optimise.unboxing.kind_inference import (
     ARGUMENT_LIST_OP,
     BOOL,
     CURSOR,
+    DEQUE,
     ENUMERATE,
+    FLOAT,
     INT,
     LIST,
     PAIR,
     PAIRS,
     RANGE,
     SLICE,
+    Kind,
     Kinds,
     find_root,
+    is_item,
     is_none,
     is_number,
     operation_key,
@@ -34,6 +39,7 @@ from autoconv.optimise.unboxing.kind_inference import (
 # many values as `Writer.types` has types for it.
 RewriteRule = Callable[["Writer", Node], Sequence[Value]]
 _RULES: dict[str, RewriteRule] = {}
+_CLASS_BY_KIND: dict[Any, str] = {INT: "int", FLOAT: "float", BOOL: "bool"}
 # One rule serves lists of numbers and lists of lists.
 _OPS_WITH_SHARED_RULE = frozenset({"object_check_assigned", LIST_ARRAY})
 
@@ -118,6 +124,7 @@ class Writer:
         self.kinds = kinds
         self.values: dict[Value, tuple[Value, ...]] = {}
         self.constants: dict[Value, Any] = {}
+        self._tuples: dict[Value, Value] = {}  # objects of the tuples whose numbers replace them
         self._outgoing_lists: dict[Value, Value] = {}  # Python lists that the graph returns, by typed list
         self.argument_lists: dict[Value, Value] = {}  # arguments, by the typed lists made from them
 
@@ -131,10 +138,10 @@ class Writer:
         if not isinstance(value.type, ObjectType):
             return [value.type]
         kind = self.kinds.kind(value)
-        if is_number(kind):
-            return [kind]  # type: ignore[list-item]
-        if kind == LIST:
-            return [NUMBERS if is_number(self.kinds.content(value).kind) else ObjectType("list")]
+        if isinstance(kind, (TensorType, TupleType)):
+            return [*fields(kind)]
+        if kind in (LIST, DEQUE):
+            return [NUMBERS if is_item(self.kinds.content(value).kind) else ObjectType("list")]
         if kind == ENUMERATE:
             return [NUMBERS]
         if kind in (CURSOR, PAIRS):
@@ -177,6 +184,11 @@ class Writer:
         (result,) = self.values[value]
         return result
 
+    def item(self, value: Value, kind: Kind, node: Node) -> list[Value]:
+        """Return the numbers of an item of a typed list: a number, converted to the kind, or those of a tuple."""
+        numbers = self.values[value]
+        return [*numbers] if isinstance(kind, TupleType) else [self.convert(numbers[0], kind, node)]
+
     def as_object(self, value: Value, node: Node | None) -> Value:
         """Return the value as an object: a number is boxed, a typed list converted; other values stay as they are.
 
@@ -188,6 +200,10 @@ class Writer:
         kind = self.kinds.kind(value)
         if is_number(kind):
             return self._box(values[0], node, value.type)
+        if isinstance(kind, TupleType):
+            if value not in self._tuples:
+                self._tuples[value] = self._build_tuple(iter(values), kind, node)
+            return self._tuples[value]
         if kind != LIST:
             return values[0]
         if node is not None:
@@ -195,6 +211,16 @@ class Writer:
         if values[0] not in self._outgoing_lists:
             self._outgoing_lists[values[0]] = self._returned_list(value)
         return self._outgoing_lists[values[0]]
+
+    def _build_tuple(self, numbers: Iterator[Value], kind: TupleType, node: Node | None) -> Value:
+        """Add the tuple of the next numbers; return it."""
+        items = [
+            self._build_tuple(numbers, item, node) if isinstance(item, TupleType)
+            else self._box(next(numbers), node, ObjectType(_CLASS_BY_KIND[item]))
+            for item in kind.items
+        ]  # fmt: skip
+        attributes, span = {"class_name": "tuple"}, None if node is None else node.span
+        return self.graph.add(OPS["object_build"], items, attributes, types=[ObjectType("tuple")], span=span).results[0]
 
     def _returned_list(self, value: Value) -> Value:
         """Return the Python list for a result: the caller's list if the list was an argument."""
@@ -230,14 +256,14 @@ class Writer:
 
     def _add_python_list(self, value: Value, span: Span | None) -> Value:
         """Add a new Python list of the current items; return it."""
-        op = OPS["typed_list_object" if is_number(self.kinds.content(value).kind) else "typed_list_rows"]
+        op = OPS["typed_list_object" if is_item(self.kinds.content(value).kind) else "typed_list_rows"]
         attributes = {"element": self._number_type(value)}
         return self.graph.add(op, [self.typed_list(value)], attributes, types=[value.type], span=span).results[0]
 
     def _number_type(self, value: Value) -> Any:
-        """Return the type of the numbers in a list, which may be nested."""
+        """Return the type of the numbers or tuples in a list, which may be nested."""
         item = self.kinds.content(value)
-        while not is_number(item.kind):
+        while not is_item(item.kind):
             assert item.content is not None
             item = find_root(item.content)
         return item.kind
@@ -253,12 +279,16 @@ class Writer:
 
     def add(self, name: str, node: Node, *inputs: Value, **attributes: Any) -> Value:
         """Add an op that replaces the node; return its result."""
-        return self.graph.add_replacement(node, OPS[name], inputs, attributes).results[0]
+        return self.add_all(name, node, *inputs, **attributes)[0]
 
-    def add_list_op(self, name: str, node: Node, value: Value, *operands: Value, **attributes: Any) -> Value:
-        """Add an op on the typed list that replaces the value; return its result."""
+    def add_all(self, name: str, node: Node, *inputs: Value, **attributes: Any) -> list[Value]:
+        """Add an op that replaces the node; return its results."""
+        return [*self.graph.add_replacement(node, OPS[name], inputs, attributes).results]
+
+    def add_list_op(self, name: str, node: Node, value: Value, *operands: Value, **attributes: Any) -> list[Value]:
+        """Add an op on the typed list that replaces the value; return its results, the numbers of an item."""
         attributes |= self.element_attribute(value)
-        return self.add(f"typed_list_{name}", node, self.typed_list(value), *operands, **attributes)
+        return self.add_all(f"typed_list_{name}", node, self.typed_list(value), *operands, **attributes)
 
     def write_mutation(self, name: str, node: Node, value: Value, *operands: Value, **attributes: Any) -> list[Value]:
         """Add a mutation of the typed list that replaces the value; None replaces the node's result, if used."""

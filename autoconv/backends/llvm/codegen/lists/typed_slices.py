@@ -15,8 +15,9 @@ from autoconv.backends.llvm.codegen.registry import data_sized_lowering
 from autoconv.backends.llvm.codegen.routine import Routine
 from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.scalars import Element
-from autoconv.graph.dtypes import DType, int64
+from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
+from autoconv.ops.lists.item_layout import ItemType
 
 
 def clamp_bound(region: LoweringContext, bound: Element, length: str, lowest: int = 0, highest: str = "") -> str:
@@ -31,12 +32,12 @@ def clamp_bound(region: LoweringContext, bound: Element, length: str, lowest: in
 
 def insert_gap(region: LoweringContext, x: TypedList, position: str) -> None:
     """Make a list longer by one item; those from a position on move towards the end."""
-    out, item_size = region.out, x.dtype.size
-    size, offset = x.size(), out.op("mul", position, item_size)
-    new_size = out.op("add", size, item_size)
+    out = region.out
+    size, offset = x.size(), out.op("mul", position, x.item_size)
+    new_size = out.op("add", size, x.item_size)
     reserve(region, x, new_size)
     address = out.gep("i8", x.start(), offset, inbounds=False)
-    out.move(out.gep("i8", address, item_size, inbounds=False), address, out.op("sub", size, offset))
+    out.move(out.gep("i8", address, x.item_size, inbounds=False), address, out.op("sub", size, offset))
     x.set_size(new_size)
 
 
@@ -71,23 +72,23 @@ def _write_slice(region: LoweringContext, node: Node) -> None:
     span = out.op("sub", stop, start) if step > 0 else out.op("sub", start, stop)
     last_step = out.op("sdiv", out.op("add", span, abs(step) - 1), abs(step)) if abs(step) != 1 else span
     count = out.select(out.icmp("sgt", span, 0), last_step, 0)
-    size = out.op("mul", count, x.dtype.size)
+    size = out.op("mul", count, x.item_size)
     result = new_list(region, size)
-    target = TypedList(out, result.ir, x.dtype).start()
-    source = out.gep("i8", x.start(), out.op("mul", start, x.dtype.size), inbounds=False)
+    target = TypedList(out, result.ir, x.item).start()
+    source = out.gep("i8", x.start(), out.op("mul", start, x.item_size), inbounds=False)
     if step == 1:
         out.copy(target, source, size)
     else:
-        out.call(_copy_function(region, x.dtype, step), target, source, count)
+        out.call(_copy_function(region, x.item, step), target, source, count)
     region.set(node.results[0], result)
 
 
-def _copy_function(region: LoweringContext, dtype: DType, step: int) -> str:
+def _copy_function(region: LoweringContext, item: ItemType, step: int) -> str:
     """Return the name of a function that copies `%count` items of `%source`, each `step` items after the last one."""
     routine = Routine(region, ["ptr noalias %target", "ptr noalias readonly %source", "i64 %count"])
     out = routine.out
     with out.loop("0", "%count") as i:
-        store_item(out, "%target", i, load_item(out, "%source", out.op("mul", i, step), dtype))
+        store_item(out, "%target", i, load_item(out, "%source", out.op("mul", i, step), item), item)
     return routine.finish()
 
 
@@ -95,14 +96,14 @@ def _copy_function(region: LoweringContext, dtype: DType, step: int) -> str:
 def _write_replace(region: LoweringContext, node: Node) -> None:
     """Write the replacement of the items between two bounds by those of another list, or, by the kernel, of itself."""
     out, x = region.out, typed_operand(region, node)
-    y = TypedList(out, region.object(node.inputs[1]).ir, x.dtype)
+    y = TypedList(out, region.object(node.inputs[1]).ir, x.item)
 
     def replace_by_kernel() -> None:
         region.call_kernel(node, is_rare=True)
 
     def replace() -> None:
         start, stop = _positions(region, node, node.inputs[2:], x.length(), step=1)
-        start_offset, stop_offset = (out.op("mul", position, x.dtype.size) for position in (start, stop))
+        start_offset, stop_offset = (out.op("mul", position, x.item_size) for position in (start, stop))
         size, added_size = x.size(), y.size()
         tail_size, tail_offset = out.op("sub", size, stop_offset), out.op("add", start_offset, added_size)
         new_size = out.op("add", tail_offset, tail_size)
