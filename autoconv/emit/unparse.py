@@ -26,6 +26,7 @@ from autoconv.emit.expressions import (
     triple_quoted,
     type_parameters_text,
 )
+from autoconv.emit.line_wrapping import MAX_COLUMNS, wrap_statement
 from autoconv.lazy_dataclass import dataclass
 
 
@@ -91,6 +92,8 @@ class _Printer(Unparser):  # type: ignore[misc]
     def fill(self, text: str = "") -> None:
         self._pieces.append(self._margin)
         self._origins.append(self._line)
+        if len(text) + len(self._margin) > MAX_COLUMNS and not text.startswith("#"):
+            text = "\n".join(wrap_statement(text, 4 * self._indent))
         self.write(text)
 
     def write(self, text: str) -> None:
@@ -272,6 +275,13 @@ class _Printer(Unparser):  # type: ignore[misc]
 
     def _Return(self, node: ast.Return) -> None:
         self.fill("return " + bare_text(node.value, ast.Tuple) if node.value else "return")
+
+    def _Assert(self, node: ast.Assert) -> None:
+        self.fill(f"assert {expression_text(node.test)}" + (f", {expression_text(node.msg)}" if node.msg else ""))
+
+    def _Raise(self, node: ast.Raise) -> None:
+        raised = f" {expression_text(node.exc)}" if node.exc else ""
+        self.fill(f"raise{raised}" + (f" from {expression_text(node.cause)}" if node.cause else ""))
 
     def _Import(self, node: ast.Import) -> None:
         self.fill("import " + aliases_text(node.names))
