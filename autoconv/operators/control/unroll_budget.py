@@ -28,6 +28,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 # Largest number of nodes that all iterations of a range may record, in traces without and with memory arrays.
 _MAX_NODES, _MAX_NODES_WITH_MEMORY = 1000, 250
 _MAX_INNER_NODES = 125  # largest number of nodes of a range inside of a loop that replaces another range
+_MAX_SHARE_OF_NODES = 0.75  # that a loop may have of those of its iterations: it has those of one, and some of its own
 MAX_NODES_OF_REFUSED = 2000  # largest number of nodes that a loop may record by iterations if a graph refuses it
 
 
@@ -130,7 +131,7 @@ def _try_to_stage(
 ) -> tuple[Any, ...] | None:
     """Record a loop of the graph.
 
-    Undo this and return None if the loop has more than half of `unrolled_count` nodes, or results of further `kinds`.
+    Undo this and return None if the loop saves few of `unrolled_count` nodes, or has results of further `kinds`.
     """
     region, attempt, staged = current_region(), Attempt(), as_staged(numbers)
     assert region is not None and staged is not None
@@ -144,7 +145,7 @@ def _try_to_stage(
         return None
     finally:
         region.trace.is_in_replaced_range = was_inside
-    if node_count * 2 > unrolled_count or not kinds_of_loop <= kinds:
+    if node_count > _MAX_SHARE_OF_NODES * unrolled_count or not kinds_of_loop <= kinds:
         attempt.undo()
         return None
     attempt.keep()
