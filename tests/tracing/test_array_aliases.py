@@ -149,6 +149,36 @@ def test_transposes_and_reshapes_are_views():
     check_in_place(f, A)
 
 
+def test_reshapes_of_complex_arrays_are_views_or_copies_as_in_numpy():
+    def f(a):
+        rows = a.T.reshape(-1)
+        rows[0] = 5j
+        a[1] += rows[:4]
+        np.transpose(a).ravel()[2] = 7
+        a[:, :2].reshape(2, 5)[0] = 9 - 1j
+        a.reshape(2, 10)[1, 3:] = 7j
+        return rows, a.T.flatten(), np.swapaxes(a, 0, 1).reshape(2, 10, order="F") * 2
+
+    check_in_place(f, A + 1j * A[::-1])
+    check_in_place(f, (A + 1j).astype(np.complex64))
+
+
+@pytest.mark.parametrize(("radix", "count"), [(2, 6), (3, 3), (4, 1)])
+def test_shapes_that_the_number_of_an_iteration_decides(radix, count):
+    """As in a Stockham FFT: the numbers of the range become constants, so that it is unrolled."""
+
+    def f(radix, count, y):
+        size = radix**count
+        for i in range(count):
+            rows = np.reshape(y, (radix**i, radix, radix ** (count - i - 1)))
+            moved = np.reshape(np.transpose(rows, axes=(1, 0, 2)), (size,)) * (i + 1)
+            y[:] = moved[::-1] + y
+        return size
+
+    check_in_place(f, radix, count, np.linspace(0, 1, radix**count))
+    check_in_place(f, radix, count, np.linspace(0, 1, radix**count) * (1 - 2j))
+
+
 def test_views_that_numpy_makes_read_only():
     def f(a):
         a[0] = 1

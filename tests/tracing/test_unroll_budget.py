@@ -43,9 +43,26 @@ def recurrence(x, w):
     return h
 
 
+def nest_of_pairs(x):
+    total = np.zeros(3)
+    for a in range(2):
+        for b in range(2):
+            for c in range(2):
+                for d in range(2):
+                    for e in range(2):
+                        for f in range(2):
+                            for g in range(6):
+                                for h in range(2):
+                                    if b - c >= 0:
+                                        row = x[b : b + 3] * (d - e * f + a)
+                                        total[g % 3] += row @ x[h : h + 3]
+    return total
+
+
 RANDOM = np.random.default_rng(5)
 ROWS = RANDOM.random((30, 8))
 PROGRAMS = [(nest, (RANDOM.random(20),)), (best_split, (RANDOM.random((40, 9)), RANDOM.random(40)))]
+PROGRAMS.append((nest_of_pairs, (RANDOM.random(20),)))
 PROGRAMS.append((recurrence, (ROWS, RANDOM.random((8, 8)) * 0.1)))
 
 

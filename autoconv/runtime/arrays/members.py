@@ -188,7 +188,7 @@ def _call_view_method(array: SymbolicArray, name: str, args: tuple[Any, ...], kw
     if views is not NotImplemented:
         return views[0]
     is_layout_unknown = None in array.type.shape or None in array.type.strides
-    if is_layout_unknown or kwargs or array.type.dtype.is_complex:
+    if is_layout_unknown or kwargs:
         current_contract().specialise(array)
         raise StagingError(f"whether {name!r} of an array is a view is known only at run time", current_place())
     return wrap_new_arrays(attribute_of(array.load(), name)(*args))

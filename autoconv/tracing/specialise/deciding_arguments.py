@@ -51,7 +51,9 @@ class DecidingArguments:
         if reads_only_shapes(node):
             open_operands = filter(has_unknown_size, node.inputs)
             return self._union(self._leaves_of_sizes(operand, visited) for operand in open_operands)
-        new_operands = (operand for operand in node.inputs if operand not in visited)
+        # The numbers of a loop are known if its range is, as such a loop can be unrolled. The first input counts them.
+        operands = node.inputs[1:] if node.op.name == "range_item" else node.inputs
+        new_operands = (operand for operand in operands if operand not in visited)
         return self._union(self._leaves_of_value(operand, visited) for operand in new_operands)
 
     def _leaves_of_sizes(self, value: Value, visited: set[Value]) -> frozenset[int] | None:
