@@ -54,8 +54,7 @@ def nest_of_pairs(x):
                             for g in range(6):
                                 for h in range(2):
                                     if b - c >= 0:
-                                        row = x[b : b + 3] * (d - e * f + a)
-                                        total[g % 3] += row @ x[h : h + 3]
+                                        total[g % 3] += x[:3] @ (x[3:6] * (d - e * f + x[a + b])) + x[h + 6]
     return total
 
 

@@ -369,7 +369,8 @@ class _Statements:
         """Return whether no node between the load and the store may write to the loaded array."""
         first_position, last_position = self._positions[load], self._positions[store]
         for node in self._writes:
-            if not first_position < self._positions[node] < last_position or node.op.name in ("array_new", "array_of"):
+            is_between = first_position < self._positions[node] < last_position
+            if not is_between or not node.effects & Effects.WRITE or node.op.name in ("array_new", "array_of"):
                 continue
             if node.op.traits.stores_into is None:
                 return False

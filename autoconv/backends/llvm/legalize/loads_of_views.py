@@ -1,9 +1,13 @@
-"""Replace a new dimension of a loaded value by the load of a view that has this dimension.
+"""Take new dimensions and sizes of loaded values from the views that they are loaded from.
 
-Fused loops read views in place; a kernel would compute `expand_dims` of a value whose sizes are known only at run time.
+Fused loops read views in place; a kernel would compute `expand_dims` of a value whose sizes are known only at run time,
+and a loaded value whose size is read would be a copy.
 
     before   %x = array_load(%part): float64[?]; %column = expand_dims(%x, axis=1): float64[?,1]
     after    %view = array_view(%part, spec=(Slice(), NewAxis())); %column = array_load(%view): float64[?,1]
+
+    before   %x = array_load(%part): float64[?]; %n = dimension(%x, axis=0, dtype=int32): int32[]
+    after    %size = array_size(%part, axis=0): int64[]; %n = cast(%size, dtype=int32): int32[]
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from autoconv.ops.rules import normalised_axes
 
 def add_dimensions_to_views(graph: Graph) -> Graph:
     """Return the graph, with its regions, in which views have the new dimensions of loaded values."""
-    has_candidates = any(node.op.name in ("reshape", "expand_dims") for node in graph.walk())
+    has_candidates = any(node.op.name in ("reshape", "expand_dims", "dimension") for node in graph.walk())
     return _ViewLoads(graph, shared=None).run() if has_candidates else graph
 
 
@@ -37,6 +41,8 @@ class _ViewLoads(Rewriter[None]):
             self._arrays.clear()
         if node.op.name == "array_load" and _has_unknown_size(node.results[0]):
             self._arrays[node.results[0]] = inputs[0]
+        if node.op.name == "dimension":
+            return self._size_of_load(node)
         array = self._arrays.get(node.inputs[0]) if node.inputs else None
         if array is None:
             return None
@@ -53,6 +59,16 @@ class _ViewLoads(Rewriter[None]):
         view = self.copy.add(OPS["array_view"], [array], {"spec": spec}, span=node.span).results[0]
         self._arrays[node.results[0]] = view
         return self.copy.add_replacement(node, OPS["array_load"], [view]).results
+
+    def _size_of_load(self, node: Node) -> Sequence[Value] | None:
+        """Replace the size of a loaded value by that of the array, which no write changes; None for other values."""
+        load = node.inputs[0].node
+        if load is None or load.op.name != "array_load" or not _has_unknown_size(load.results[0]):
+            return None
+        (axis,) = normalised_axes(node.attributes["axis"], len(load.results[0].shape or ()))
+        array = self.values[load.inputs[0]]
+        sizes = self.copy.add(OPS["array_size"], [array], {"axis": axis}, span=node.span).results
+        return self.copy.add(OPS["cast"], sizes, {"dtype": node.results[0].dtype}, span=node.span).results
 
 
 def _has_unknown_size(value: Value) -> bool:
