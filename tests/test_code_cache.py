@@ -79,6 +79,40 @@ def test_a_conversion_is_used_again_until_its_file_changes(cache, tmp_path):
     assert len(list((cache.parent / "functions").glob("*.o"))) == 2
 
 
+OUTLINED_PROGRAM = """
+import time
+import autoconv as ac
+
+@ac.compile
+def f(x, n):
+    times, total = [], 0.0
+    for i in range(n):
+        times.append(time.time())
+        for j in range(n):
+            total += x * j
+            if total > 1000:
+                return total
+    return total
+
+print(f(1.5, 4), f(1.5, 4), f(1.5, 40), sum("1 trace" in line for line in f.explain().splitlines()))
+"""
+
+
+def test_loops_that_are_compiled_by_themselves_are_converted_once(cache, tmp_path):
+    """The second process converts no loop: gast is not loaded. A changed file has other loops."""
+    script = tmp_path / "program.py"
+    outputs = []
+    for text in (OUTLINED_PROGRAM, OUTLINED_PROGRAM, OUTLINED_PROGRAM.replace("x * j", "x - j")):
+        script.write_text(text + "import sys\nprint('gast' in sys.modules)\n")
+        command = [sys.executable, str(script)]
+        environment = {**os.environ, "AUTOCONV_TIERS": "native"}
+        completed = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        outputs.append(completed.stdout.splitlines())
+    assert outputs[0] == ["36.0 36.0 1054.5 1", "True"]
+    assert outputs[1] == ["36.0 36.0 1054.5 1", "False"]
+    assert outputs[2] == ["0.0 0.0 -28800.0 1", "True"]
+
+
 def test_broken_and_foreign_conversions_are_made_anew(cache, run):
     functions = cache.parent / "functions"
     run()

@@ -8,6 +8,7 @@ marshalled Python code; `autoconv.code_cache` states when its folder is trusted.
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
 import importlib.util
 import marshal
@@ -22,12 +23,12 @@ from autoconv.config import SETTINGS
 from autoconv.emit.converter import converter_key
 from autoconv.emit.locate import SOURCE_ATTRIBUTE, source_lines
 from autoconv.emit.relocate import is_class_body
-from autoconv.errors import ConversionError
+from autoconv.errors import ConversionError, Place
 from autoconv.forks import CONVERSION, new_lock
 from autoconv.hooks import Hook
 
 OPERATORS = "ag__"
-OUTLINE_LOOPS = Hook("autoconv.emit.outline")  # `emit.outline.outline_loops`, whose module imports gast
+OUTLINE_CODE = Hook("autoconv.emit.outline")  # `emit.outline.outline_code`, whose module imports gast
 
 
 class _ConvertedCode(NamedTuple):
@@ -35,6 +36,14 @@ class _ConvertedCode(NamedTuple):
 
     code: types.CodeType
     mutated_names: frozenset[str]
+
+
+class OutlinedCode(NamedTuple):
+    """The code of a function that calls its loops, None if it cannot; by name the code of these, and their sources."""
+
+    main: types.CodeType | None
+    loops: dict[str, types.CodeType]
+    sources: dict[str, tuple[Any, ...]]
 
 
 # (file, to_consumer) -> converted code. `to_consumer`: whether a generator function was converted to pass its values to
@@ -85,6 +94,45 @@ def convert_generator(function: types.FunctionType, operators: Any) -> types.Fun
         return bind_code(function, _converted_code(function, to_consumer=True), {OPERATORS: operators})
     except ConversionError:
         return None
+
+
+def outline_loops(
+    function: types.FunctionType, decorate: Callable[[types.FunctionType], Any]
+) -> types.FunctionType | None:
+    """Return a function that calls its loops, which are functions that `decorate` was applied to.
+
+    Of a function that is such a loop, the loops in it are outlined. Return None if there is no loop that can be
+    outlined, or no source.
+    """
+    outlined = functools.cache(lambda: OUTLINE_CODE(function))
+    key = _cache_key(function, "outlined")
+    codes = None if key is None else _load(key)
+    if not isinstance(codes, tuple):
+        try:
+            codes = outlined()[:2]
+        except ConversionError:
+            return None
+        if key is not None:
+            FUNCTIONS.store(key, marshal.dumps(codes))
+    main_code, loop_codes = codes
+    if main_code is None:
+        return None
+    decorated_loops = {}
+    for name, code in loop_codes.items():
+        loop_function = bind_code(function, code, {})
+        loop_function.__defaults__ = loop_function.__kwdefaults__ = None
+        vars(loop_function)[SOURCE_ATTRIBUTE] = functools.partial(_locate_loop, loop_function, outlined, name)
+        decorated_loops[name] = decorate(loop_function)
+    return bind_code(function, main_code, decorated_loops)
+
+
+def _locate_loop(function: types.FunctionType, outlined: Callable[[], OutlinedCode], name: str) -> tuple[Any, ...]:
+    """Return the source of a loop's function, whose code may come from the cache on disk."""
+    code = outlined().loops.get(name)
+    if code is None or code.co_code != function.__code__.co_code:
+        place = Place(function.__code__.co_filename, function.__code__.co_firstlineno)
+        raise ConversionError("the file of this loop was changed after it was imported", place)
+    return outlined().sources[name]
 
 
 def converted_text(function: types.FunctionType) -> str:
@@ -163,18 +211,23 @@ def _load_or_convert(function: types.FunctionType, to_consumer: bool) -> _Conver
 
 def _load_code(key: str) -> _ConvertedCode | None:
     """Return the converted code that the cache on disk has under the key; None if it has none."""
+    match _load(key):
+        case (types.CodeType() as code, list() as mutated_names):
+            return _ConvertedCode(code, frozenset(mutated_names))
+    return None
+
+
+def _load(key: str) -> Any:
+    """Return the value that the cache on disk has under the key; None if it has none."""
     data = FUNCTIONS.load(key)
-    if data is None:
-        return None
     try:
-        code, mutated_names = marshal.loads(data)
+        return None if data is None else marshal.loads(data)
     except (EOFError, ValueError, TypeError):  # written by a version with another format
         return None
-    return _ConvertedCode(code, frozenset(mutated_names)) if isinstance(code, types.CodeType) else None
 
 
-def _cache_key(function: types.FunctionType, to_consumer: bool) -> str | None:
-    """Return a key of everything that the conversion depends on; None if `linecache` has no source."""
+def _cache_key(function: types.FunctionType, kind: object) -> str | None:
+    """Return a key of everything that a conversion of some kind depends on; None if `linecache` has no source."""
     code = function.__code__
     lines = source_lines(code, function.__globals__)
     if not lines:
@@ -182,7 +235,7 @@ def _cache_key(function: types.FunctionType, to_consumer: bool) -> str | None:
     dependencies = (
         importlib.util.MAGIC_NUMBER, sys.flags.optimize, converter_key(), code.co_filename,
         _digest(code.co_filename, lines), function.__name__, function.__qualname__, code.co_name, code.co_firstlineno,
-        code.co_flags, code.co_freevars, code.co_code, code.co_linetable, to_consumer,
+        code.co_flags, code.co_freevars, code.co_code, code.co_linetable, kind,
     )  # fmt: skip
     return hashlib.sha256(repr(dependencies).encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -165,7 +165,7 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
     Several lambdas on one line are distinguished by the columns of their code.
     """
     if SOURCE_ATTRIBUTE in vars(function):
-        part, *place = vars(function)[SOURCE_ATTRIBUTE]
+        part, *place = vars(function)[SOURCE_ATTRIBUTE]()
         return copy.deepcopy(part), *place
     code = function.__code__
     filename = code.co_filename

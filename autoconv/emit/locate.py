@@ -15,7 +15,7 @@ _MARKER = re.compile(r"^__autoconv__ = ag__\.module\(", re.MULTILINE)
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
-# The attribute of a function that is part of another one: what `emit.function.locate_source` returns for it.
+# The attribute of a function that is part of another one: it returns what `emit.function.locate_source` does.
 SOURCE_ATTRIBUTE = "__autoconv_source__"
 
 

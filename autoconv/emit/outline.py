@@ -24,44 +24,37 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import gast
 
 from autoconv.analysis.outlining import OutlinedLoop, find_outlined_loops
 from autoconv.analysis.scopes import Scope, bindings, scope_of
-from autoconv.emit.converted import OUTLINE_LOOPS, bind_code
+from autoconv.emit.converted import OUTLINE_CODE, OutlinedCode
 from autoconv.emit.function import CONVERTED_NAME, compile_definitions, locate_source
 from autoconv.emit.locate import SOURCE_ATTRIBUTE
 from autoconv.emit.relocate import rename_regions
-from autoconv.errors import REGION_SUFFIX, ConversionError
+from autoconv.errors import REGION_SUFFIX
 from autoconv.process_state import deep_recursion
 from autoconv.syntax.names import Namer
 from autoconv.syntax.parse import parse, to_ast, to_gast
 from autoconv.syntax.tree import Transformer, walk
 
 
-def outline_loops(
-    function: types.FunctionType, decorate: Callable[[types.FunctionType], Any]
-) -> types.FunctionType | None:
-    """Return a function that calls its loops, which are functions that `decorate` was applied to.
+def outline_code(function: types.FunctionType) -> OutlinedCode:
+    """Return the code of a function that calls its loops, and of these; there is none where no loop can be outlined.
 
-    Of a function that is such a loop, the loops in it are outlined. Return None if there is no loop that can be
-    outlined, or no source.
+    Of a function that is such a loop, the loops in it are outlined. Raises ConversionError without source.
     """
-    try:
-        node, class_name, filename, lines = locate_source(function)
-    except ConversionError:
-        return None
+    node, class_name, filename, lines = locate_source(function)
     if isinstance(node, ast.Lambda):
-        return None
+        return OutlinedCode(None, {}, {})
     with deep_recursion():
         module: Any = to_gast(ast.Module([_without_header(node)], []))
         definition = module.body[0]
         loops = find_outlined_loops(definition, inner_only=SOURCE_ATTRIBUTE in vars(function))
         if not loops:
-            return None
+            return OutlinedCode(None, {}, {})
         namer, scope = Namer(module), scope_of(definition)
         own_names = _Names(*map(namer.fresh, _Names._fields))
         calls = {id(outlined.loop): (outlined, namer.fresh("loop")) for outlined in loops}
@@ -73,13 +66,9 @@ def outline_loops(
     main.name = CONVERTED_NAME
     names = tuple(part.name for part in loop_definitions)
     codes = compile_definitions(function, tree.body, class_name, filename, names)
-    decorated_loops = {}
-    for part in loop_definitions:
-        loop_function = bind_code(function, _named_like(function, codes[part.name], REGION_SUFFIX), {})
-        loop_function.__defaults__ = loop_function.__kwdefaults__ = None
-        vars(loop_function)[SOURCE_ATTRIBUTE] = part, class_name, filename, lines
-        decorated_loops[part.name] = decorate(loop_function)
-    return bind_code(function, _named_like(function, codes[main.name]), decorated_loops)
+    loop_codes = {name: _named_like(function, codes[name], REGION_SUFFIX) for name in names}
+    sources = {part.name: (part, class_name, filename, lines) for part in loop_definitions}
+    return OutlinedCode(_named_like(function, codes[main.name]), loop_codes, sources)
 
 
 def _named_like(function: types.FunctionType, code: types.CodeType, suffix: str = "") -> types.CodeType:
@@ -234,4 +223,4 @@ def _tuple_text(names: list[str]) -> str:
     return names[0] if len(names) == 1 else ", ".join(names)
 
 
-OUTLINE_LOOPS.set(outline_loops)
+OUTLINE_CODE.set(outline_code)

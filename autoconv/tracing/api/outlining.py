@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from autoconv.emit.converted import OUTLINE_LOOPS
+from autoconv.emit.converted import outline_loops
 from autoconv.runtime.recording.activity import BUSY
 from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.runtime.tensors.numpy_behaviour import call_plain
@@ -113,7 +113,7 @@ class LoopOutlining:
             return loop
 
         try:
-            function = OUTLINE_LOOPS(self.python_function, compile_loop)
+            function = outline_loops(self.python_function, compile_loop)
         except Exception as error:
             count_fault(self._explanation, error)
             return OutlinedForm()
