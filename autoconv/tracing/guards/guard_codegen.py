@@ -19,7 +19,14 @@ import numpy as np
 
 from autoconv.operators.calls.call import is_user_code
 from autoconv.runtime.recording.journal import MISSING
-from autoconv.runtime.support.attributes import attributes_of, dict_of, instance_attributes, slots_of
+from autoconv.runtime.support.attributes import (
+    attributes_of,
+    dict_of,
+    has_dict,
+    has_plain_dict,
+    instance_attributes,
+    slots_of,
+)
 from autoconv.tracing.guards.fingerprints import (
     Fingerprints,
     Unguardable,
@@ -115,7 +122,7 @@ class _CheckWriter:
             self._compare_object(value, variable)
         elif isinstance(value, _FINGERPRINTED_TYPES) or not is_user_code(type(value)):
             self._compare_fingerprint(value, variable)
-        elif type(getattr(value, "__dict__", {})) is dict:
+        elif has_plain_dict(value) or not has_dict(value):
             self._compare_object(value, variable)
         else:
             self._compare_fingerprint(value, variable)
