@@ -104,7 +104,7 @@ def test_verdicts(body, status, kind):
     [
         ("StagingError: a list moves into the graph while it is iterated", True),
         ("StagingError: '…' may raise at run time, and an except clause around it catches only what", True),
-        ("builtins.next is not converted and not known to be pure", True),
+        ("next is not converted and not known to be pure", True),
         ("raised while tracing: TypeError: helper() got an unexpected keyword argument '…'", True),
         ("StagingError: the moon is not an arm of …", False),
         ("raised while tracing: Moon: no such thing", False),

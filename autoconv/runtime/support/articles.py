@@ -10,4 +10,4 @@ def with_article(cls: type | str) -> str:
     ('an int', 'a set', 'an enumerate')
     """
     name = cls if isinstance(cls, str) else cls.__name__
-    return f"{'an' if name[:1] in 'aeioAEIO' else 'a'} {name}"
+    return f"{'an' if name[:1] in 'aeioAEIO' or name.startswith('ndarray') else 'a'} {name}"

@@ -5,6 +5,7 @@ An action that has to happen on every call, and cannot be part of a graph yet, m
 
 from __future__ import annotations
 
+import builtins
 import functools
 import itertools
 import operator
@@ -142,7 +143,15 @@ def require_pure(trace: Trace, function: Any) -> None:
         raise RunPlain(f"{name} calls {debugger}(), which works on the lines of plain Python")
     if _has_no_effects(function):
         return
-    raise RunPlain(f"{module + '.' if module else ''}{name} is not converted and not known to be pure")
+    raise RunPlain(f"{_public_prefix(function, module, name)}{name} is not converted and not known to be pure")
+
+
+def _public_prefix(function: Any, module: str, name: str) -> str:
+    """Return the module by which programs name a function, with a dot: "io." for `_io.StringIO`, "" for `open`."""
+    public_module = module.lstrip("_")
+    if not module or getattr(builtins, name, None) is function:
+        return ""
+    return f"{public_module if getattr(sys.modules.get(public_module), name, None) is function else module}."
 
 
 def _has_no_effects(function: Any) -> bool:
@@ -210,8 +219,8 @@ def _check_alternative(result: Any, outside_ids: set[int], written_ids: set[int]
         if id(part) in region.trace.argument_containers:  # the caller's own container is returned
             continue
         if id(part) in outside_ids:
-            description = f"{with_article(plain_class(part))} is returned that existed before the call"
-            region.contract.require_original(part, description)
+            container = with_article(plain_class(part))
+            region.contract.require_original(part, f"{container} that existed before the call is returned as it is")
         if id(part) in seen_ids and type(part) in TRACED_TO_PLAIN and id(part) not in region.trace.frozen_objects:
             materialise(part)  # both references then are to one object of the graph
         elif id(part) in seen_ids:

@@ -20,6 +20,7 @@ from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.regions import Trace
 from autoconv.runtime.recording.tape_recorders import active_recorders
+from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.structure import pack
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.tracing.guards.list_facts import list_item_type
@@ -40,7 +41,8 @@ def make_placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[An
     leaves: list[Any] = []
     for position, (leaf, key, name) in enumerate(zip(call.leaves, call.key.leaves, names, strict=True)):
         if isinstance(leaf, (np.ndarray, np.generic)) and trace.contract.numpy_arrays and needs_numpy(leaf):
-            raise RunPlain(f"{name!r} is a {describe_array(leaf)}, which a graph does not take as an array of numbers")
+            array = with_article(describe_array(leaf))
+            raise RunPlain(f"{name!r} is {array}, which a graph does not take as an array of numbers")
         if isinstance(key, TensorKey) and key.origin == BY_COLUMNS:
             (transposed_type,) = OPS["transpose"].result_types([key.type], {"perm": None})
             value = trace.root.graph.add_parameter(transposed_type, name)

@@ -38,7 +38,7 @@ class Row:
             return [f"  {self.number}. {self.reason}: dropped from the cache since"]
         signature = concrete.pretty_printed_signature(verbose=False)
         node_count = sum(1 for _ in concrete.recorded.walk())
-        headline = f"  {self.number}. {self.reason}: {signature}, {node_count} nodes"
+        headline = f"  {self.number}. {self.reason}: {signature}, {node_count} node{'' if node_count == 1 else 's'}"
         unguarded_lines = [f"     not guarded: {description}" for description in concrete.guards.unguarded]
         size_lines = [f"     {note}" for note in concrete.size_notes]
         return [headline, *unguarded_lines, *size_lines, *_kernel_lines(concrete.fallback_kernel_calls)]
