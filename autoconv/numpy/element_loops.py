@@ -201,6 +201,17 @@ def fmod(x: Tensor, y: Tensor) -> Any:
     return apply("select", is_adjusted, apply("subtract", remainder, y), remainder)
 
 
+def logaddexp2(x: Tensor, y: Tensor) -> Any:
+    """Return log2(2**x + 2**y); equal operands, infinite ones included, give the sum of the operand and 1."""
+    if not x.dtype.is_floating:
+        return None
+    distance = apply("abs", apply("subtract", x, y))
+    addend = apply("log1p", apply("exp2", apply("negative", distance)))
+    addend = apply("multiply", addend, tensor(1 / math.log(2), x.dtype.numpy))
+    addend = apply("select", apply("equal", x, y), tensor(1, x.dtype.numpy), addend)
+    return apply("add", apply("maximum", x, y), addend)
+
+
 def spacing(x: Tensor) -> Any:
     """Return the distance to the number of the next larger magnitude, negative for a negative `x`."""
     if x.dtype not in _FLOAT_LAYOUTS:
@@ -230,4 +241,5 @@ def bitwise_count(x: Tensor) -> Any:
 
 REAL_LOOPS: dict[str, Loop] = {
     "modf": modf, "frexp": frexp, "ldexp": ldexp, "fmod": fmod, "spacing": spacing, "bitwise_count": bitwise_count,
+    "logaddexp2": logaddexp2,
 }

@@ -113,10 +113,12 @@ def _nanmedian(
     if overwrite_input is not False:
         refuse("may sort its argument")
     x, keeps_axes = tensor(a), keepdims is not MISSING and keepdims
+    if x.dtype.numpy.kind in "biu" and 0 not in (x.type.shape or (0,)):
+        return FUNCTIONS[np.median](x, axis, out=out, keepdims=keeps_axes)
     has_one_axis = (axis is None or isinstance(axis, int)) and 0 not in (x.type.shape or (0,))
     if x.dtype.numpy in (np.float64, np.float32) and has_one_axis and out is None and not keeps_axes:
         return _middle_of_rows(*((apply("reshape", x, shape=(-1,)), 0) if axis is None else (x, axis)))
-    return call_numpy("nanmedian", tensor(a), axis, out=out, keepdims=keepdims is not MISSING and keepdims)
+    return call_numpy("nanmedian", x, axis, out=out, keepdims=keeps_axes)
 
 
 def _middle_of_rows(x: Tensor, axis: int) -> Any:

@@ -85,17 +85,18 @@ def _rows_to_sort(x: Tensor, axis: Any) -> tuple[Tensor, int, tuple[int, ...]]:
 
 
 def _quantile_function(name: str, scale: int) -> Callable[..., Any]:
-    """Return the implementation of a function of quantiles from 0 to `scale`; with a scale of 0, NumPy computes it."""
+    """Return the implementation of a function of quantiles from 0 to `scale`; NumPy computes those without nans."""
 
     def compute(a: TensorLike, q: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
         _refuse_to_sort_argument(kwargs.get("overwrite_input", args[1] if len(args) > 1 else False))
-        quantiles = None if args or not scale else _quantiles(a, q, scale, axis, **kwargs)
+        has_no_nans = not name.startswith("nan") or tensor(a).dtype.is_integer
+        quantiles = _quantiles(a, q, scale, axis, **kwargs) if has_no_nans and not args else None
         return call_numpy(name, a, q, axis, *args, **kwargs) if quantiles is None else quantiles
 
     return compute
 
 
-for _name, _scale in (("percentile", 100), ("quantile", 1), ("nanpercentile", 0), ("nanquantile", 0)):
+for _name, _scale in (("percentile", 100), ("quantile", 1), ("nanpercentile", 100), ("nanquantile", 1)):
     computes(_name)(_quantile_function(_name, _scale))
 
 

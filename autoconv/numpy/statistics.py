@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.dtypes import as_dtype, uint64
+from autoconv.graph.dtypes import as_dtype, float32, float64, uint64
 from autoconv.numpy.diagonals import vander
 from autoconv.numpy.element_loops import apply_by_parts
 from autoconv.numpy.kernels import call_numpy, register_kernels
@@ -148,6 +148,13 @@ def sinc(x: TensorLike) -> Any:
     is_zero = apply("equal", angles, tensor(0, x_tensor.dtype))
     nonzero_angles = apply("select", is_zero, tensor(float(epsilon), x_tensor.dtype), angles)
     return apply("divide", apply("sin", nonzero_angles), nonzero_angles)
+
+
+@computes("i0")
+def i0(x: TensorLike) -> Any:
+    operand = tensor(x)
+    operand = operand if operand.dtype.is_floating or operand.dtype.is_complex else cast(operand, np.float64)
+    return apply("bessel_i0", operand) if operand.dtype in (float32, float64) else call_numpy("i0", operand)
 
 
 # ---- statistics
@@ -367,7 +374,7 @@ def polyfit(
 
 
 register_kernels(
-    "polyadd", "polysub", "polymul", "polyder", "polyint", "unwrap", "i0", "histogram_bin_edges",
+    "polyadd", "polysub", "polymul", "polyder", "polyint", "unwrap", "histogram_bin_edges",
     "packbits", "unpackbits",
 )  # fmt: skip
 register_kernels("roots", by_values=True)

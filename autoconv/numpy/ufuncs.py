@@ -328,7 +328,7 @@ LOOPS.update({
     "maximum": _loop_of_op("maximum", bool_op="logical_or", kinds="iuf"),
     "minimum": _loop_of_op("minimum", bool_op="logical_and", kinds="iuf"),
     "float_power": _loop_of_op("power", kinds="fc"),
-    **{name: _real_loop(name) for name in ("cbrt", "hypot", "logaddexp", "nextafter")},
+    **{name: _real_loop(name) for name in ("cbrt", "exp2", "hypot", "log10", "log2", "logaddexp", "nextafter")},
     "fabs": _real_loop("abs"), "arctan2": _real_loop("atan2"),
     "fmax": _nan_ignoring_loop("maximum"), "fmin": _nan_ignoring_loop("minimum"),
     **{f"logical_{name}": _truth_value_loop(f"logical_{name}") for name in ("and", "or", "xor", "not")},
@@ -341,7 +341,6 @@ LOOPS.update({
     "reciprocal": _reciprocal, "matmul": _multiply_matrices, "heaviside": _heaviside, "copysign": _copysign,
     **REAL_LOOPS,
     "conjugate": lambda x: apply("conjugate", x) if x.dtype.is_complex else x,
-    "exp2": lambda x: apply("power", tensor(2, x.dtype), x) if x.dtype.is_floating else None,
 })  # fmt: skip
 _REDUCTION_BY_UFUNC = {
     "add": np.sum, "multiply": np.prod, "maximum": np.max, "minimum": np.min, "logical_and": np.all,

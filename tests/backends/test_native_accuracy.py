@@ -20,9 +20,13 @@ mpmath = pytest.importorskip("mpmath")
 # By name: the exact function, and the range of random arguments; arguments of random bits are added.
 FUNCTIONS = {
     "exp": (mpmath.exp, (-104, 89)),
+    "exp2": (lambda x: mpmath.mpf(2) ** x, (-140, 120)),
     "expm1": (mpmath.expm1, (-20, 80)),
     "log": (mpmath.log, (0, 10)),
     "log1p": (mpmath.log1p, (-0.9, 10)),
+    "log2": (lambda x: mpmath.log(x) / mpmath.log(2), (0, 10)),
+    "log10": (mpmath.log10, (0, 10)),
+    "cbrt": (lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)), (-10, 10)),
     "sin": (mpmath.sin, (-100, 100)),
     "cos": (mpmath.cos, (-100, 100)),
     "tan": (mpmath.tan, (-100, 100)),
@@ -77,6 +81,18 @@ def test_within_four_units_in_the_last_place(name: str, dtype: Any) -> None:
             error = float(abs(mpmath.mpf(float(actual)) - true) / unit)
             worst = max(worst, (error, float(argument)))
     assert worst[0] <= LIMIT, f"{name}({worst[1]!r}) is {worst[0]:.1f} units off"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+def test_powers_are_exact(dtype: Any) -> None:
+    limits = np.finfo(dtype)
+    exponents = np.arange(limits.minexp - limits.nmant, limits.maxexp).astype(dtype)
+    np.testing.assert_array_equal(native("log2", np.ldexp(dtype(1), exponents.astype(int))), exponents)
+    np.testing.assert_array_equal(native("exp2", exponents), np.ldexp(dtype(1), exponents.astype(int)))
+    powers_of_ten = np.arange(23 if dtype is np.float64 else 11)
+    np.testing.assert_array_equal(native("log10", np.array([10**int(n) for n in powers_of_ten], dtype)), powers_of_ten)
+    roots = np.arange(-200, 200).astype(dtype)
+    np.testing.assert_array_equal(native("cbrt", roots**3), roots)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])

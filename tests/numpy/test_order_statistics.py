@@ -177,3 +177,25 @@ def test_gradients_without_kernels(function):
     differences = [(function(argument + step) - function(argument - step)) / 2e-6 for step in steps]
     np.testing.assert_allclose(gradient.reshape(-1), differences, atol=1e-7)
     assert "by kernels" not in value_and_gradient.explain()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+@pytest.mark.parametrize("share", [0.05, 0.25, 0.7, 1.0])
+def test_arrays_with_a_frequent_number(share, dtype):
+    """Beside a number as frequent as that there are others on both sides, and zeros of both signs."""
+    random = np.random.default_rng(5)
+    x = np.where(random.random(2000) < share, random.choice([0.0, -0.0], 2000), random.normal(scale=9.0, size=2000))
+    x = x.astype(dtype)
+    compiled = autoconv.compile(statistics_of_rows)
+    for array in (x, -x, np.abs(x), x[:500], x + 1):
+        for found, expected in zip(compiled(array), statistics_of_rows(array), strict=True):
+            np.testing.assert_array_equal(found, expected)
+            assert found.dtype == expected.dtype
+
+
+def statistics_of_rows(v):
+    rows = v.reshape(10, -1)
+    return (
+        np.median(v), np.quantile(v, [0.1, 0.5, 0.75]), np.percentile(v, 90), np.median(rows, axis=1),
+        np.median(rows, axis=0),
+    )  # fmt: skip

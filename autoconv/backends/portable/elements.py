@@ -126,7 +126,7 @@ class Elementwise(Arrays):
             return self._hypot(*self._broadcast_together(*operands))
         (x,) = operands
         if name in ("log2", "log10"):
-            return self.emit_unary("log", x) * (1 / math.log(2 if name == "log2" else 10))
+            return self._log_to_base(2.0 if name == "log2" else 10.0, x)
         if name in self.runtime_functions:
             return self.emit_unary(self.runtime_functions[name], x)
         if name in ("asinh", "acosh", "atanh"):
@@ -137,6 +137,12 @@ class Elementwise(Arrays):
         if rule is None:
             raise GraphUnfit(name, f"{self.runtime} has no such function")
         return rule(self, x)
+
+    def _log_to_base(self, base: float, x: Term) -> Term:
+        """Scale the natural logarithm; where the nearest integer is the exact result, return that."""
+        result = self.emit_unary("log", x) * (1 / math.log(base))
+        integer = self.intrinsic("rint", result)
+        return self.select(self.binary("power", base, integer).same(x), integer, result)
 
     def _hyperbolic(self, name: str, x: Term) -> Term:
         """Compute from half of e^|x|, as a product of two square roots, because e^|x| itself overflows earlier."""

@@ -2,9 +2,11 @@
 
 from autoconv.ops.elements import (  # noqa: F401 (each registers its rules)
     arithmetic,
+    cube_root,
     incomplete_gamma_beta,
     inverse_functions,
     list_positions,
+    logarithms,
     maths,
     python_complex,
     python_inverses,

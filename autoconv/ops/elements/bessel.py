@@ -47,8 +47,19 @@ def _truncate(coefficients: Iterator[float], x: float, precision: float) -> tupl
     return tuple(reversed(significant_coefficients))
 
 
-def _scaled_rule(order: int) -> Rule:
-    """Return the rule of e^-|x|·I(x), where I is the modified Bessel function of this order."""
+def _sum_series(b: Elements, x: Any, coefficients: tuple[float, ...], order: int) -> Any:
+    """Return I(x) / (x/2)^order from its power series in x²/4, corrected for the rounding error of the square.
+
+    The factor of the error is a bound of the ratio of two functions of neighbouring orders (Amos, 1974).
+    """
+    square = x * x
+    total = horner(b, square * 0.25, coefficients)
+    ratio = 0.5 / (b.intrinsic("sqrt", square + (order + 1.0) ** 2) + (order + 0.75))  # I of order + 1 over 2x·I
+    return b.fma(total, b.fma(x, x, -square) * ratio, total)
+
+
+def _rule(order: int, is_scaled: bool) -> Rule:
+    """Return the rule of I(x), the modified Bessel function of this order, or of e^-|x|·I(x)."""
     series_coefficients, hankel_coefficients = {}, {}
     for dtype, start in _HANKEL_START.items():
         series_coefficients[dtype] = _truncate(_series(order), start**2 / 4, _PRECISION[dtype])
@@ -57,27 +68,23 @@ def _scaled_rule(order: int) -> Rule:
     def rule(b: Elements, x: Any) -> Any:
         if x.dtype not in _HANKEL_START:
             return None
-        magnitude = b.intrinsic("fabs", x)
-        by_series = horner(b, magnitude * magnitude * 0.25, series_coefficients[x.dtype]) * apply(b, "exp", -magnitude)
+        magnitude, start = b.intrinsic("fabs", x), _HANKEL_START[x.dtype]
+        is_far = magnitude >= start
+        near, far = b.select(is_far, start, magnitude), b.select(is_far, magnitude, start)
+        by_series = _sum_series(b, near, series_coefficients[x.dtype], order)
         if order:
-            by_series = by_series * (magnitude * 0.5)
-        by_expansion = horner(b, 1.0 / magnitude, hankel_coefficients[x.dtype])
-        by_expansion = by_expansion / (b.intrinsic("sqrt", magnitude) * math.sqrt(2.0 * math.pi))
-        value = b.select(magnitude >= _HANKEL_START[x.dtype], by_expansion, by_series)
+            by_series = by_series * (near * 0.5)
+        by_expansion = horner(b, 1.0 / far, hankel_coefficients[x.dtype])
+        by_expansion = by_expansion / (b.intrinsic("sqrt", far) * math.sqrt(2.0 * math.pi))
+        if is_scaled:
+            by_series = by_series * apply(b, "exp", -near)
+        else:
+            by_expansion = by_expansion * apply(b, "exp", far)
+        value = b.select(is_far, by_expansion, by_series)
         return b.select(x < 0.0, -value, value) if order else value
 
     return rule
 
 
-def _unscaled_rule(scaled_rule: Rule) -> Rule:
-    """Return the rule of I(x); `scaled_rule` is that of e^-|x|·I(x)."""
-    def rule(b: Elements, x: Any) -> Any:
-        if x.dtype not in _HANKEL_START:
-            return None
-        return scaled_rule(b, x) * apply(b, "exp", b.intrinsic("fabs", x))
-
-    return rule
-
-
-i0e, i1e = element("bessel_i0e")(_scaled_rule(0)), element("bessel_i1e")(_scaled_rule(1))
-i0, i1 = element("bessel_i0")(_unscaled_rule(i0e)), element("bessel_i1")(_unscaled_rule(i1e))
+i0e, i1e = element("bessel_i0e")(_rule(0, is_scaled=True)), element("bessel_i1e")(_rule(1, is_scaled=True))
+i0, i1 = element("bessel_i0")(_rule(0, is_scaled=False)), element("bessel_i1")(_rule(1, is_scaled=False))

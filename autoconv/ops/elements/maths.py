@@ -2,7 +2,7 @@
 
 A rule that is not exact enough for some operands (arguments of sin beyond its range reduction) calls
 `b.mark_rare(condition)`. If such an operand appears, the loop runs again with the C library's function. Coefficients of
-log, sin and cos in float64 are those published with fdlibm (Sun Microsystems, 1993), and those of sin and cos in
+sin and cos in float64 are those published with fdlibm (Sun Microsystems, 1993), and those of sin and cos in
 float32 are from FreeBSD. Those of exp in float32, and of tanh, ERF and ERFC, are from Cephes (Moshier, 1992).
 """
 
@@ -18,7 +18,7 @@ LIBM = {  # by op: the C library's function
     "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan",
     "asin": "asin", "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
     "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "cbrt": "cbrt", "erf": "erf", "erfc": "erfc",
-    "atan2": "atan2", "hypot": "hypot", "power": "pow",
+    "atan2": "atan2", "hypot": "hypot", "power": "pow", "exp2": "exp2", "log2": "log2", "log10": "log10",
 }  # fmt: skip
 
 
@@ -92,7 +92,7 @@ def rational(b: Elements, x: Any, quotient: tuple[Sequence[float], Sequence[floa
     return horner(b, x, numerator) / horner(b, x, denominator)
 
 
-def _round_multiple(b: Elements, x: Any, factor: float) -> tuple[Any, Any]:
+def round_multiple(b: Elements, x: Any, factor: float) -> tuple[Any, Any]:
     """Return the integer nearest to x times the factor, as a float and as an integer.
 
     Adding 1.5·2^p, p being the number of mantissa bits, rounds to an integer, in the low bits of the sum.
@@ -113,6 +113,12 @@ def _power_of_two(b: Elements, n: Any) -> Any:
 _LN2 = {float32: (0.693359375, -2.12194440e-4), float64: (6.93147180369123816490e-01, 1.90821492927058770002e-10)}
 # Below the range e^x rounds to 0, above it to inf.
 _EXP_RANGE = {float32: (-104.0, 89.0), float64: (-746.0, 710.0)}
+_EXP2_RANGE = {float32: (-151.0, 129.0), float64: (-1076.0, 1025.0)}
+# ln 2, rounded, and the rest.
+_LN2_ROUNDED = {
+    float32: (0.6931471824645996, -1.904654299957768e-09),
+    float64: (0.6931471805599453, 2.319046813846299e-17),
+}
 # (e^r - 1 - r) / r² for |r| up to ln(2)/2; for float64 interpolated in Chebyshev's points, within 0.15 ulp.
 _EXPM1 = {
     float32: (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1),
@@ -136,7 +142,7 @@ def _clamp(b: Elements, x: Any, low: float, high: float) -> Any:
 
 def _reduce_argument(b: Elements, x: Any) -> tuple[Any, Any, Any]:
     """Return an integer n, the reduced argument r and e^r - 1, such that x = n·ln 2 + r."""
-    n, integer_n = _round_multiple(b, x, 1.4426950408889634)
+    n, integer_n = round_multiple(b, x, 1.4426950408889634)
     upper, lower = _LN2[x.dtype]
     reduced_x = b.fma(n, b.constant(-lower, x.dtype), b.fma(n, b.constant(-upper, x.dtype), x))
     return integer_n, reduced_x, b.fma(horner(b, reduced_x, _EXPM1[x.dtype]), reduced_x * reduced_x, reduced_x)
@@ -148,6 +154,20 @@ def _exp(b: Elements, x: Any) -> Any:
     is_zero = x < low
     bounded_x = b.select(is_zero, 0.0, b.select(x > high, high, x))
     integer_n, _, reduced_expm1 = _reduce_argument(b, bounded_x)
+    return b.select(is_zero, 0.0, b.scale_by_power_of_two(reduced_expm1 + 1.0, integer_n))
+
+
+def _exp2(b: Elements, x: Any) -> Any:
+    """Return 2^x, as e^(r·ln 2) times 2^n for the integer n nearest to x and r = x - n."""
+    low, high = _EXP2_RANGE[x.dtype]
+    is_zero = x < low
+    bounded_x = b.select(is_zero, 0.0, b.select(x > high, high, x))
+    n, integer_n = round_multiple(b, bounded_x, 1.0)
+    fraction = bounded_x - n
+    upper, lower = _LN2_ROUNDED[x.dtype]
+    product = fraction * upper
+    error = b.fma(fraction, b.constant(lower, x.dtype), b.fma(fraction, b.constant(upper, x.dtype), -product))
+    reduced_expm1 = b.fma(horner(b, product, _EXPM1[x.dtype]), product * product, error) + product
     return b.select(is_zero, 0.0, b.scale_by_power_of_two(reduced_expm1 + 1.0, integer_n))
 
 
@@ -165,60 +185,6 @@ def _expm1(b: Elements, x: Any) -> Any:
     scale = _power_of_two(b, integer_n - 1)
     value = b.fma(scale, reduced_expm1, scale - 0.5) * 2.0
     return b.select(x.same(0.0), x, value)
-
-
-# (log(1 + f) - f + f²/2) / f³ for 1 + f in [√2/2, √2), fitted like _ERF_32_OVER: within 5.9e-9 of log(1 + f).
-_LOG_32 = (
-    -0.0763449351, 0.12761576, -0.13160183, 0.142017582, -0.166233573, 0.200012269, -0.25000821, 0.333333317,
-)  # fmt: skip
-_LOG_64 = (
-    1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01, 2.222219843214978396e-01,
-    2.857142874366239149e-01, 3.999999999940941908e-01, 6.666666666666735130e-01,
-)  # fmt: skip
-# ln 2 as the sum of two numbers, as fdlibm and FreeBSD split it.
-_LN2_LOG = {
-    float32: (6.9313812256e-01, 9.0580006145e-06),
-    float64: (6.93147180369123816490e-01, 1.90821492927058770002e-10),
-}
-
-
-def _log(b: Elements, x: Any) -> Any:
-    """Return the natural logarithm, as fdlibm computes it."""
-    is_single = x.dtype is float32
-    integer_dtype, mantissa_bits = (int32, 23) if is_single else (int64, 52)
-    smallest_normal, lift_bits = (2.0**-126, 25) if is_single else (2.0**-1022, 54)
-    is_subnormal = x < smallest_normal
-    bits = b.bitcast(b.select(is_subnormal, x * 2.0**lift_bits, x), integer_dtype)
-    # Reduce to 1 + f in [0.707, 1.414), with x = (1 + f)·2^exponent. The letters are those of fdlibm.
-    offset = bits - b.bitcast(b.constant(0.5**0.5, x.dtype), integer_dtype)
-    exponent = b.bits("ashr", offset, mantissa_bits)
-    f = b.bitcast(bits - b.bits("shl", exponent, mantissa_bits), x.dtype) - 1.0
-    power = b.cast(exponent, x.dtype) - b.select(is_subnormal, b.constant(lift_bits, x.dtype), 0.0)
-    upper, lower = _LN2_LOG[x.dtype]
-    if is_single:
-        square = f * f
-        tail = b.fma(horner(b, f, _LOG_32) * f, square, power * lower)
-        logarithm = b.fma(power, b.constant(upper, x.dtype), f + b.fma(square, b.constant(-0.5, x.dtype), tail))
-    else:
-        s = f / (f + 2.0)
-        z = s * s
-        half_square = f * f * 0.5
-        r = horner(b, z, _LOG_64) * z
-        logarithm = power * upper - ((half_square - b.fma(s, half_square + r, power * lower)) - f)
-    logarithm = b.select(x < float("inf"), logarithm, x)
-    # Computed infinities, rather than constants, raise the processor's flags of errors.
-    factor = b.select(x <= 0.0, x.dtype.max, x)
-    minus_infinity = -(factor * factor)
-    logarithm = b.select(x.same(0.0), minus_infinity, logarithm)
-    return b.select(x < 0.0, minus_infinity - minus_infinity, logarithm)
-
-
-def _log1p(b: Elements, x: Any) -> Any:
-    """Return log(1 + x), corrected for the rounding error of 1 + x."""
-    total = x + 1.0
-    correction = (x - (total - 1.0)) / total
-    logarithm = _log(b, total) + b.select(b.intrinsic("fabs", correction) < 1.0, correction, 0.0)
-    return b.select(total.same(1.0), x, logarithm)
 
 
 # π/2 as a sum: reduction subtracts n times each summand, which loses too many bits for |x| above the limit.
@@ -245,7 +211,7 @@ _COS = {
 def _quadrant(b: Any, x: Any) -> tuple[Any, Any, Any]:
     """Return the quadrant n, and the sine and cosine of x - n·π/2."""
     b.mark_rare(~(b.intrinsic("fabs", x) < _REDUCTION_LIMIT[x.dtype]))
-    n, integer_n = _round_multiple(b, x, 0.6366197723675814)
+    n, integer_n = round_multiple(b, x, 0.6366197723675814)
     reduced_x = x
     for summand in _HALF_PI_SUMMANDS[x.dtype]:
         if summand:
@@ -370,8 +336,8 @@ def _hypot(b: Elements, x: Any, y: Any) -> Any:
 
 
 VECTORISED: dict[str, Callable[..., Any]] = {
-    "exp": _exp, "expm1": _expm1, "log": _log, "log1p": _log1p, "sin": _sin, "cos": _cos, "tan": _tan, "tanh": _tanh,
-    "erf": _erf, "hypot": _hypot,
+    "exp": _exp, "exp2": _exp2, "expm1": _expm1, "sin": _sin, "cos": _cos, "tan": _tan, "tanh": _tanh, "erf": _erf,
+    "hypot": _hypot,
 }  # fmt: skip
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -92,6 +94,10 @@ def _define_binary(
 
 def _reciprocal_of_one_plus(b: Builder, x: Any) -> Any:
     return b.reciprocal(b.add(x, 1.0))
+
+
+def _slope_of_log(b: Builder, x: Any, y: Any, *, base: float) -> Any:
+    return b.reciprocal(b.multiply(x, math.log(base)))
 
 
 def _arc_slope_on_reals(b: Builder, x: Any) -> Any:
@@ -251,6 +257,9 @@ exp = define_unary("exp", "Exp", np.exp, lambda b, x, y: y, SMALL, COMPLEX)
 expm1 = define_unary("expm1", "Expm1", np.expm1, lambda b, x, y: b.exp(x), SMALL, COMPLEX)
 log = define_unary("log", "Log", np.log, lambda b, x, y: b.reciprocal(x), POSITIVE, COMPLEX)
 log1p = define_unary("log1p", "Log1p", np.log1p, lambda b, x, y: _reciprocal_of_one_plus(b, x), SMALL, COMPLEX)
+exp2 = _define_real_unary("exp2", "Exp2", np.exp2, lambda b, x, y: b.multiply(y, math.log(2.0)), SMALL)
+log2 = _define_real_unary("log2", "Log2", np.log2, functools.partial(_slope_of_log, base=2.0), POSITIVE)
+log10 = _define_real_unary("log10", "Log10", np.log10, functools.partial(_slope_of_log, base=10.0), POSITIVE)
 sin = define_unary("sin", "Sin", np.sin, lambda b, x, y: b.cos(x), SMALL, COMPLEX)
 cos = define_unary("cos", "Cos", np.cos, lambda b, x, y: b.negative(b.sin(x)), SMALL, COMPLEX)
 tan = define_unary("tan", "Tan", np.tan, lambda b, x, y: b.add(b.square(y), 1.0), SMALL, COMPLEX)

@@ -14,7 +14,6 @@ math that have no code with Python's own bits, such as `math.gamma`, are marked 
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -107,19 +106,6 @@ _SORTS: Mapping[str, Callable[..., Value]] = {
 # ---- elementwise functions, of a builder, the dtype of the result, and operands
 
 
-def _logarithm(b: GraphBuilder, dtype: DType, x: Value, *, base: float) -> Value:
-    """Scale the natural logarithm; where the nearest integer is the exact result, return that."""
-    x = b.cast(x, dtype=dtype)
-    result = b.multiply(b.log(x), 1.0 / math.log(base))
-    integer = b.rint(result)
-    return b.select(b.equal(b.power(b.add(b.zeros_like(x), base), integer), x), integer, result)  # type: ignore[no-any-return]
-
-
-def _logaddexp2(b: GraphBuilder, dtype: DType, x: Value, y: Value) -> Value:
-    scaled = (b.multiply(b.cast(operand, dtype=dtype), math.log(2.0)) for operand in (x, y))
-    return b.multiply(b.logaddexp(*scaled), 1.0 / math.log(2.0))  # type: ignore[no-any-return]
-
-
 def _modf(b: GraphBuilder, dtype: DType, x: Value) -> tuple[Value, Value]:
     x = b.cast(x, dtype=dtype)
     integral = b.trunc(x)
@@ -139,9 +125,7 @@ def _ldexp(b: GraphBuilder, dtype: DType, x: Value, exponent: Value) -> Value:
 
 
 _ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
-    "log2": functools.partial(_logarithm, base=2.0), "log10": functools.partial(_logarithm, base=10.0),
-    "logaddexp2": _logaddexp2, "modf": _modf, "ldexp": _ldexp,
-    "i0": lambda b, dtype, x: b.bessel_i0(b.cast(x, dtype=dtype)),
+    "modf": _modf, "ldexp": _ldexp,
 }  # fmt: skip
 
 # ---- reductions, of a builder, an array and an axis
