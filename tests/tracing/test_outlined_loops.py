@@ -281,8 +281,9 @@ def test_warm_calls_of_outlined_loops_are_quick():
     assert min(seconds(compiled) for _ in range(5)) < min(seconds(timed) for _ in range(5)) / 3
 
 
-def test_recursion_is_deep_where_calls_run_plain(monkeypatch):
-    monkeypatch.setattr(SETTINGS, "tiers", "measured")
+@pytest.mark.parametrize("tiers", ["measured", "native"])
+def test_recursion_is_deep_where_calls_run_plain(monkeypatch, tiers):
+    monkeypatch.setattr(SETTINGS, "tiers", tiers)
 
     class Tree:
         def __init__(self, children):
@@ -310,7 +311,7 @@ def test_recursion_is_deep_where_calls_run_plain(monkeypatch):
             tree = Tree([tree])
         return tree
 
-    for count in (1, 100, 3, 100, 100):
+    for count in (1, 140, 3, 140, 140):
         assert chain(count).size() == size_of(chain(count)) == count
 
 

@@ -22,6 +22,7 @@ from autoconv.tracing.specialise.tiers import FOREVER, PLAIN, Gate, Tiers, kind_
 from autoconv.tracing.views.explain import Explanation
 
 _MAX_FORMS = 16  # functions of one definition with outlined loops: others may be made anew for every call
+_MAX_EXAMINED_DEPTH = 8  # of recursion where graphs are not compared with plain Python; each call takes ten frames
 
 
 class OutlinedForm(NamedTuple):
@@ -50,6 +51,7 @@ class LoopOutlining:
     def _initialise_outlining(self) -> None:
         self._outlines_loops = False  # true once a trace of the function was abandoned
         self._outlined_form: OutlinedForm | None = None
+        self._plain_depth = 0  # of plain calls in plain calls whose recursive calls are examined
 
     def _run_with_outlined_loops(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call as plain Python, which calls the loops if a trace of the whole function was abandoned."""
@@ -71,11 +73,18 @@ class LoopOutlining:
 
         All calls then run plain: those of this function, and those of instances without a method of their own.
         """
-        if not self._times_calls or BUSY.value:
+        owner = vars(self).get("__func__", self)
+        if BUSY.value:
             return run(args, kwargs)
-        functions = {self, vars(self).get("__func__", self)}
+        if not self._times_calls and owner._plain_depth < _MAX_EXAMINED_DEPTH:  # recursive calls may be graphs
+            owner._plain_depth += 1
+            try:
+                return run(args, kwargs)
+            finally:
+                owner._plain_depth -= 1
+        functions = {self, owner}
         # An outer call, or another thread, has opened the other gates, and restores them.
-        functions = {function for function in functions if function._gate.state[0] < FOREVER // 2}
+        functions = {function for function in functions if not function._gate.is_open_for_plain}
         states = [(function._gate, function._gate.state) for function in functions]
         self._tiers.latest = PLAIN
         for function in functions:

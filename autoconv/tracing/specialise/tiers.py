@@ -85,6 +85,11 @@ class Gate:
     def is_plain(self) -> bool:
         return bool(self.cell[1])
 
+    @property
+    def is_open_for_plain(self) -> bool:
+        """True if all calls run as plain Python."""
+        return self.is_plain and self.cell[0] >= FOREVER // 2
+
     def set_variable_check(self, is_enabled: bool) -> None:
         """Make native code skip graphs while NumPy's error state is not the default (see `numpy_error_state`)."""
         self.cell[2] = is_enabled
