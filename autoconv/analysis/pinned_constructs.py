@@ -8,8 +8,8 @@ from autoconv.syntax.tree import COMPREHENSIONS, walk, walk_scope
 
 FRAME_NAMES = frozenset({"locals", "vars", "eval", "exec", "dir"})
 
-# Names of functions that stop in the calling frame, or set a tracer for it.
-DEBUGGING_NAMES = frozenset({"breakpoint", "set_trace", "settrace", "setprofile"})
+# Names of functions that stop in the calling frame, return it, or set a tracer for it.
+DEBUGGING_NAMES = frozenset({"breakpoint", "set_trace", "settrace", "setprofile", "_getframe", "currentframe"})
 
 _SUSPENSION_KEYWORDS = {
     gast.Yield: "yield",
@@ -46,7 +46,7 @@ def frame_call(node: gast.AST) -> str:
 
 
 def calls_debugger(function: gast.AST) -> bool:
-    """Return whether a function itself calls a debugger or sets a tracer."""
+    """Return whether a function itself calls a debugger, reads its frame, or sets a tracer."""
     for statement in function.body:
         for node in walk_scope(statement):
             if isinstance(node, gast.Call) and last_part_of_name(node.func) in DEBUGGING_NAMES:

@@ -19,6 +19,7 @@ from typing import Any
 import gast
 
 from autoconv.passes.base import Context, FunctionPass
+from autoconv.passes.effects import index_expression
 from autoconv.syntax import build
 
 # Expressions whose number of items is known in the source, so that no operator has to spread them (`*(a, b)`).
@@ -49,7 +50,9 @@ class Displays(FunctionPass):
     def visit_Tuple(self, node: Any) -> Any:
         self.visit_children(node)
         has_star = any(isinstance(item, gast.Starred) for item in node.elts)
-        return build.wrap("new", node) if has_star and isinstance(node.ctx, gast.Load) else node
+        if not has_star or not isinstance(node.ctx, gast.Load):
+            return node
+        return build.wrap("new", build.place(index_expression(node), node))  # an index may have slices among its items
 
     def visit_Set(self, node: Any) -> Any:
         self.visit_children(node)

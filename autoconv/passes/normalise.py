@@ -232,10 +232,10 @@ class Normalise(FunctionPass):
                 for part in (index.lower, index.upper, index.step)
             ]
             return lambda: gast.Slice(*(make and make() for make in makers))
-        if isinstance(index, gast.Tuple):
+        if isinstance(index, gast.Tuple) and not any(isinstance(item, gast.Starred) for item in index.elts):
             item_makers = [self._evaluate_index_once(item, setup, rebound_names) for item in index.elts]
             return lambda: gast.Tuple([make() for make in item_makers], gast.Load())
-        return self._evaluate_once(index, setup, "index_", rebound_names)
+        return self._evaluate_once(index_expression(index), setup, "index_", rebound_names)
 
     def visit_For(self, node: Any) -> Any:
         node = self.visit_children(node)

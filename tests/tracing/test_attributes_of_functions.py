@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import time
 
 import pytest
 
@@ -77,3 +78,15 @@ def test_a_tensor_function_that_wraps_another():
         return inner(x) + 1
 
     assert [int(outer(autoconv.constant(n))) for n in (1, 2)] == [4, 7]
+
+
+def test_documentation_of_methods_that_run_plain():
+    class Clock:
+        @autoconv.compile
+        def read(self, x):
+            """Return the time."""
+            return time.time() > x
+
+    for clock in [Clock() for _ in range(4)]:
+        assert clock.read(0) is True and clock.read.__doc__ == "Return the time."
+        assert inspect.getdoc(clock.read) == "Return the time."

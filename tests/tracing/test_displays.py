@@ -2,6 +2,8 @@
 
 # ruff: noqa: E741, RUF059 - what people write is what is tested
 
+import numpy as np
+
 import autoconv as ac
 from tests.tracing.test_objects import check_calls, outcome
 
@@ -151,3 +153,41 @@ def test_only_mappings_are_spread_in_dicts():
         return {**chosen, "b": 1}
 
     check_calls(f, (4,), (3,), (2,))
+
+
+class Grid:
+    """Record the indices of items."""
+
+    def __init__(self):
+        self.indices = []
+
+    def __getitem__(self, index):
+        self.indices.append(index)
+        return (7,)
+
+    def __setitem__(self, index, value):
+        self.indices.append((index, value))
+
+    def __delitem__(self, index):
+        self.indices.append(index)
+
+
+def test_slices_beside_stars_in_indices():
+    def f(a, b):
+        grid, steps = Grid(), iter((a, b))
+        grid[1:a, *(a, b)] = grid[*(b, a), :, ::-1]
+        grid[1:2, *steps, :] += (a,)
+        del grid[*(a, b), ::2]
+        return grid.indices, grid[*[a], (1, *[b])]
+
+    compiled, converted = ac.compile(f), ac.autograph.to_graph(f)
+    for call in CALLS:
+        assert compiled(*call) == converted(*call) == f(*call)
+
+    def read(x, i):
+        return x[*i, 1:3], x[1:, *i]
+
+    array = np.arange(60).reshape(3, 4, 5)
+    compiled = ac.compile(read)
+    for index in ((0, 1), (1, 2)):
+        assert all(map(np.array_equal, compiled(array, index), read(array, index)))

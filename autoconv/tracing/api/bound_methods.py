@@ -138,6 +138,12 @@ class TransientMethod(MethodAttributes):
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__func__.method_of_instance(self.__self__), name)
 
+    if not TYPE_CHECKING:  # a type checker expects the docstring above
+
+        @property
+        def __doc__(self) -> Any:
+            return self.__func__.python_function.__doc__
+
     def __eq__(self, other: object) -> bool:
         method = self.__func__.method_of_instance(self.__self__)
         if isinstance(other, TransientMethod):
