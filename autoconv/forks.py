@@ -59,7 +59,7 @@ class _HeldLocks(_thread._local):
 _HELD_LOCKS = _HeldLocks()
 
 # The lock order: a thread that holds a lock may only acquire locks of later positions.
-IMPORT, DATASET, TRACE, CONVERSION, PARSE, COMPILATION = range(6)
+IMPORT, DATASET, TRACE, CONVERSION, COMPILATION = range(5)
 
 
 def new_lock(order: int | None = None) -> Any:

@@ -7,17 +7,19 @@ state is restored when the last one leaves, also in a forked child, for threads 
 from __future__ import annotations
 
 import gc
+import re
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import Any
 
-from autoconv.forks import PARSE, new_lock, undo_in_children
+from autoconv.forks import new_lock, undo_in_children
 
 _CONVERSION_RECURSION_LIMIT = 60_000  # frames of recursion while converting
 _RARE_COLLECTION_THRESHOLD = 20_000  # new objects between two collections of generation 0; Python's default is 700
 _LOCK = new_lock()
-_FILTERS_LOCK = new_lock(order=PARSE)
+_ANY_TEXT = re.compile("(?#autoconv)")  # no filter of the program is equal to one with this pattern
 
 
 class _BlockCount:
@@ -63,10 +65,44 @@ def _restore_recursion_limit() -> None:
 
 @contextmanager
 def without_warnings() -> Iterator[None]:
-    """Suppress warnings in the block. One thread at a time, since warning filters are process-wide."""
-    with _FILTERS_LOCK, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    """Suppress warnings in the block."""
+    with _first_filter("ignore"):
         yield
+
+
+@contextmanager
+def recorded_warnings() -> Iterator[list[warnings.WarningMessage]]:
+    """Append the warnings in the block to the list that is yielded, and show none."""
+    module: Any = warnings
+    shown_by = module.showwarning, module._showwarnmsg_impl
+    caught: list[warnings.WarningMessage] = []
+    with _first_filter("always"):
+        module.showwarning, module._showwarnmsg_impl = module._showwarning_orig, caught.append
+        try:
+            yield caught
+        finally:
+            module.showwarning, module._showwarnmsg_impl = shown_by
+
+
+@contextmanager
+def _first_filter(action: str) -> Iterator[None]:
+    """Put a filter for all warnings before the others in the block.
+
+    The block of the module `warnings` would make Python forget which warnings it has shown, and show them again.
+    """
+    filters: Any = warnings.filters
+    own_filter = (action, _ANY_TEXT, Warning, None, 0)
+
+    def remove() -> None:
+        with suppress(ValueError):  # the program has emptied the list
+            filters.remove(own_filter)
+
+    with undo_in_children(remove):
+        filters.insert(0, own_filter)
+        try:
+            yield
+        finally:
+            remove()
 
 
 @contextmanager

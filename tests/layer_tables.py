@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "importing": BASE | {"emit"},
     # the graph tower, from graphs to results
     "graph": {"errors", "hooks"},
-    "ops": {"errors", "forks", "graph"},
+    "ops": {"errors", "forks", "process_state", "graph"},
     "autodiff": {"errors", "forks", "graph", "ops"},
     "optimise": {"errors", "graph", "ops"},
     "code_cache": {"config"},

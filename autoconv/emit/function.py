@@ -22,7 +22,7 @@ from autoconv.emit.relocate import Extent, rename_regions
 from autoconv.errors import ConversionError, Place, SourceError
 from autoconv.passes import run_passes
 from autoconv.passes.base import Context
-from autoconv.process_state import deep_recursion
+from autoconv.process_state import deep_recursion, without_warnings
 from autoconv.syntax import build
 from autoconv.syntax.names import Namer
 from autoconv.syntax.parse import parse_ast, to_ast, to_gast
@@ -66,7 +66,8 @@ def compile_definitions(
     module = ast.Module([ast.copy_location(factory, definitions[0])], [])
     ast.fix_missing_locations(module)
     _collapse_operator_positions(module)
-    module_code = compile(module, filename, "exec", flags=_future_flags(function), dont_inherit=True)
+    with without_warnings():
+        module_code = compile(module, filename, "exec", flags=_future_flags(function), dont_inherit=True)
     return {definition.name: _find_code(module_code, definition.name) for definition in definitions}
 
 

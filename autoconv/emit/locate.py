@@ -10,6 +10,7 @@ from types import CodeType
 from typing import Any
 
 from autoconv.emit.relocate import rename_regions
+from autoconv.process_state import without_warnings
 
 _MARKER = re.compile(r"^__autoconv__ = ag__\.module\(", re.MULTILINE)
 
@@ -33,7 +34,8 @@ def source_lines(code: CodeType, namespace: dict[str, Any]) -> list[str]:
 def _is_code_of(code: CodeType, text: str) -> bool:
     """Return whether the text compiles to the code, perhaps within other code."""
     try:
-        pending = [compile(text, code.co_filename, "exec", dont_inherit=True)]
+        with without_warnings():
+            pending = [compile(text, code.co_filename, "exec", dont_inherit=True)]
     except (SyntaxError, ValueError):
         return False
     while pending:

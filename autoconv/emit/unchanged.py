@@ -17,6 +17,7 @@ import weakref
 from typing import Any
 
 from autoconv.emit.locate import source_lines
+from autoconv.process_state import without_warnings
 
 _MAX_LINES = 200  # lines of a function that is examined; longer ones are converted
 _MISSING = object()  # marker for a missing value
@@ -46,7 +47,8 @@ def _body_statements(code: types.CodeType, namespace: dict[str, Any]) -> list[as
         return []
     lines = source_lines(code, namespace)[code.co_firstlineno - 1 : last_line]
     try:
-        tree = ast.parse(textwrap.dedent("".join(lines)))
+        with without_warnings():
+            tree = ast.parse(textwrap.dedent("".join(lines)))
     except (SyntaxError, ValueError):  # the file has changed, or the last line of the function has no instruction
         return []
     if len(tree.body) != 1 or not isinstance(tree.body[0], ast.FunctionDef):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import math
 import operator
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.process_state import recorded_warnings
 from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
 from autoconv.runtime.arrays.assigned_values import (
     convert_number,
@@ -123,8 +123,7 @@ def refuse_deprecated(name: str, argument: object) -> None:
 
 @functools.cache
 def _is_deprecated(name: str, argument: Any) -> bool:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with recorded_warnings() as caught:
         getattr(np, name)(argument)
     return any(issubclass(warning.category, DeprecationWarning) for warning in caught)
 

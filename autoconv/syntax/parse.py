@@ -23,7 +23,8 @@ def parse(source: str, filename: str) -> gast.Module:
 def parse_ast(source: str, filename: str) -> ast.Module:
     """Return Python's own tree of a module's text; raise SourceError with the position of a syntax error."""
     try:
-        return ast.parse(source, filename)
+        with without_warnings():  # Python shows those of the text when it compiles the program
+            return ast.parse(source, filename)
     except SyntaxError as error:
         text = (error.text or "").rstrip("\n")
         place = Place(filename, error.lineno or 0, error.offset or 0, error.end_offset or 0, text)

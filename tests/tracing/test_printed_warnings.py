@@ -9,6 +9,7 @@ import pytest
 
 import autoconv
 from autoconv.config import SETTINGS
+from tests.module_loading import load_module
 
 
 @pytest.fixture(autouse=True)
@@ -73,3 +74,33 @@ def test_raised_warnings_are_seen_after_many_calls_without_one():
     for first in (*range(1, 12), 0.0, 3.0):
         x = np.array([float(first), 2.0, 3.0])
         assert outcome(compiled, x.copy(), "error") == outcome(writes, x, "error")
+
+
+def test_warnings_that_were_shown_are_not_shown_again():
+    """Python forgets them when filters change, and kernels of NumPy that may warn run without the program's filters."""
+
+    @autoconv.compile
+    def estimate(x):
+        return np.nanmedian(x) + np.nanquantile(x, 0.3) + np.polyfit(x, x, 1)[0]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        shown = []
+        warnings.showwarning = lambda message, *_: shown.append(str(message))
+        for _ in range(4):
+            warnings.warn("once for this line", stacklevel=1)
+            estimate(np.arange(5.0))
+    assert shown == ["once for this line"]
+
+
+@pytest.mark.parametrize("action", ["always", "error"])
+def test_warnings_of_the_compiler_are_not_shown_again(tmp_path, action):
+    """Python shows them when it compiles the program; the first call of a function parses its text again."""
+    path = tmp_path / f"invalid_escape_{action}.py"
+    path.write_text("def f(x):\n    total = 0\n    for i in range(x):\n        total += i\n    return total, '\\d'\n")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        module = load_module(path)
+        warnings.simplefilter(action)
+        assert autoconv.compile(module.f)(4) == (6, "\\d")
+    assert not caught

@@ -5,13 +5,13 @@ The ops behind them accept more dtypes, which NumPy's functions and Python's ope
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from autoconv.graph.dtype_sets import LARGE_INTEGERS
 from autoconv.graph.dtypes import DType, as_dtype, int32
+from autoconv.process_state import without_warnings
 from autoconv.runtime.recording import parameter_checks
 
 
@@ -49,8 +49,7 @@ def with_default_dtype(value: Any, default: DType, unchanged: frozenset[DType] =
         return value
     if as_dtype(value.dtype) in unchanged:
         return value
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", np.exceptions.ComplexWarning)  # imaginary parts are dropped, as TensorFlow does
+    with without_warnings():  # imaginary parts are dropped, as TensorFlow does
         return value.astype(default.numpy)
 
 

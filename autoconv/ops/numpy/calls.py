@@ -8,7 +8,6 @@ number. ("value", v) is a plain value, ("scalar", dtype, v) a scalar of NumPy, (
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -19,6 +18,7 @@ from autoconv.graph.effects import Effects, may_fail_to_broadcast
 from autoconv.graph.types import Dimension, TensorType, Type
 from autoconv.ops.elementwise.arithmetic import note_error, quiet
 from autoconv.ops.record import define, no_gradient, sample
+from autoconv.process_state import recorded_warnings
 
 Argument = tuple[Any, ...]  # (kind, …), where the further items depend on the kind: see `resolve`
 
@@ -158,8 +158,7 @@ def _call(
     values = [resolve(argument, inputs) for argument in arguments]
     resolved_keywords = {name: resolve(argument, inputs) for name, argument in keywords}
     if function in _WARNING_BY_PYTHON or function.startswith("nan"):
-        with warnings.catch_warnings(record=True) as caught_warnings:
-            warnings.simplefilter("always")
+        with recorded_warnings() as caught_warnings:
             output = compute(*values, **resolved_keywords)
         if caught_warnings:
             note_error()

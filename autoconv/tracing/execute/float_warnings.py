@@ -32,6 +32,7 @@ from autoconv.ops.python.generator_states import state_saver
 from autoconv.ops.python.reversibility import can_undo
 from autoconv.ops.python.revocable_run import Revoked, run_revocably
 from autoconv.ops.record import Op
+from autoconv.process_state import without_warnings
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.tracing.execute.rollback import has_no_lasting_effects
@@ -254,8 +255,7 @@ def _has_error_of_constants(node: Node) -> bool:
     if any(value is None for value in values) or sum(np.size(value) for value in values) > _CONSTANT_LIMIT:
         return False
     try:
-        with np.errstate(divide="raise", over="raise", invalid="raise", under="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with np.errstate(divide="raise", over="raise", invalid="raise", under="ignore"), without_warnings():
             kernel(*values, **node.attributes)
     except FloatingPointError:
         return True
