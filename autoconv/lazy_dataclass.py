@@ -74,7 +74,7 @@ def _stub(cls: Any, name: str, frozen: bool = False) -> Callable[..., Any]:
     """Return a method that compiles the one of that name at its first call, and is replaced by it."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        names: dict[str, Any] = {}
+        names: dict[str, Any] = {"__name__": cls.__module__}  # so that the method counts as code of that module
         text = _init_text(cls, frozen, names) if name == "__init__" else _comparison_text(cls, name)
         exec(compile(text, f"<dataclass {cls.__qualname__}>", "exec"), names)
         compiled = names[name]

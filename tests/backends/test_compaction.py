@@ -80,3 +80,45 @@ def test_the_mean_of_no_elements_warns_as_in_numpy():
     for function in (mean, lambda x, limit: x[x > limit].mean()):
         with pytest.warns(RuntimeWarning, match="Mean of empty slice"):
             assert np.isnan(function(x, 9.0))
+
+
+def escapes(z, c, count):
+    """Iterate the elements that have not escaped, as in `From Python to NumPy`."""
+    rows, last = np.arange(len(c)), np.zeros(len(c), z.dtype)
+    steps = np.zeros(len(c), int)
+    for k in range(count):
+        if not len(z):
+            break
+        z = z * z + c
+        escaped = np.abs(z) > 2
+        steps[rows[escaped]] = k + 1
+        last[rows[escaped]] = z[escaped]
+        z, c, rows = z[~escaped], c[~escaped], rows[~escaped]
+    return steps, last, z
+
+
+@pytest.mark.parametrize("is_complex", [False, True])
+def test_arrays_that_shrink_in_a_loop_are_native(is_complex):
+    draw = np.random.default_rng(6)
+    c = draw.normal(size=300) + (1j * draw.normal(size=300) if is_complex else 0.0)
+    compiled = ac.compile(escapes)
+    for found, expected in zip(compiled(c * 0, c, 12), escapes(c * 0, c, 12), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-13)
+    assert "kernel" not in compiled.explain()
+
+
+def test_masks_that_do_not_fit_raise_as_in_numpy():
+    def shorter(x, mask, count):
+        total = 0.0
+        for _ in range(count):
+            mask = mask[1:]
+            total += x[mask].sum()
+        return total
+
+    x, mask = np.arange(10.0), np.arange(11) % 3 == 0
+    assert ac.compile(shorter)(x, mask, 1) == shorter(x, mask, 1)
+    with pytest.raises(IndexError) as expected:
+        shorter(x, mask, 2)
+    with pytest.raises(IndexError) as found:
+        ac.compile(shorter)(x, mask, 2)
+    assert str(found.value) == str(expected.value)

@@ -10,10 +10,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any
 
-import numpy as np
-
 from autoconv.backends.llvm.analysis.classify import COMPUTED_SIZE_OPS
-from autoconv.backends.llvm.analysis.classify_indexing import broadcasts_to
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar
 from autoconv.backends.llvm.legalize.computed_sizes import RULES, NamedSizes, Rule, is_tensor, shape_of
 from autoconv.backends.llvm.legalize.size_nodes import (
@@ -22,16 +19,11 @@ from autoconv.backends.llvm.legalize.size_nodes import (
     RANGE_SIZE,
     RESHAPE_SIZES,
     RESHAPED,
-    SLICE_SIZES,
 )
 from autoconv.graph.dimensions import is_computed, plus, product
 from autoconv.graph.dtypes import int32, int64
 from autoconv.graph.graph import Node, Value
-from autoconv.graph.types import Dimension, TensorType
-from autoconv.ops import OPS
-from autoconv.ops.index_spec import INPUT, At, Entry, Gather, NewAxis, Rest, Slice, align
-from autoconv.ops.movement.indexing import indexed_shape
-from autoconv.ops.rules import broadcast_shapes
+from autoconv.graph.types import Dimension
 
 
 def rule(*names: str) -> Any:
@@ -53,101 +45,6 @@ COMPUTED_SIZE_OPS.update(("dimension", "size", "shape", "where_indices"))
 def are_numbers_or_dense(inputs: Sequence[Value]) -> bool:
     """Return whether native code represents all operands, as numbers or as dense arrays."""
     return all(is_scalar(value.type) or is_dense(value.type) for value in inputs)
-
-
-# ---- slices
-
-
-@rule("get_item")
-def _get_item(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    x, spec = inputs[0], node.attributes["spec"]
-    is_supported = all(isinstance(entry, (At, Slice, Rest, NewAxis, Gather)) for entry in spec)
-    if not is_supported or not are_numbers_or_dense(inputs):
-        return None
-    if Gather() in spec:
-        return _gather(sizes, node, inputs)
-    shape = shape_of(x)
-    recorded_shape = shape_of(node.results[0])  # of the result, before its computed sizes have symbols
-    entries: list[Entry] = []
-    operands: list[Value] = []
-    result_shape: list[Dimension] = []
-    for entry, indices, axis, width in align(spec, len(shape), inputs[1:]):
-        if isinstance(entry, NewAxis):
-            result_shape.append(1)
-        elif isinstance(entry, Rest):
-            result_shape += shape[axis : axis + width]
-        elif isinstance(entry, At):
-            operands += indices
-            # Only positions that are operands are compared with the size at run time; the kernel raises for others.
-            if is_computed(shape[axis]) and not indices:
-                operands.append(sizes.add(OPS["constant"], [], {"value": np.asarray(entry.index)}, [_INT]))
-                entry = At(INPUT)
-        elif isinstance(entry, Slice) and not (recorded_shape[len(result_shape)] is None or is_computed(shape[axis])):
-            operands += indices
-            result_shape.append(recorded_shape[len(result_shape)])
-        elif isinstance(entry, Slice) and not entry.is_whole:
-            slice_sizes = size_slice(sizes, shape[axis], entry, indices)
-            if slice_sizes is None:
-                return None
-            start, length, step = slice_sizes
-            result_shape.append(length)
-            entry = Slice(start, plus(start, length) if step == 1 else None, step)
-        else:
-            result_shape.append(shape[axis])
-        entries.append(entry)
-    return sizes.add_with_shape(node, [x, *operands], result_shape, spec=tuple(entries[: len(spec)]))
-
-
-_INT = TensorType(int64, ())
-
-
-def size_slice(
-    sizes: NamedSizes, size: Dimension, entry: Slice, bounds: Sequence[Value]
-) -> tuple[Dimension, Dimension, int] | None:
-    """Return the start, the length and the step of a slice.
-
-    Return None unless the step is a constant other than 0 whose magnitude is below 2**31.
-    """
-    start, stop, step = entry.with_operands(bounds)
-    step = 1 if step is None else step
-    if not isinstance(step, int) or not step or abs(step) >= 1 << 31:
-        return None
-    if isinstance(size, int) and not bounds:
-        first_position, end_position, _ = slice(start, stop, step).indices(size)
-        return first_position, len(range(first_position, end_position, step)), step
-    length_after_cut = None
-    cuts_off_ends = not bounds and (start or 0) >= 0 and (stop is None or stop < 0)
-    if step == 1 and cuts_off_ends:
-        # The length depends only on how much is cut off: x[1:] and x[:-1] have one symbol.
-        length_after_cut = sizes.clamp_at_zero(plus(size, (stop or 0) - (start or 0)))
-        if not start:
-            return 0, length_after_cut, 1
-    first_position, length = name_slice_sizes(sizes, size, entry, bounds)
-    length = length if length_after_cut is None else length_after_cut
-    return (0 if start in (None, 0) and step > 0 else first_position), length, step
-
-
-def name_slice_sizes(sizes: NamedSizes, size: Dimension, entry: Slice, bounds: Sequence[Value]) -> tuple[Any, Any]:
-    """Return the symbols of the start and the length of a slice."""
-
-    def define(symbols: Any) -> None:
-        sizes.add(SLICE_SIZES, bounds, {"size": size, "parts": entry.parts, "defines": symbols, "reads": (size,)})
-
-    length, start = sizes.symbols_of(("slice", size, entry.with_operands(bounds)), define, 2)
-    return start, length
-
-
-def _gather(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    x, *operands = inputs
-    types: Any = tuple(value.type for value in operands)
-    spec = node.attributes["spec"]
-    index_shape = broadcast_shapes(*(type_.shape for type_ in types))
-    if index_shape is None or not all(broadcasts_to(type_.shape, index_shape) for type_ in types):
-        return None
-    if any(isinstance(entry, Slice) and not entry.is_whole for entry in spec):
-        return None
-    shape = indexed_shape(x.shape, types, spec)  # type: ignore[arg-type]
-    return None if shape is None or None in shape else sizes.add_with_shape(node, inputs, shape)
 
 
 # ---- shapes

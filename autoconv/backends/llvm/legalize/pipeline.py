@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from autoconv.backends.llvm.legalize import (  # their imports register rules, as that of `paired_sizes` does
     array_sizes,  # noqa: F401
+    computed_size_indexing,  # noqa: F401
     computed_size_movement,  # noqa: F401
 )
 from autoconv.backends.llvm.legalize.array_statements import fuse_statements
