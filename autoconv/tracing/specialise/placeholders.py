@@ -41,8 +41,8 @@ def make_placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[An
     leaves: list[Any] = []
     for position, (leaf, key, name) in enumerate(zip(call.leaves, call.key.leaves, names, strict=True)):
         if isinstance(leaf, (np.ndarray, np.generic)) and trace.contract.numpy_arrays and needs_numpy(leaf):
-            array = with_article(describe_array(leaf))
-            raise RunPlain(f"{name!r} is {array}, which a graph does not take as an array of numbers")
+            description = with_article(describe_array(leaf))
+            raise RunPlain(f"{name!r} is {description}, which a graph does not take as an array of numbers")
         if isinstance(key, TensorKey) and key.origin == BY_COLUMNS:
             (transposed_type,) = OPS["transpose"].result_types([key.type], {"perm": None})
             value = trace.root.graph.add_parameter(transposed_type, name)
