@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autoconv.errors import refuse_options
 from autoconv.hooks import Hook
 
 CONNECT_TO_CLUSTER = Hook("autoconv.cluster.connect")
@@ -24,6 +25,9 @@ def experimental_connect_to_cluster(
 
     >>> autoconv.config.experimental_connect_to_cluster(autoconv.train.ClusterSpec({}))
     """
+    refuse_options(
+        "experimental_connect_to_cluster", job_name=job_name.removeprefix("localhost"), task_index=task_index or None
+    )
     CONNECT_TO_CLUSTER(cluster_spec_or_resolver)
 
 

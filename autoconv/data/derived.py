@@ -10,6 +10,7 @@ from autoconv.data.nodes import NO_BINDINGS
 from autoconv.data.resampling import IgnoreErrors, Rebatch, RejectionResample
 from autoconv.data.sources import Counter
 from autoconv.data.stored import SavedElements, Snapshot, save_while_iterating
+from autoconv.errors import refuse_options
 from autoconv.graph.dtypes import int64
 from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.recording.regions import current_region
@@ -56,6 +57,7 @@ class StorageMethods(Iterable):
         >>> len(autoconv.data.Dataset.load(folder))
         3
         """
+        refuse_options("Dataset.load", wait=wait)
         dataset = cls._of_node(SavedElements(path, element_spec))
         if reader_func is None:
             return dataset
@@ -69,8 +71,9 @@ class StorageMethods(Iterable):
     ) -> Self:  # fmt: skip
         """The same elements, which the first complete pass keeps in the folder `path` for later passes and programs.
 
-        The other arguments have no effect.
+        `compression` and `shard_func` have no effect.
         """
+        refuse_options("Dataset.snapshot", reader_func=reader_func)
         return self._of_node(Snapshot(self.node, path))
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+import struct
 from typing import Any, ClassVar
 
 import numpy as np
 
-from autoconv.errors import InvalidArgumentError
+from autoconv.errors import InvalidArgumentError, refuse_options
 from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import DType, as_dtype, bool_, float32, int32, string, uint8, uint16
 from autoconv.io.host_function import call_on_host
@@ -58,11 +59,12 @@ def decode_jpeg(
     """Return the image of the bytes of a file, JPEG or another format: see `decode_image`.
 
     Values may differ by a few units from those of another decoder. With `ratio` 2, 4 or 8, height and width are
-    divided by it; the other arguments have no effect.
+    divided by it. `fancy_upscaling` cannot be False. The other arguments have no effect: a truncated file is an error.
 
     >>> autoconv.io.decode_jpeg(autoconv.io.encode_jpeg(np.zeros([2, 3, 3], np.uint8))).shape
     TensorShape([2, 3, 3])
     """
+    refuse_options("decode_jpeg", fancy_upscaling=None if fancy_upscaling else "False")
     if ratio not in (1, 2, 4, 8):
         raise InvalidArgumentError(f"ratio must be 1, 2, 4, or 8, got {ratio}")
     return _decode(contents, channels, uint8, ratio=ratio)
@@ -104,13 +106,21 @@ def encode_jpeg(
 ) -> Tensor:  # fmt: skip
     """Return the bytes of a JPEG file of an image [height, width, channels], of uint8 with 1 or 3 channels.
 
-    `quality` is 0 to 100. `optimize_size`, densities and metadata have no effect. Raises InvalidArgumentError for other
-    shapes.
+    `quality` is 0 to 100. The densities are those of the header, per "in" or "cm". Raises InvalidArgumentError for
+    other shapes, also than that of the format "grayscale" or "rgb", and UnimplementedError for metadata.
 
     >>> autoconv.io.is_jpeg(autoconv.io.encode_jpeg(np.zeros([2, 3, 3], np.uint8))).numpy()
     np.True_
     """
-    return _encode(image, "JPEG", int(quality), bool(progressive), bool(chroma_downsampling))
+    refuse_options("encode_jpeg", xmp_metadata=xmp_metadata)
+    if format not in ("", "grayscale", "rgb"):
+        raise InvalidArgumentError(f"the format of a JPEG file is '', 'grayscale' or 'rgb', found {format!r}")
+    options = {"is_small": bool(optimize_size), "densities": (_DENSITY_UNITS[density_unit], x_density, y_density)}
+    channels = {"grayscale": 1, "rgb": 3}.get(format, 0)
+    return _encode(image, "JPEG", int(quality), bool(progressive), bool(chroma_downsampling), channels, **options)
+
+
+_DENSITY_UNITS = {"in": 1, "cm": 2}  # the numbers of the units in the header
 
 
 def is_jpeg(contents: TensorLike, name: str | None = None) -> Tensor:
@@ -150,8 +160,9 @@ def _decode(
 
 
 def _encode(
-    image: TensorLike, file_format: str, level: int, progressive: bool = False, halves_chroma: bool = True
-) -> Tensor:
+    image: TensorLike, file_format: str, level: int, progressive: bool = False, halves_chroma: bool = True,
+    channels: int = 0, **options: Any
+) -> Tensor:  # fmt: skip
     """Check the dtype and return the bytes that `EncodeImage` writes."""
     if file_format == "JPEG" and as_tensor(image) is None:
         image = np.asarray(image).astype(np.uint8)
@@ -160,7 +171,7 @@ def _encode(
     if picture.dtype not in allowed_dtypes:
         names = " or ".join(dtype.name for dtype in allowed_dtypes)
         raise InvalidArgumentError(f"an image for {file_format} has the dtype {names}, found {picture.dtype.name}")
-    function = EncodeImage(file_format, level, progressive, halves_chroma)
+    function = EncodeImage(file_format, level, progressive, halves_chroma, channels, **options)
     return call_on_host(function, [picture], [TensorSpec((), string)])[0]
 
 
@@ -228,13 +239,20 @@ class DecodeImage:
 @attribute_class
 @dataclass(frozen=True)
 class EncodeImage:
-    """Write pixels as an image file: `level` is PNG's compression or JPEG's quality."""
+    """Write pixels as an image file: `level` is PNG's compression or JPEG's quality.
+
+    Images have the given number of channels, or with 0 any that the format allows. `densities` are the unit and the
+    numbers of the header.
+    """
 
     graphdef_name: ClassVar = "EncodeImage"
     file_format: str
     level: int
     progressive: bool
     halves_chroma: bool
+    channels: int = 0
+    is_small: bool = False
+    densities: tuple[int, int, int] = (1, 300, 300)
 
     def __call__(self, pixels: np.ndarray) -> bytes:
         pixels = np.asarray(pixels)
@@ -245,6 +263,8 @@ class EncodeImage:
         if channels not in allowed_counts:
             counts = ", ".join(map(str, allowed_counts[:-1]))
             raise InvalidArgumentError(f"image must have {counts}, or {allowed_counts[-1]} channels, got {channels}")
+        if channels != (self.channels or channels):
+            raise InvalidArgumentError(f"the format expects {self.channels} channel(s), got {channels}")
         if pixels.dtype == np.uint16 and channels != 1:
             raise InvalidArgumentError(f"an image of uint16 has 1 channel here, got {channels}")
         if not height or not width:
@@ -255,8 +275,10 @@ class EncodeImage:
             image.save(file, "PNG", **({} if self.level < 0 else {"compress_level": self.level}))
         else:
             subsampling = 2 if self.halves_chroma and channels == 3 else 0
-            image.save(file, "JPEG", quality=self.level, dpi=(300, 300),
+            image.save(file, "JPEG", quality=self.level, dpi=(300, 300), optimize=self.is_small,
                        progressive=self.progressive, subsampling=subsampling)
+            file.seek(13)  # of the unit of the densities
+            file.write(struct.pack(">BHH", *self.densities))
         return file.getvalue()
 
 

@@ -71,7 +71,7 @@ def decode_and_crop_jpeg(
     >>> autoconv.io.decode_and_crop_jpeg(data, [1, 1, 2, 3]).shape
     TensorShape([2, 3, 3])
     """
-    image = decode_jpeg(contents, channels, ratio)
+    image = decode_jpeg(contents, channels, ratio, fancy_upscaling)
     y, x, height, width = (get_item(convert_to_tensor(crop_window), i) for i in range(4))
     return get_item(image, (slice(y, y + height), slice(x, x + width)))
 

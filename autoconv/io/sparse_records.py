@@ -7,7 +7,7 @@ from typing import Any
 from autoconv.api.sparse.shaping import concat as sparse_concat
 from autoconv.api.sparse.tensor import SparseTensor
 from autoconv.api.tensors.shaping import concat, stack
-from autoconv.errors import InvalidArgumentError
+from autoconv.errors import InvalidArgumentError, refuse_options
 from autoconv.graph.dtypes import as_dtype, int64, string
 from autoconv.io.tensor_records import parse_tensor, serialize_tensor
 from autoconv.runtime.annotations import DTypeLike, TensorLike
@@ -22,6 +22,7 @@ def serialize_sparse(sp_input: Any, out_type: DTypeLike = string, name: str | No
     >>> autoconv.io.serialize_sparse(autoconv.sparse.from_dense([0, 1])).shape
     TensorShape([3])
     """
+    _check_out_type(out_type)
     sparse = SparseTensor.from_value(sp_input)
     return stack([serialize_tensor(part) for part in (sparse.indices, sparse.values, sparse.dense_shape)])
 
@@ -34,6 +35,7 @@ def serialize_many_sparse(sp_input: Any, out_type: DTypeLike = string, name: str
     >>> autoconv.io.serialize_many_sparse(autoconv.sparse.from_dense([[0, 1], [2, 0]])).shape
     TensorShape([2, 3])
     """
+    _check_out_type(out_type)
     sparse = SparseTensor.from_value(sp_input)
     count = sparse.shape[0]
     if count is None:
@@ -46,6 +48,11 @@ def serialize_many_sparse(sp_input: Any, out_type: DTypeLike = string, name: str
         part = SparseTensor(indices, get_item(sparse.values, is_in_part), sparse.dense_shape[1:])
         records.append(serialize_sparse(part))
     return stack(records)
+
+
+def _check_out_type(out_type: DTypeLike) -> None:
+    """Refuse another dtype of the records than strings."""
+    refuse_options("serialize_sparse", out_type=None if as_dtype(out_type) is string else out_type)
 
 
 def deserialize_many_sparse(
@@ -71,4 +78,7 @@ def deserialize_many_sparse(
         zeros = coordinates[:, :1] * constant(0, int64)
         part_values = parse_tensor(values, as_dtype(dtype))
         parts.append(SparseTensor(concat([zeros, coordinates], 1), part_values, part_shape))
-    return sparse_concat(0, parts, expand_nonconcat_dims=True)
+    result = sparse_concat(0, parts, expand_nonconcat_dims=True)
+    if rank is not None and result.shape.rank not in (rank, None):
+        raise ValueError(f"Tensor's shape {result.indices.shape} is not compatible with supplied shape (None, {rank}).")
+    return result

@@ -98,7 +98,7 @@ def outer(a: TensorLike, b: TensorLike, out: OutLike | None = None) -> Any:
 
 
 @computes("tensordot", "linalg.tensordot")
-def tensordot(a: TensorLike, b: TensorLike, /, axes: AxisLike = 2, **kwargs: Any) -> Any:
+def tensordot(a: TensorLike, b: TensorLike, /, axes: AxisLike = 2) -> Any:
     x, y = tensors(tensor(a), tensor(b))
     ranks = rank_of(x), rank_of(y)
     if isinstance(axes, (list, tuple)):
@@ -182,9 +182,10 @@ def _size_along(x: Tensor, axis: int) -> int:
 
 @computes("einsum")
 def einsum(
-    *operands: Any, out: OutLike | None = None, optimize: Any = False, dtype: DTypeLike | None = None, **kwargs: Any
-) -> Any:
-    refuse_options(dtype=dtype, out=out)
+    *operands: Any, out: OutLike | None = None, optimize: Any = False, dtype: DTypeLike | None = None,
+    order: str = "K", casting: str = "safe",
+) -> Any:  # fmt: skip
+    refuse_options(dtype=dtype, out=out, order=None if order == "K" else order, optimize=optimize or None)
     if not operands or not isinstance(operands[0], str):
         refuse("is given its axes as lists")
     equation = operands[0].replace(" ", "")

@@ -69,9 +69,9 @@ class Signatures(Mapping[str, Any]):
 def load(export_dir: str | os.PathLike[str], tags: Any = None, options: LoadOptions | None = None) -> Any:
     """Return the object that `save` wrote to a folder: its variables, containers and functions.
 
-    Only graphs of the folder are executed, after verification. `tags` have no effect: a folder has one object.
-    Raises OSError without a saved object, ValueError for one of TensorFlow's or of another version, and DataLossError
-    for damage.
+    Only graphs of the folder are executed, after verification. `tags` are None or ["serve"].
+    Raises OSError without a saved object, ValueError for other tags, for a SavedModel of TensorFlow's or of another
+    version, and DataLossError for damage.
 
     >>> import tempfile
     >>> module, folder = autoconv.Module(), tempfile.mkdtemp()
@@ -80,6 +80,12 @@ def load(export_dir: str | os.PathLike[str], tags: Any = None, options: LoadOpti
     >>> autoconv.saved_model.load(folder).v.numpy()
     array([1., 2.], dtype=float32)
     """
+    tags = [tags] if isinstance(tags, str) else tags
+    if tags is not None and set(tags) != {"serve"}:
+        raise ValueError(
+            f"Got an incompatible argument to `tags`: {tags}. The SavedModel at {os.fspath(export_dir)} has one "
+            f"MetaGraph with tags ['serve']. You may omit the argument, pass 'None', or pass matching tags."
+        )
     with folder_lock(os.fspath(export_dir), shared=True), recording(region=None):
         index, graph_texts, arrays, assets = read_folder(os.fspath(export_dir))
         with damage_of_document(export_dir):

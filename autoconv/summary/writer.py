@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from autoconv.errors import refuse_options
 from autoconv.forks import new_lock
 from autoconv.io.records import TFRecordWriter
 from autoconv.runtime.recording.regions import current_region
@@ -164,6 +165,7 @@ def create_file_writer(
     >>> len(os.listdir(folder))
     1
     """
+    refuse_options("create_file_writer", experimental_mesh=experimental_mesh)
     if logdir is None:
         raise ValueError("Argument `logdir` cannot be None")
     messages("event")  # raises ImportError now rather than at the first event

@@ -142,7 +142,7 @@ def test_files_that_are_no_meta_graphs(tmp_path):
                 tf.train.import_meta_graph(str(path))
         with pytest.raises(OSError, match="does not exist"):
             tf.train.import_meta_graph(str(tmp_path / "nothing"))
-        with pytest.raises(NotImplementedError, match="whole graph"):
+        with pytest.raises(NotImplementedError, match="export_scope"):
             tf.train.export_meta_graph(export_scope="inner")
     with pytest.raises(RuntimeError, match="eager execution"):
         tf.train.import_meta_graph(str(path))
@@ -231,7 +231,7 @@ def test_builders_that_lack_a_graph(tmp_path):
             call()
     with ac.Graph().as_default(), tf.Session() as session:
         x = tf.placeholder(tf.float32, [])
-        with pytest.raises(NotImplementedError, match="run nothing"):
+        with pytest.raises(NotImplementedError, match="runs nothing"):
             tf.saved_model.simple_save(session, str(tmp_path / "b"), {"x": x}, {"y": x}, tf.no_op())
         with pytest.raises(ValueError, match="inputs cannot be None or empty"):
             tf.saved_model.simple_save(session, str(tmp_path / "b"), {}, {"y": x})

@@ -139,7 +139,7 @@ def test_assertions_and_prints_are_operations(capfd):
         assert session.run(printed, {x: 3}) == 4
         with pytest.raises(InvalidArgumentError, match="positive!"):
             session.run(y, {x: -3})
-    assert "y is 4" in capfd.readouterr().err
+    assert "y is [4]" in capfd.readouterr().err
 
 
 def test_branches_and_loops():

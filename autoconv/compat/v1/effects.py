@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from autoconv import debugging
 from autoconv.api.control import checks
 from autoconv.api.control.output import print_ as _print
+from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.api.scopes import control_dependencies
 from autoconv.api.tensors.casts import identity
 from autoconv.compat.v1.operations import as_operation
@@ -102,15 +107,51 @@ def Print(
     input_: TensorLike, data: Sequence[Any], message: str | None = None, first_n: int | None = None,
     summarize: int | None = None, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Return a tensor of the value of `input_`; each time it is computed, `data` is printed.
+    """Return a tensor of the value of `input_`; each time it is computed, `data` is printed to stderr.
+
+    With `first_n`, only the first times. `summarize` elements of each tensor are shown, 3 by default and all with -1.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.Print(autoconv.constant(3), [autoconv.constant(4)], "four: ").dtype
     autoconv.int32
     """
-    operation = print(message or "", *data, sep="")
+    prefix, shown_count = message or "", 3 if summarize is None else summarize
+    print_count = itertools.count()
+
+    def print_values(*values: np.ndarray) -> None:
+        if first_n is None or first_n < 0 or next(print_count) < first_n:
+            sys.stderr.write(f"{prefix}{''.join(f'[{_summary(value, shown_count)}]' for value in values)}\n")
+
+    operation = as_operation(lambda: numpy_function(print_values, list(data), Tout=None))
     with control_dependencies([] if operation is None else [operation]):
         return identity(input_, name=name)
+
+
+def _summary(value: Any, shown_count: int) -> str:
+    """Return the first elements of an array as TensorFlow's `Print` shows them: rows of rows are in brackets."""
+    array = np.asarray(value)
+    limit = array.size if shown_count < 0 else shown_count
+    elements = iter(itertools.islice(array.flat, limit))
+
+    def show(part: np.ndarray) -> str:
+        if part.ndim < 2:
+            texts = [_element_text(element) for element in itertools.islice(elements, part.size)]
+            return " ".join(texts) + ("..." if len(texts) < part.size and part is not array else "")
+        return "".join(f"[{text}]" for text in map(show, part) if text not in ("", "..."))
+
+    return show(array) + ("..." if array.size > limit else "")
+
+
+def _element_text(element: Any) -> str:
+    """Return a number with the fewest of two counts of digits that give it back, or a string without quotes."""
+    if isinstance(element, bytes):
+        return element.decode(errors="replace")
+    if isinstance(element, np.floating):
+        is_double = element.dtype.itemsize == 8
+        text = f"{element:.{15 if is_double else 6}g}"
+        is_exact = element.dtype.type(text) == element or element != element
+        return text if is_exact else f"{element:.{17 if is_double else 9}g}"
+    return str(int(element)) if isinstance(element, (np.bool_, np.integer)) else str(element)
 
 
 def _make_assertion(name: str, function: Callable[..., Any], example: str) -> Callable[..., Any]:

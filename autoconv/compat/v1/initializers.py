@@ -69,6 +69,8 @@ class ones_initializer(Initializer):
 class constant_initializer(Initializer):
     """An initializer that returns `value`: one number fills the shape, a list or array is reshaped to it.
 
+    With `verify_shape`, a value of another shape raises TypeError.
+
     >>> autoconv.compat.v1.constant_initializer([1, 2, 3, 4])([2, 2]).numpy()
     array([[1., 2.],
            [3., 4.]], dtype=float32)
@@ -77,9 +79,12 @@ class constant_initializer(Initializer):
     def __init__(self, value: Any = 0, dtype: DTypeLike = float32, verify_shape: bool = False) -> None:
         super().__init__(dtype)
         self.value = value
+        self._verifies_shape = verify_shape
 
     def _initial_value(self, shape: list[int], dtype: Any) -> Any:
         array = np.asarray(self.value, dtype.numpy)
+        if self._verifies_shape and array.shape != tuple(shape):
+            raise TypeError(f"Expected Tensor's shape: {tuple(shape)}, but got {array.shape}.")
         if array.size == 1:
             return conversion.constant(np.full(shape, array.reshape(())), dtype)
         if array.size != math.prod(shape):

@@ -7,7 +7,7 @@ from typing import Any
 
 from autoconv import nn
 from autoconv.api.matrices.linalg import tensordot
-from autoconv.api.tensors.shaping import reshape
+from autoconv.api.tensors.shaping import reshape, transpose
 from autoconv.api.tensors.shaping import shape as shape_of
 from autoconv.compat.v1.collections import GraphKeys, add_to_collection
 from autoconv.compat.v1.initializers import ones_initializer, zeros_initializer
@@ -114,12 +114,15 @@ average_pooling2d = _make_pooling("average_pooling2d", nn.avg_pool2d, "the mean"
 
 
 def flatten(inputs: TensorLike, name: str | None = None, data_format: str = "channels_last") -> Any:
-    """Merge all dimensions but the first into one.
+    """Merge all dimensions but the first into one; those of "channels_first" move their channels to the end first.
 
     >>> autoconv.compat.v1.layers.flatten(autoconv.zeros([2, 3, 4])).shape
     TensorShape([2, 12])
     """
     tensor = convert_to_tensor(inputs)
+    rank = tensor.shape.rank or 0
+    if data_format == "channels_first" and rank > 2:
+        tensor = transpose(tensor, [0, *range(2, rank), 1])
     feature_count = TensorShape(tensor.shape[1:]).num_elements()
     if feature_count is not None:
         return reshape(tensor, [-1, feature_count], name)

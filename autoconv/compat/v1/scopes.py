@@ -69,6 +69,8 @@ def make_template(
 ) -> Callable[..., Any]:  # fmt: skip
     """Return a function that creates its variables at its first call and shares them with later calls.
 
+    Their scope is made at the first call as well, or with `create_scope_now_` at once.
+
     >>> def scaled(x):
     ...     return x * autoconv.compat.v1.get_variable("w", [])
     >>> with autoconv.Graph().as_default():
@@ -77,13 +79,18 @@ def make_template(
     ...     len(autoconv.compat.v1.global_variables())
     1
     """
-    created_scopes: list[Any] = []  # the scope of the first call
+    created_scopes: list[Any] = []
+
+    def create_scope() -> None:
+        with variable_scope(unique_name_, name_, custom_getter=custom_getter_) as scope:
+            created_scopes.append(scope)
+
+    if create_scope_now_:
+        create_scope()
 
     def template(*args: Any, **options: Any) -> Any:
         if not created_scopes:
-            with variable_scope(unique_name_, name_, custom_getter=custom_getter_) as scope:
-                created_scopes.append(scope)
-                return func_(*args, **kwargs, **options)
+            create_scope()
         with variable_scope(created_scopes[0], reuse=AUTO_REUSE):
             return func_(*args, **kwargs, **options)
 

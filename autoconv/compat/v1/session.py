@@ -17,6 +17,7 @@ from autoconv.compat.v1.default_graph import get_default_graph
 from autoconv.compat.v1.operations import Operation, StartOperation
 from autoconv.compat.v1.placeholders import SparseTensorValue
 from autoconv.compat.v1.slices import Slice, slice_of
+from autoconv.errors import refuse_options
 from autoconv.graph.dtypes import string
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType, are_shapes_compatible
@@ -34,8 +35,8 @@ class Session:
     """A session computes tensors and runs operations of a graph, by default of the default graph.
 
     Each session has its own values of the graph's variables. `with Session() as session:` makes it, and its graph,
-    the default ones in the block, and then closes the session. `target` and `config` have no effect: there is one
-    device.
+    the default ones in the block, and then closes the session. `config` has no effect: there is one
+    device, and no `target` but "".
 
     >>> v1 = autoconv.compat.v1
     >>> with autoconv.Graph().as_default():
@@ -47,6 +48,7 @@ class Session:
     """
 
     def __init__(self, target: str = "", graph: Graph | None = None, config: object = None) -> None:
+        refuse_options("Session", target=target)
         self.graph: Graph = get_default_graph() if graph is None else graph
         self._storages: dict[Storage, Storage] = {}  # of variables: the storage of this session by the graph's
         self._draw_streams: dict[Any, Any] = {}  # of the graph's random numbers

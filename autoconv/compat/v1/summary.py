@@ -11,6 +11,7 @@ import numpy as np
 from autoconv.api.control.graphs import Graph, graph_being_built
 from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.compat.v1.collections import GraphKeys, add_to_collections, get_collection
+from autoconv.errors import refuse_options
 from autoconv.graph.dtypes import as_dtype, string
 from autoconv.io.image_files import EncodeImage
 from autoconv.io.records import tf_record_iterator
@@ -149,11 +150,11 @@ class FileWriter:
         self, logdir: str, graph: Graph | None = None, max_queue: int = 10, flush_secs: float = 120,
         graph_def: Any = None, filename_suffix: str | None = None, session: Any = None,
     ) -> None:  # fmt: skip
+        refuse_options("FileWriter", session=session)
         self._folder = str(logdir)
         self._file = EventFile(self._folder, max_queue, flush_secs, filename_suffix or "")
-        written_graph = graph_def if graph is None else graph
-        if written_graph is not None:
-            self.add_graph(written_graph)
+        if graph is not None or graph_def is not None:
+            self.add_graph(graph, graph_def=graph_def)
 
     def get_logdir(self) -> str:
         return self._folder
@@ -165,8 +166,9 @@ class FileWriter:
         self.add_event(messages("event").Event(summary=summary), global_step)
 
     def add_graph(self, graph: Any, global_step: Any = None, graph_def: Any = None) -> None:
-        """Write a graph."""
-        self.add_event(messages("event").Event(graph_def=serialize_graph(graph)), global_step)
+        """Write a graph, or `graph_def` if `graph` is None."""
+        written_graph = graph_def if graph is None else graph
+        self.add_event(messages("event").Event(graph_def=serialize_graph(written_graph)), global_step)
 
     def add_event(self, event: Any, global_step: Any = None) -> None:
         """Write an event message, to which the current time is added."""

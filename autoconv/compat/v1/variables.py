@@ -14,6 +14,7 @@ from autoconv.api.control.graphs import graph_being_built
 from autoconv.compat.v1.collections import GraphKeys
 from autoconv.compat.v1.default_graph import get_default_graph
 from autoconv.compat.v1.initializers import glorot_uniform_initializer, zeros_initializer
+from autoconv.errors import refuse_options
 from autoconv.graph.dtypes import as_dtype, float32
 from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.objects.variable import Variable as EagerVariable
@@ -52,9 +53,11 @@ class Variable(metaclass=_VariableType):
         import_scope: object = None, constraint: Any = None, use_resource: bool | None = None,
         synchronization: object = None, aggregation: object = None, shape: Any = None,
     ) -> Any:  # fmt: skip
+        refuse_options("Variable", variable_def=variable_def)
         graph = graph_being_built()
         if graph is None:
-            options = {"dtype": dtype, "constraint": constraint, "shape": shape}
+            options = {"dtype": dtype, "constraint": constraint, "shape": shape, "synchronization": synchronization}
+            options["aggregation"] = aggregation
             make_variable = functools.partial(EagerVariable, initial_value, trainable, validate_shape, **options)
             if _CURRENT_STORE.attachments is None:
                 return make_variable(name=name)
@@ -267,6 +270,7 @@ def get_variable(
     options = {
         "shape": shape, "dtype": dtype, "initializer": initializer, "regularizer": regularizer, "trainable": trainable,
         "collections": collections, "validate_shape": validate_shape, "constraint": constraint,
+        "synchronization": synchronization, "aggregation": aggregation,
     }  # fmt: skip
     full_name = f"{scope.name}/{name}" if scope.name else name
     if getter is None:
@@ -277,7 +281,7 @@ def get_variable(
 def _get_or_create_variable(
     name: str, shape: Any = None, dtype: DTypeLike | None = None, initializer: Any = None, regularizer: Any = None,
     trainable: bool | None = None, collections: Any = None, validate_shape: bool = True, constraint: Any = None,
-    **ignored: Any,
+    synchronization: object = None, aggregation: object = None, **ignored: Any,
 ) -> Any:  # fmt: skip
     """Return the variable of this full name, shared or new; see `get_variable`."""
     scope = get_variable_scope()
@@ -314,6 +318,7 @@ def _get_or_create_variable(
         variable = Variable(
             initial_value, trainable, collections, validate_shape, name=name, constraint=constraint or scope.constraint,
             dtype=variable_dtype if dtype is not None or callable(initial_value) else None,
+            synchronization=synchronization, aggregation=aggregation,
         )  # fmt: skip
     variables[name] = variable
     regularize = regularizer or scope.regularizer

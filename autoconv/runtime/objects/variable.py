@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.config.placement import DEFAULT_DEVICE, current_request, non_default_name
+from autoconv.errors import refuse_options
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import Shape, TensorType
 from autoconv.runtime.annotations import ShapeLike, TensorLike
@@ -96,6 +97,7 @@ class Variable(TensorMethods, VariableUpdates, Trackable, metaclass=VariableType
         shape: Any = None,
         experimental_enable_variable_lifting: bool = True,
     ) -> None:
+        refuse_options("Variable", variable_def=variable_def)
         if initial_value is None:
             raise ValueError("The `initial_value` arg to `autoconv.Variable` has to be given; found None.")
         array = _initial_array(initial_value, as_dtype(dtype) if dtype is not None else None)

@@ -62,6 +62,7 @@ _CHECK_BY_OPTION: dict[str, Callable[[Any], Any]] = {
     "copy": lambda copy: np.array(0, copy=copy or None),
     "casting": lambda casting: np.can_cast(bool, bool, casting=casting),
     "like": lambda like: np.array(0, like=like),
+    "device": lambda device: np.zeros(0, device=device),
 }
 
 

@@ -91,11 +91,16 @@ def embedding_lookup(
     >>> autoconv.compat.v1.nn.embedding_lookup([[1.0], [2.0]], [1]).numpy()
     array([[2.]], dtype=float32)
     """
+    return nn.embedding_lookup(join_parts(params, partition_strategy), ids, max_norm, name)
+
+
+def join_parts(params: TensorLike, partition_strategy: str) -> TensorLike:
+    """Return the matrix whose rows are in the parts `params`, or `params` itself if it is no list of parts."""
     if partition_strategy not in ("mod", "div"):
         raise ValueError(f"Unrecognized partition strategy: {partition_strategy}. It is either 'mod' or 'div'.")
     if isinstance(params, Sequence) and all(hasattr(part, "shape") for part in params):
-        params = _join_parts([convert_to_tensor(part) for part in params], in_turns=partition_strategy == "mod")
-    return nn.embedding_lookup(params, ids, max_norm, name)
+        return _join_parts([convert_to_tensor(part) for part in params], in_turns=partition_strategy == "mod")
+    return params
 
 
 def _join_parts(parts: list[Any], in_turns: bool) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv import nn
+from autoconv.compat.v1.nn.layers import join_parts
 from autoconv.runtime.annotations import IntLike, TensorLike
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -20,8 +21,9 @@ def nce_loss(
     TensorShape([1])
     """
     return nn.nce_loss(
-        weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, remove_accidental_hits
-    )
+        join_parts(weights, partition_strategy), biases, labels, inputs, num_sampled, num_classes, num_true,
+        sampled_values, remove_accidental_hits,
+    )  # fmt: skip
 
 
 def sampled_softmax_loss(
@@ -36,6 +38,6 @@ def sampled_softmax_loss(
     TensorShape([1])
     """
     return nn.sampled_softmax_loss(
-        weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, remove_accidental_hits,
-        seed,
+        join_parts(weights, partition_strategy), biases, labels, inputs, num_sampled, num_classes, num_true,
+        sampled_values, remove_accidental_hits, seed,
     )  # fmt: skip

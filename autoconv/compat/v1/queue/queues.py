@@ -28,7 +28,8 @@ class QueueBase:
     """Base of the queues. Each session has elements of its own; with eager execution, methods run at once.
 
     An element is a tuple of arrays, one for each dtype, of the given `shapes` or by default of any shape. With `names`
-    elements are dicts. At most `capacity` elements are in the queue; a negative capacity is no limit.
+    elements are dicts. At most `capacity` elements are in the queue; a negative capacity is no limit. Queues of a graph
+    that have the same `shared_name` share their elements.
 
     >>> v1 = autoconv.compat.v1
     >>> with autoconv.Graph().as_default(), v1.Session() as session:
@@ -42,8 +43,9 @@ class QueueBase:
     _pads_batches = False
 
     def __init__(
-        self, capacity: int, dtypes: Any, shapes: Any = None, names: Any = None, name: str | None = None
-    ) -> None:
+        self, capacity: int, dtypes: Any, shapes: Any = None, names: Any = None, name: str | None = None,
+        shared_name: str | None = None,
+    ) -> None:  # fmt: skip
         self.dtypes = [as_dtype(item) for item in (dtypes if isinstance(dtypes, (list, tuple)) else [dtypes])]
         self.shapes = _shape_list(shapes, len(self.dtypes))
         self.names = [names] if isinstance(names, str) else None if names is None else list(names)
@@ -57,6 +59,8 @@ class QueueBase:
             self.name = graph.unique_name(self.name)
         self._capacity = capacity if capacity >= 0 else np.inf
         self._buffers: WeakKeyDictionary[Any, Buffer] = WeakKeyDictionary()
+        if graph is not None and shared_name:
+            self._buffers = graph.attachments.setdefault(("queue", shared_name), self._buffers)
         self._lock = new_lock()
 
     def enqueue(self, vals: Any, name: str | None = None) -> Any:
@@ -194,7 +198,7 @@ class FIFOQueue(QueueBase):
         self, capacity: int, dtypes: Any, shapes: Any = None, names: Any = None, shared_name: str | None = None,
         name: str = "fifo_queue",
     ) -> None:  # fmt: skip
-        super().__init__(capacity, dtypes, shapes, names, name)
+        super().__init__(capacity, dtypes, shapes, names, name, shared_name)
 
 
 class PaddingFIFOQueue(QueueBase):
@@ -216,7 +220,7 @@ class PaddingFIFOQueue(QueueBase):
         self, capacity: int, dtypes: Any, shapes: Any, names: Any = None, shared_name: str | None = None,
         name: str = "padding_fifo_queue",
     ) -> None:  # fmt: skip
-        super().__init__(capacity, dtypes, shapes, names, name)
+        super().__init__(capacity, dtypes, shapes, names, name, shared_name)
 
     def _stack(self, values: list[Any]) -> Any:
         """Return the values as one array, with zeros, or empty strings, in the place of missing elements."""
@@ -246,7 +250,7 @@ class RandomShuffleQueue(QueueBase):
         self, capacity: int, min_after_dequeue: int, dtypes: Any, shapes: Any = None, names: Any = None,
         seed: int | None = None, shared_name: str | None = None, name: str = "random_shuffle_queue",
     ) -> None:  # fmt: skip
-        super().__init__(capacity, dtypes, shapes, names, name)
+        super().__init__(capacity, dtypes, shapes, names, name, shared_name)
         self._min_after_dequeue, self._seed = min_after_dequeue, seed
 
     def _new_buffer(self) -> Buffer:
@@ -270,7 +274,7 @@ class PriorityQueue(QueueBase):
     ) -> None:  # fmt: skip
         types = list(types) if isinstance(types, (list, tuple)) else [types]
         value_shapes = None if shapes is None else [(), *_shape_list(shapes, len(types))]
-        super().__init__(capacity, [int64, *types], value_shapes, names, name)
+        super().__init__(capacity, [int64, *types], value_shapes, names, name, shared_name)
 
     def _new_buffer(self) -> Buffer:
         return _PriorityBuffer(self.name, self._capacity)

@@ -12,6 +12,7 @@ from autoconv.compat.v1.saved_model.meta_graph import make_meta_graph
 from autoconv.compat.v1.saved_model.signatures import SignatureDef, predict_signature_def
 from autoconv.compat.v1.saved_model.wrapped_function import function_of_graph, session_variables
 from autoconv.compat.v1.session import Session
+from autoconv.errors import refuse_options
 from autoconv.runtime.recording.regions import recording
 from autoconv.saved_model.layout import INDEX_NAME, write_folder
 from autoconv.saved_model.options import SaveOptions
@@ -54,15 +55,11 @@ class Builder:
         """Add the graph of a session, the values of its variables, and signatures by name, under the tags.
 
         Raises AssertionError for a second graph with variables, FailedPreconditionError for a variable without a
-        value, and NotImplementedError for assets and operations that loading would have to run.
+        value, and UnimplementedError for assets and operations that loading would have to run.
         """
         if self._writer is not None:
             raise AssertionError("Graph state including variables and assets has already been saved.")
-        if assets_list or init_op is not None or main_op is not None:
-            raise NotImplementedError(
-                "Saved models of version 1 have no assets and run nothing when they are loaded: leave out assets_list, "
-                "init_op and main_op, or save a Module with an Asset by autoconv.saved_model.save."
-            )
+        _refuse_options(assets_list=assets_list, init_op=init_op, train_op=train_op, saver=saver, main_op=main_op)
         signatures = dict(signature_def_map or {})
         graph = sess.graph
         sess.run(graph.attachments.get("variables", []))  # raises for a variable without a value
@@ -88,6 +85,7 @@ class Builder:
 
         Raises AssertionError before the first `add_meta_graph_and_variables`.
         """
+        _refuse_options(assets_list=assets_list, init_op=init_op, train_op=train_op, saver=saver, main_op=main_op)
         if self._writer is None:
             raise AssertionError("Graph state including variables and assets has not been saved yet.")
         self._add_graph(get_default_graph(), tags, dict(signature_def_map or {}))
@@ -104,6 +102,11 @@ class Builder:
             raise AssertionError("Graph state including variables and assets has not been saved yet.")
         write_folder(self._folder, self._content, self._writer.graphs, self._writer.arrays, [])
         return os.path.join(self._folder, INDEX_NAME)
+
+
+def _refuse_options(**options: Any) -> None:
+    """Refuse what saved models of version 1 do not have here: assets, and operations that loading would run."""
+    refuse_options("a saved model of version 1 has no assets and runs nothing as it is loaded", **options)
 
 
 def simple_save(

@@ -12,7 +12,7 @@ from autoconv.compat.v1.placeholders import placeholder
 from autoconv.compat.v1.saved_model.meta_graph import MetaGraphDef, add_to_graph, make_meta_graph
 from autoconv.compat.v1.saved_model.signatures import SignatureDef, predict_signature_def
 from autoconv.compat.v1.session import Session
-from autoconv.errors import DataLossError
+from autoconv.errors import DataLossError, refuse_options
 from autoconv.saved_model.layout import read_folder
 from autoconv.storage.files import folder_lock
 
@@ -37,6 +37,7 @@ def load(
     ...     session.run(signature.outputs["output_0"].name, {signature.inputs["x"].name: 2.0})
     np.float32(3.0)
     """
+    refuse_options("saved_model.load", **saver_kwargs)
     folder = os.fspath(export_dir)
     with folder_lock(folder, shared=True):
         index, texts, arrays, _ = read_folder(folder)

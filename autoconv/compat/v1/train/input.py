@@ -40,7 +40,7 @@ def input_producer(
     """
     tensor = convert_to_tensor(input_tensor)
     shape = tensor.shape[1:] if element_shape is None else element_shape
-    queue = FIFOQueue(capacity, [tensor.dtype], [shape], name=name or "input_producer")
+    queue = FIFOQueue(capacity, [tensor.dtype], [shape], shared_name=shared_name, name=name or "input_producer")
     generator = np.random.default_rng(seed)
     epochs: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
@@ -73,7 +73,10 @@ def string_input_producer(
     if isinstance(string_tensor, (list, tuple)) and not string_tensor:
         raise ValueError("string_input_producer requires a non-null input tensor")
     strings = convert_to_tensor(string_tensor, string)
-    return input_producer(strings, [], num_epochs, shuffle, seed, capacity, name=name or "input_producer")
+    return input_producer(
+        strings, [], num_epochs, shuffle, seed, capacity, shared_name, name=name or "input_producer",
+        cancel_op=cancel_op,
+    )  # fmt: skip
 
 
 def range_input_producer(
@@ -86,7 +89,9 @@ def range_input_producer(
     ...     autoconv.compat.v1.train.range_input_producer(5).dtypes
     [autoconv.int32]
     """
-    return input_producer(range_(limit), [], num_epochs, shuffle, seed, capacity, name=name or "input_producer")
+    return input_producer(
+        range_(limit), [], num_epochs, shuffle, seed, capacity, shared_name, name=name or "input_producer"
+    )
 
 
 def slice_input_producer(
@@ -103,7 +108,8 @@ def slice_input_producer(
     if not tensor_list:
         raise ValueError("Expected at least one tensor in slice_input_producer().")
     tensors = [convert_to_tensor(tensor) for tensor in tensor_list]
-    row = range_input_producer(shape_of(tensors[0])[0], num_epochs, shuffle, seed, capacity, name=name).dequeue()
+    count = shape_of(tensors[0])[0]
+    row = range_input_producer(count, num_epochs, shuffle, seed, capacity, shared_name, name).dequeue()
     return [gather(tensor, row) for tensor in tensors]
 
 
@@ -127,7 +133,9 @@ def batch(
     array([0, 1, 2], dtype=int32)
     """
     queue_class = PaddingFIFOQueue if dynamic_pad else FIFOQueue
-    make_queue = lambda dtypes, element_shapes: queue_class(capacity, dtypes, element_shapes, name=name or "batch")
+    make_queue = lambda dtypes, element_shapes: queue_class(
+        capacity, dtypes, element_shapes, shared_name=shared_name, name=name or "batch"
+    )
     return _batches([tensors] * num_threads, batch_size, make_queue, enqueue_many, shapes, allow_smaller_final_batch)
 
 
@@ -143,7 +151,9 @@ def batch_join(
     TensorShape([4])
     """
     queue_class = PaddingFIFOQueue if dynamic_pad else FIFOQueue
-    make_queue = lambda dtypes, element_shapes: queue_class(capacity, dtypes, element_shapes, name=name or "batch_join")
+    make_queue = lambda dtypes, element_shapes: queue_class(
+        capacity, dtypes, element_shapes, shared_name=shared_name, name=name or "batch_join"
+    )
     return _batches(tensors_list, batch_size, make_queue, enqueue_many, shapes, allow_smaller_final_batch)
 
 
@@ -160,7 +170,7 @@ def shuffle_batch(
     """
     return shuffle_batch_join(
         [tensors] * num_threads, batch_size, capacity, min_after_dequeue, seed, enqueue_many, shapes,
-        allow_smaller_final_batch, name=name or "shuffle_batch",
+        allow_smaller_final_batch, shared_name, name or "shuffle_batch",
     )  # fmt: skip
 
 
@@ -176,7 +186,7 @@ def shuffle_batch_join(
     TensorShape([4])
     """
     make_queue = lambda dtypes, element_shapes: RandomShuffleQueue(
-        capacity, min_after_dequeue, dtypes, element_shapes, seed=seed, name=name or "shuffle_batch_join"
+        capacity, min_after_dequeue, dtypes, element_shapes, None, seed, shared_name, name or "shuffle_batch_join"
     )
     return _batches(tensors_list, batch_size, make_queue, enqueue_many, shapes, allow_smaller_final_batch)
 

@@ -10,6 +10,7 @@ from autoconv.api.control.graphs import Graph, graph_being_built
 from autoconv.compat.v1.default_graph import get_default_graph
 from autoconv.compat.v1.saved_model.meta_graph import MetaGraphDef, add_to_graph, export_graph, read_meta_graph
 from autoconv.compat.v1.train.saver import Saver
+from autoconv.errors import refuse_options
 
 
 def export_meta_graph(
@@ -34,8 +35,10 @@ def export_meta_graph(
     ...     session.run(y.name, {"x:0": 2.0})
     np.float32(3.0)
     """
-    if graph_def is not None or export_scope is not None:
-        raise NotImplementedError("export_meta_graph() writes a whole graph: pass graph=…, without export_scope.")
+    refuse_options(
+        "export_meta_graph", graph_def=graph_def, export_scope=export_scope, meta_info_def=meta_info_def,
+        saver_def=saver_def,
+    )  # fmt: skip
     return export_graph(graph or get_default_graph(), filename, collection_list, {})
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from autoconv.compat.v1.collections import GraphKeys, add_to_collection, get_collection
 from autoconv.compat.v1.session import get_default_session
-from autoconv.errors import CancelledError, OutOfRangeError
+from autoconv.errors import CancelledError, OutOfRangeError, refuse_options
 from autoconv.forks import new_lock
 from autoconv.runtime.recording.regions import recording
 
@@ -34,6 +34,7 @@ class QueueRunner:
         cancel_op: Any = None, queue_closed_exception_types: tuple[type[Exception], ...] | None = None,
         queue_runner_def: object = None, import_scope: str | None = None,
     ) -> None:  # fmt: skip
+        refuse_options("QueueRunner", queue_runner_def=queue_runner_def)
         if queue is None or not enqueue_ops:
             raise ValueError("Must provide queue and enqueue_ops.")
         self.queue, self.enqueue_ops = queue, list(enqueue_ops)

@@ -15,7 +15,7 @@ from autoconv.compat.v1.collections import GraphKeys
 from autoconv.compat.v1.default_graph import get_default_graph
 from autoconv.compat.v1.saved_model.meta_graph import export_graph
 from autoconv.compat.v1.session import Session
-from autoconv.errors import InvalidArgumentError, NotFoundError
+from autoconv.errors import InvalidArgumentError, NotFoundError, refuse_options
 from autoconv.graph.types import are_shapes_compatible
 from autoconv.train.checkpoint import delete_checkpoint, write_files
 from autoconv.train.reader import checkpoint_exists, open_checkpoint
@@ -27,7 +27,8 @@ class Saver:
 
     `var_list` is a list of variables, or a dict of them by their names in the file; by default all that the graph has
     when the saver is created. The last `max_to_keep` checkpoints are kept, with 0 all, and in addition one of each
-    `keep_checkpoint_every_n_hours`.
+    `keep_checkpoint_every_n_hours`. Options of files and of
+    graphs, such as `sharded` and `filename`, have no effect: each checkpoint is two files.
 
     >>> import tempfile
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
@@ -49,6 +50,7 @@ class Saver:
         write_version: object = None, pad_step_number: bool = False, save_relative_paths: bool = False,
         filename: str | None = None,
     ) -> None:  # fmt: skip
+        refuse_options("Saver", saver_def=saver_def, builder=builder)
         self._var_list = var_list
         self._reshape, self._max_to_keep, self._pads_step = reshape, max_to_keep, pad_step_number
         self._keep_period = 3600 * keep_checkpoint_every_n_hours
@@ -116,6 +118,7 @@ class Saver:
         strip_default_attrs: bool = False, save_debug_info: bool = False,
     ) -> Any:  # fmt: skip
         """Return the default graph with this saver as a MetaGraphDef, and write it; see `train.export_meta_graph`."""
+        refuse_options("Saver.export_meta_graph", export_scope=export_scope)
         graph = get_default_graph()
         return export_graph(graph, filename, collection_list, self.variables)
 
