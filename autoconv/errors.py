@@ -335,13 +335,6 @@ class OtherKindError(ValueError):
     """A Python value differs in class from the recorded one, or a graph cannot represent it."""
 
 
-def refuse_options(function: str, **options: object) -> None:
-    """Raise UnimplementedError for an option of a public function with another value than None, False, () or ""."""
-    for name, value in options.items():
-        if not isinstance(value, (bool, str, tuple, list, type(None))) or value:
-            raise UnimplementedError(f"{function}: the option {name}={value!r} is not implemented; leave it out")
-
-
 # TensorFlow's numbers for the classes of errors.
 OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED = range(8)
 RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE, UNIMPLEMENTED, INTERNAL, UNAVAILABLE = range(8, 15)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autoconv.errors import refuse_options
+from autoconv.config.refused_options import refuse_options
 from autoconv.hooks import Hook
 
 CONNECT_TO_CLUSTER = Hook("autoconv.cluster.connect")

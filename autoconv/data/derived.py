@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Self
 
+from autoconv.config.refused_options import refuse_options
 from autoconv.data.iterables import Iterable
 from autoconv.data.nodes import NO_BINDINGS
 from autoconv.data.resampling import IgnoreErrors, Rebatch, RejectionResample
 from autoconv.data.sources import Counter
 from autoconv.data.stored import SavedElements, Snapshot, save_while_iterating
-from autoconv.errors import refuse_options
 from autoconv.graph.dtypes import int64
 from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.recording.regions import current_region

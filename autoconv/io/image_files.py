@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from autoconv.errors import InvalidArgumentError, refuse_options
+from autoconv.config.refused_options import refuse_options
+from autoconv.errors import InvalidArgumentError
 from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import DType, as_dtype, bool_, float32, int32, string, uint8, uint16
 from autoconv.io.host_function import call_on_host

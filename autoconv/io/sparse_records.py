@@ -7,7 +7,8 @@ from typing import Any
 from autoconv.api.sparse.shaping import concat as sparse_concat
 from autoconv.api.sparse.tensor import SparseTensor
 from autoconv.api.tensors.shaping import concat, stack
-from autoconv.errors import InvalidArgumentError, refuse_options
+from autoconv.config.refused_options import refuse_options
+from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import as_dtype, int64, string
 from autoconv.io.tensor_records import parse_tensor, serialize_tensor
 from autoconv.runtime.annotations import DTypeLike, TensorLike

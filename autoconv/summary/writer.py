@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from autoconv.errors import refuse_options
+from autoconv.config.refused_options import refuse_options
 from autoconv.forks import new_lock
 from autoconv.io.records import TFRecordWriter
 from autoconv.runtime.recording.regions import current_region

@@ -17,7 +17,7 @@ from autoconv.compat.v1.default_graph import get_default_graph
 from autoconv.compat.v1.operations import Operation, StartOperation
 from autoconv.compat.v1.placeholders import SparseTensorValue
 from autoconv.compat.v1.slices import Slice, slice_of
-from autoconv.errors import refuse_options
+from autoconv.config.refused_options import refuse_options
 from autoconv.graph.dtypes import string
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType, are_shapes_compatible

@@ -11,7 +11,7 @@ import numpy as np
 from autoconv.api.control.graphs import Graph, graph_being_built
 from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.compat.v1.collections import GraphKeys, add_to_collections, get_collection
-from autoconv.errors import refuse_options
+from autoconv.config.refused_options import refuse_options
 from autoconv.graph.dtypes import as_dtype, string
 from autoconv.io.image_files import EncodeImage
 from autoconv.io.records import tf_record_iterator

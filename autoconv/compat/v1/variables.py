@@ -14,7 +14,7 @@ from autoconv.api.control.graphs import graph_being_built
 from autoconv.compat.v1.collections import GraphKeys
 from autoconv.compat.v1.default_graph import get_default_graph
 from autoconv.compat.v1.initializers import glorot_uniform_initializer, zeros_initializer
-from autoconv.errors import refuse_options
+from autoconv.config.refused_options import refuse_options
 from autoconv.graph.dtypes import as_dtype, float32
 from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.objects.variable import Variable as EagerVariable

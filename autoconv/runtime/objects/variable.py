@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.config.placement import DEFAULT_DEVICE, current_request, non_default_name
-from autoconv.errors import refuse_options
+from autoconv.config.refused_options import refuse_options
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import Shape, TensorType
 from autoconv.runtime.annotations import ShapeLike, TensorLike

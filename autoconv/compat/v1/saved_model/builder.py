@@ -12,7 +12,7 @@ from autoconv.compat.v1.saved_model.meta_graph import make_meta_graph
 from autoconv.compat.v1.saved_model.signatures import SignatureDef, predict_signature_def
 from autoconv.compat.v1.saved_model.wrapped_function import function_of_graph, session_variables
 from autoconv.compat.v1.session import Session
-from autoconv.errors import refuse_options
+from autoconv.config.refused_options import refuse_options
 from autoconv.runtime.recording.regions import recording
 from autoconv.saved_model.layout import INDEX_NAME, write_folder
 from autoconv.saved_model.options import SaveOptions

@@ -12,7 +12,8 @@ from autoconv.compat.v1.placeholders import placeholder
 from autoconv.compat.v1.saved_model.meta_graph import MetaGraphDef, add_to_graph, make_meta_graph
 from autoconv.compat.v1.saved_model.signatures import SignatureDef, predict_signature_def
 from autoconv.compat.v1.session import Session
-from autoconv.errors import DataLossError, refuse_options
+from autoconv.config.refused_options import refuse_options
+from autoconv.errors import DataLossError
 from autoconv.saved_model.layout import read_folder
 from autoconv.storage.files import folder_lock
 

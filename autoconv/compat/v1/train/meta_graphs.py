@@ -10,7 +10,7 @@ from autoconv.api.control.graphs import Graph, graph_being_built
 from autoconv.compat.v1.default_graph import get_default_graph
 from autoconv.compat.v1.saved_model.meta_graph import MetaGraphDef, add_to_graph, export_graph, read_meta_graph
 from autoconv.compat.v1.train.saver import Saver
-from autoconv.errors import refuse_options
+from autoconv.config.refused_options import refuse_options
 
 
 def export_meta_graph(

@@ -9,7 +9,8 @@ from typing import Any
 
 from autoconv.compat.v1.collections import GraphKeys, add_to_collection, get_collection
 from autoconv.compat.v1.session import get_default_session
-from autoconv.errors import CancelledError, OutOfRangeError, refuse_options
+from autoconv.config.refused_options import refuse_options
+from autoconv.errors import CancelledError, OutOfRangeError
 from autoconv.forks import new_lock
 from autoconv.runtime.recording.regions import recording
 

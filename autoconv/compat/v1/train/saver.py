@@ -15,7 +15,8 @@ from autoconv.compat.v1.collections import GraphKeys
 from autoconv.compat.v1.default_graph import get_default_graph
 from autoconv.compat.v1.saved_model.meta_graph import export_graph
 from autoconv.compat.v1.session import Session
-from autoconv.errors import InvalidArgumentError, NotFoundError, refuse_options
+from autoconv.config.refused_options import refuse_options
+from autoconv.errors import InvalidArgumentError, NotFoundError
 from autoconv.graph.types import are_shapes_compatible
 from autoconv.train.checkpoint import delete_checkpoint, write_files
 from autoconv.train.reader import checkpoint_exists, open_checkpoint
