@@ -25,6 +25,7 @@ from __future__ import annotations
 from autoconv.graph.graph import Graph, Node, clone
 from autoconv.optimise.unboxing import argument_lists, arrays, lists, numbers, queues, rows, whole_lists  # noqa: F401 (register the rules)
 from autoconv.optimise.unboxing.kind_inference import ARGUMENT_LIST_OP, Kinds
+from autoconv.optimise.unboxing.truth_joins import join_truths
 from autoconv.optimise.unboxing.writer import rewrite_by_kinds
 
 _CREATING_OPS = frozenset({"object_build", "object_apply", ARGUMENT_LIST_OP})
@@ -40,9 +41,10 @@ def unbox_lists(graph: Graph, contract: str = "function") -> Graph:
     if not any(node.op.name in _CREATING_OPS for node in graph.walk()):
         return graph
     if contract == "compile" and not any(map(_tests_identity, graph.walk())):
-        kinds = Kinds(graph)
+        joined_graph = join_truths(graph)
+        kinds = Kinds(joined_graph)
         if kinds.has_lists():
-            return rewrite_by_kinds(graph, kinds)
+            return rewrite_by_kinds(joined_graph, kinds)
     return clone(graph, lambda copy, node, inputs: inputs if node.op.name == ARGUMENT_LIST_OP else None)
 
 
