@@ -304,20 +304,28 @@ class Kinds:
     def _propagate_through_regions(self, node: Node) -> None:
         """Unify the values that are passed into regions and out of them; for unknown nodes, these values escape."""
         if node.op.traits.control:
+            target_by_source: dict[Value, Value] = {}
             for source, target in flow_edges(node):
                 if source is None:  # an exception
                     self._escape(target)
-                else:
-                    self._propagate(source, target)
+                    continue
+                self._propagate(source, target)
+                other_target = target_by_source.setdefault(source, target)
+                if isinstance(target.type, ObjectType) and isinstance(other_target.type, ObjectType):
+                    self.unify(self.alias_class(other_target), self.alias_class(target))
         else:
             region_values = (value for region in node.regions for value in (*region.parameters, *region.outputs))
             for value in (*node.inputs, *node.results, *region_values):
                 self._escape(value)
 
     def _propagate(self, source: Value, target: Value) -> None:
-        """Note that `source` is passed on as `target`."""
+        """Note that `source` is passed on as `target`; a number or tuple becomes an object where the target is one."""
         are_objects = isinstance(source.type, ObjectType), isinstance(target.type, ObjectType)
         if all(are_objects):
+            kind = self.kind(source)
+            if kind is None or is_item(kind):
+                self.widen_kind_of(target, kind)
+                return
             self.unify(self.alias_class(target), self.alias_class(source))
             # A use reads the bounds from the node that defines the slice, so a slice that is passed on stays an object.
             if self.kind(source) == SLICE:

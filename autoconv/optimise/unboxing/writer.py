@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from autoconv.graph.graph import Graph, Node, Span, Value, compute_effects, copy_node, copy_regions
-from autoconv.graph.region_flow import state_size
+from autoconv.graph.region_flow import flow_edges, state_size
 from autoconv.graph.types import ObjectType, TensorType, TupleType, Type
 from autoconv.ops import OPS
 from autoconv.ops.lists.item_layout import fields
@@ -59,7 +59,7 @@ def rewrite_by_kinds(graph: Graph, kinds: Kinds) -> Graph:
     # Python finds a NaN in a container by identity, which a graph cannot. If the graph looks numbers up, its boxes of
     # floats ("looked_up") therefore raise at a NaN.
     has_lookups = any(node.attributes.get("boxing") == "looked_up" for node in graph.walk())
-    copy = _GraphCopier(kinds, "looked_up" if has_lookups else "number").copy_graph(graph, is_outermost=True)
+    copy = _GraphCopier(kinds, "looked_up" if has_lookups else "number").copy_graph(graph)
     compute_effects(copy)
     return copy
 
@@ -72,8 +72,8 @@ class _GraphCopier:
         self._float_boxing = float_boxing
         self._copies: dict[Graph, Graph] = {}
 
-    def copy_graph(self, graph: Graph, is_outermost: bool = False) -> Graph:
-        """Return the rewritten graph; only the outermost one returns objects in place of their replacements."""
+    def copy_graph(self, graph: Graph, targets: Mapping[Value, Value] | None = None) -> Graph:
+        """Return the rewritten graph; the outermost one, without `targets` of its outputs, returns objects."""
         copy = self._copies[graph] = Graph(graph.name)
         writer = Writer(copy, self._kinds, self._float_boxing)
         for value in graph.parameters:
@@ -84,8 +84,8 @@ class _GraphCopier:
             else:
                 self._copy(writer, node)
         for value in graph.outputs:
-            copy.outputs += [writer.as_object(value, node=None)] if is_outermost else writer.replacements(value)
-        if is_outermost:
+            copy.outputs += [writer.as_object(value, node=None)] if targets is None else writer.passed(value, targets)
+        if targets is None:
             writer.add_stores()
         return copy
 
@@ -94,19 +94,18 @@ class _GraphCopier:
         if node.op.name == ARGUMENT_LIST_OP:
             writer.values[node.results[0]] = writer.replacements(node.inputs[0])
             return
-        attributes = node.attributes
+        attributes, targets = node.attributes, {source: target for source, target in flow_edges(node) if source}
         if not node.regions:
             inputs = [writer.as_object(value, node) for value in node.inputs]
             types: list[Type] = [value.type for value in node.results]
         else:
-            inputs = [replacement for value in node.inputs for replacement in writer.replacements(value)]
+            passed_values = [writer.passed(value, targets, node) for value in node.inputs]
+            inputs = [value for values in passed_values for value in values]
             types = [type_ for value in node.results for type_ in writer.types(value)]
             if node.op.traits.repeats:
-                state = node.inputs[: state_size(node)]
-                attributes = {**attributes, "state": sum(len(writer.types(value)) for value in state)}
-        new_node = writer.graph.add_replacement(
-            node, node.op, inputs, attributes, regions=copy_regions(node, self._copies, self.copy_graph), types=types,
-        )  # fmt: skip
+                attributes = {**attributes, "state": sum(map(len, passed_values[: state_size(node)]))}
+        regions = copy_regions(node, self._copies, lambda region: self.copy_graph(region, targets))
+        new_node = writer.graph.add_replacement(node, node.op, inputs, attributes, regions=regions, types=types)
         writer.set_replacements(node, new_node.results)
 
 
@@ -178,6 +177,16 @@ class Writer:
     def replacements(self, value: Value) -> tuple[Value, ...]:
         """Return the values that replace a value of the old graph."""
         return self.values[value]
+
+    def passed(self, value: Value, targets: Mapping[Value, Value], node: Node | None = None) -> tuple[Value, ...]:
+        """Return the replacements of a value that is passed on: an object where its target is one.
+
+        `targets` maps the operands and outputs of regions to what receives them; `node` is the control node.
+        """
+        kind, target = self.kinds.kind(value), targets.get(value)
+        if target is None or not isinstance(value.type, ObjectType) or not is_item(kind):
+            return self.values[value]
+        return self.values[value] if self.kinds.kind(target) == kind else (self.as_object(value, node),)
 
     def number(self, value: Value) -> Value:
         """Return the replacement of a value that is a number."""
