@@ -202,7 +202,62 @@ def nan_in_a_sort(n):
     return [b for a, b in pairs], min(pairs)[1], max(pairs)[1]
 
 
+def spanning_tree(edges, n):
+    parent = list(range(n))
+    total = 0
+    for weight, u, v in sorted(edges):
+        while parent[u] != u:
+            u = parent[u]
+        while parent[v] != v:
+            v = parent[v]
+        if u != v:
+            parent[u] = v
+            total += weight
+    return total
+
+
+def shortest_paths(neighbours):
+    distance = [1 << 60] * len(neighbours)
+    distance[0] = 0
+    heap = [(0, 0)]
+    while heap and heap[0][0] >= 0:
+        d, u = heapq.heappop(heap)
+        if d > distance[u]:
+            continue
+        for v, weight in neighbours[u]:
+            if d + weight < distance[v]:
+                distance[v] = d + weight
+                heapq.heappush(heap, (d + weight, v))
+    return distance
+
+
+def sorted_argument(pairs):
+    pairs.sort()
+    return pairs[0]
+
+
+def last_of(pairs):
+    total = 0
+    for (a, b), c in pairs:
+        total += a * c + b
+    return total, pairs[-1], max(pairs)
+
+
+def first_above(pairs, limit):
+    for a, b in pairs:
+        if a > limit:
+            return b
+    return None
+
+
+EDGES = [((i * 7919) % 101, i % 20, (i * 7) % 20) for i in range(60)]
+NEIGHBOURS = [[] if i % 5 == 0 and i else [((i * 3 + k) % 20, k + 0) for k in range(1, 4)] for i in range(20)]
+NESTED = [((i % 3, i * 0.5), i % 2 == 0) for i in range(30)]
+PAIRS = [(i, -i) for i in range(30)]
+
 CASES = [
+    (spanning_tree, (EDGES, 20), True), (shortest_paths, (NEIGHBOURS,), True), (sorted_argument, (EDGES,), False),
+    (last_of, (NESTED,), False), (first_above, (PAIRS, 12), True), (first_above, (PAIRS, 40), True),
     (halves, (20,), True), (merged, (40,), True), (items_and_slices, (7,), False), (nested, (20,), False),
     (heap_functions, (9,), True), (heap_of_ints, (12,), True), (emptied_heap, (1,), True), (emptied_heap, (2,), True),
     (searches, (9,), True), (searches, (2,), True), (comparisons, (7,), True), (breadth_first, (6,), True),
@@ -214,10 +269,26 @@ CASES = [
 
 
 @pytest.mark.parametrize("backend", ["llvm", "reference"])
-@pytest.mark.parametrize("case", CASES, ids=case_name)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case_name(case)[:40])
 @pytest.mark.search
 def test_as_plain_python(case: Any, backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     check_case(case, backend, monkeypatch)
+
+
+@pytest.mark.parametrize("odd", [(1, 2.0, 3), (1, 2), [1, 2, 3], (1, 2, 1 << 70), (True, 2, 3), None])
+def test_another_item(odd: Any) -> None:
+    """A list with an item of another kind than in the sample runs plain."""
+    def program(items):
+        total = 0
+        for item in items:
+            total += item[0] if item is not None else 1000
+        return total, items[7]
+
+    edges = [*EDGES]
+    edges[7] = odd
+    compiled = autoconv.compile(program)
+    for items in (EDGES, edges, EDGES):
+        assert repr(compiled(items)) == repr(program(items))
 
 
 def test_nan_after_a_print(capsys: pytest.CaptureFixture[str]) -> None:

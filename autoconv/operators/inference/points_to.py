@@ -15,6 +15,7 @@ from autoconv.graph.dtypes import DType, bfloat16
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.region_flow import flow_edges
 from autoconv.graph.types import ArrayType, Dimension, ObjectType, TensorType, Type
+from autoconv.ops.lists.item_layout import ItemType, numpy_dtype
 from autoconv.ops.python.objects import NotAssigned
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import TracedList, heap_of
@@ -216,11 +217,11 @@ class Flow:
 
     # ---- collection of the nodes and of values from outside the graph
 
-    def _add_argument_list(self, value: Value, element: TensorType, depth: int) -> None:
+    def _add_argument_list(self, value: Value, element: ItemType, depth: int) -> None:
         contents = self.contents_of(value)
         for _ in range(depth):
             contents = self.add_list(contents)
-        self.add_example(contents, np.ones((), element.dtype.numpy).item())
+        self.add_example(contents, np.ones((), numpy_dtype(element)).item())
 
     def _add_traced(self, contents: Contents, item: Any) -> None:
         """Add a value of the traced code, which may be symbolic."""

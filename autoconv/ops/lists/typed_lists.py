@@ -300,23 +300,38 @@ _define(
 _CLASS_BY_DTYPE_KIND = {"i": int, "f": float, "b": bool}
 
 
-def _as_typed_list(x: Any, *, element: TensorType) -> tuple[Any]:
+def _is_item(x: Any, element: ItemType) -> bool:
+    """Return whether an object is a number of the element's class, or a tuple of such numbers."""
+    if isinstance(element, TensorType):
+        return type(x) is _CLASS_BY_DTYPE_KIND[element.dtype.numpy.kind]
+    is_tuple = type(x) is tuple and len(x) == len(element.items)
+    return is_tuple and all(map(_is_item, x, element.items))  # type: ignore[arg-type]
+
+
+def _item_name(element: ItemType) -> str:
+    if isinstance(element, TensorType):
+        name = _CLASS_BY_DTYPE_KIND[element.dtype.numpy.kind].__name__
+        return "int of at most 64 bits" if name == "int" else name
+    return f"tuple ({', '.join(map(_item_name, element.items))})"  # type: ignore[arg-type]
+
+
+def _as_typed_list(x: Any, *, element: ItemType) -> tuple[Any]:
     """Convert an argument, a Python list of numbers of the element's kind.
 
     Raises OtherKindError if an item is of another class. As this comes before any side effect, the call can rerun as
     plain Python; `_autoconv_items` marks the error as one of a wrong guess of the items' class.
     """
-    class_ = _CLASS_BY_DTYPE_KIND[element.dtype.numpy.kind]
-    if type(x) is list and all(type(item) is class_ for item in x):
+    if type(x) is list and all(_is_item(item, element) for item in x):
         with suppress(OverflowError):
             return (bytearray(to_bytes(x, element)),)
-    name = "int of at most 64 bits" if class_ is int else class_.__name__
-    error = OtherKindError(f"a list holds an item that is no {name}, where this graph expected only such items")
+    error = OtherKindError(
+        f"a list holds an item that is no {_item_name(element)}, where this graph expected only such items"
+    )
     error.__dict__.update(_autoconv_undone=True, _autoconv_items=True)
     raise error
 
 
-def _as_typed_rows(x: Any, *, element: TensorType, depth: int) -> tuple[Any]:
+def _as_typed_rows(x: Any, *, element: ItemType, depth: int) -> tuple[Any]:
     """Convert the lists of numbers in a nested list of this depth; lists that occur twice stay shared."""
     converted_by_id: dict[int, Any] = {}
 

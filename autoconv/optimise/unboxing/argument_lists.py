@@ -10,9 +10,10 @@ from collections.abc import Mapping
 
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone
-from autoconv.graph.types import ObjectType, TensorType
+from autoconv.graph.types import ObjectType
 from autoconv.ops import OPS
 from autoconv.ops.analysis.allocation import fresh_objects
+from autoconv.ops.lists.item_layout import ItemType
 from autoconv.ops.lists.typed_lists import NUMBERS
 from autoconv.ops.python.undo_log import is_logged, may_change_operand
 from autoconv.optimise.unboxing.kind_inference import (
@@ -21,6 +22,7 @@ from autoconv.optimise.unboxing.kind_inference import (
     RUN_CHECKS,
     Kinds,
     find_root,
+    is_number,
     operation_key,
     rule,
 )
@@ -37,7 +39,7 @@ _NON_MUTATING_OPS = frozenset({"object_build", "object_make", "object_exception"
                     "object_unpack"})  # fmt: skip
 
 
-def mark_number_lists(graph: Graph, number_lists: Mapping[int, tuple[TensorType, int]]) -> Graph:
+def mark_number_lists(graph: Graph, number_lists: Mapping[int, tuple[ItemType, int]]) -> Graph:
     """Return a copy of the graph that marks parameters as lists of numbers.
 
     `number_lists` maps positions to (type of the numbers, depth of nesting: 1 for a flat list, 2 for a list of lists).
@@ -73,7 +75,7 @@ def ban_mutated_arguments(kinds: Kinds) -> None:
             if operation_key(node) not in _MUTATING_OPERATIONS or node.inputs[0] in new_objects:
                 continue
             if kinds.kind(node.inputs[0]) == LIST:
-                is_stored = can_store and not kinds.is_nested_list(node.inputs[0])
+                is_stored = can_store and is_number(kinds.content(node.inputs[0]).kind)
                 mutated_sites = kinds.stored_sites if is_stored else banned_sites
                 mutated_sites |= find_root(kinds.alias_class(node.inputs[0])).sites & sites
         elif not node.regions and _may_mutate_argument(node, new_objects):

@@ -32,7 +32,7 @@ def join_truths(graph: Graph) -> Graph:
 
 
 def _is_cond(node: Node | None) -> bool:
-    return node is not None and node.op.name == "cond"
+    return node is not None and node.op.traits.selects
 
 
 class _Joins:

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from autoconv.errors import InaccessibleTensorError
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.graph.types import TensorType, Type
+from autoconv.graph.types import TensorType, TupleType, Type
 from autoconv.lazy_dataclass import dataclass, field
 from autoconv.ops import OPS
 from autoconv.ops.analysis.requested_sizes import may_fail_for_sizes
@@ -149,7 +149,7 @@ class Trace:
     is_dispatched_on_class: bool = False
     is_called_by_python: bool = False
     is_missing_attribute_result: bool = False
-    argument_list_items: dict[Value, tuple[TensorType, int]] = field(default_factory=dict)
+    argument_list_items: dict[Value, tuple[TensorType | TupleType, int]] = field(default_factory=dict)
     regions: list[Region] = field(default_factory=list)
     appended_items: list[tuple[Any, Any]] = field(default_factory=list)
     function_constants: dict[Value, bool] = field(default_factory=dict)

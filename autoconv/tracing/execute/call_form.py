@@ -153,10 +153,12 @@ def _is_native_parameter(leaf: Any, is_location: bool) -> bool:
     `is_location` is true for written locations; in other places, only lists of numbers are accepted.
     """
     if isinstance(leaf, ObjectKey):
-        return bool(leaf.item_kind) or leaf.kind in _GENERATOR_CLASSES or (is_location and leaf.kind in _OBJECT_CLASSES)
+        is_number_list = isinstance(leaf.item_kind, str) and bool(leaf.item_kind)
+        return is_number_list or leaf.kind in _GENERATOR_CLASSES or (is_location and leaf.kind in _OBJECT_CLASSES)
     return isinstance(leaf, (TensorKey, ArrayKey))
 
 
+_NUMBER_CLASSES: dict[object, type] = {"int": int, "float": float, "bool": bool}  # by `ObjectKey.item_kind`
 # `ObjectKey.kind` -> Python class.
 _GENERATOR_CLASSES = {type_.kind: cls for cls, type_ in GENERATOR_TYPES.items()}
 _OBJECT_CLASSES = {cls.__name__: cls for cls in (list, dict, set, str, bytes)} | _GENERATOR_CLASSES
@@ -167,7 +169,7 @@ def _parameter_form(leaf: Any) -> str | ListParameter | InstanceParameter:
     if isinstance(leaf, ObjectKey) and not leaf.item_kind:
         return InstanceParameter(_OBJECT_CLASSES[leaf.kind])
     if isinstance(leaf, ObjectKey):
-        return ListParameter({"int": int, "float": float, "bool": bool}[leaf.item_kind], leaf.depth, MIN_OPAQUE_ITEMS)
+        return ListParameter(_NUMBER_CLASSES[leaf.item_kind], leaf.depth, MIN_OPAQUE_ITEMS)
     if isinstance(leaf, ArrayKey):
         return "memory"
     return BY_STRIDES if leaf.is_by_strides else str(leaf.origin)

@@ -76,16 +76,22 @@ class VariableKey:
         )
 
 
+ItemKind = str | tuple["ItemKind", ...]
+
+
 @dataclass(frozen=True, slots=True)
 class ObjectKey:
     """A list, dict or other Python object that the graph receives unchanged: only its class matters."""
 
     kind: str
-    item_kind: str = ""  # class name of the numbers in a list, by a sample of items; "" for other lists and objects
+    # The class name of the numbers in a list, or such names for each number in its tuples, by a sample of items; "" for
+    # other lists and objects.
+    item_kind: ItemKind = ""
     depth: int = 0  # nesting of such a list: 1 for a list of numbers
 
     def __str__(self) -> str:
-        kind = f"{'list[' * self.depth}{self.item_kind}{']' * self.depth}" if self.item_kind else self.kind
+        item_kind = str(self.item_kind).replace("'", "")
+        kind = f"{'list[' * self.depth}{item_kind}{']' * self.depth}" if self.item_kind else self.kind
         return f"Object[{kind}]"
 
 

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.runtime.support.structure import mutable_parts
+from autoconv.tracing.key.cache_key import ItemKind
 
 # Containers with at least so many items are not flattened. Each item of a flattened container is an input of the graph,
 # and loops over the items are unrolled.
 MIN_OPAQUE_ITEMS = 17
 _MAX_LIST_DEPTH = 3  # nesting of lists of numbers
+_MAX_EMPTY_ROWS = 8  # rows at the start of a list that may be empty if a guess is to be made
 _CONTAINERS = (list, tuple, dict)
 _ATOM_TYPES = (bool, int, float, complex, str, type(None))
 
@@ -63,15 +65,23 @@ def _share_parts(values: Sequence[Any], others: Sequence[Any]) -> bool:
     return len(set(part_ids)) < len(part_ids) or not other_ids.isdisjoint(part_ids)
 
 
-def guess_list_items(value: list[Any], depth: int = 1) -> tuple[str, int]:
-    """Guess from a sample what a list holds: return the class name of its numbers, and the depth of their nesting.
+def guess_list_items(value: list[Any], depth: int = 1) -> tuple[ItemKind, int]:
+    """Guess from a sample what a list holds: return the `ObjectKey.item_kind`, and the depth of its nesting.
 
-    A list of numbers has depth 1, a list of lists 2. Return ("", 0) if the list is empty or holds anything else.
+    A list of numbers or tuples has depth 1, a list of lists 2. Return ("", 0) if it is empty or holds anything else.
     """
-    classes = {type(item) for item in (value[0], value[len(value) // 2], value[-1])} if value else set()
-    if len(classes) != 1:
+    kinds = {_item_kind(item) for item in (value[0], value[len(value) // 2], value[-1])} if value else set()
+    if len(kinds) != 1:
         return "", 0
-    (cls,) = classes
-    if cls is list and depth < _MAX_LIST_DEPTH:
-        return guess_list_items(value[0], depth + 1)
-    return (cls.__name__, depth) if cls in (int, float, bool) else ("", 0)
+    (kind,) = kinds
+    if kind == "list" and depth < _MAX_LIST_DEPTH:
+        return next((guess_list_items(row, depth + 1) for row in value[:_MAX_EMPTY_ROWS] if row), ("", 0))
+    return (kind, depth) if kind and kind != "list" else ("", 0)
+
+
+def _item_kind(item: object) -> ItemKind:
+    """Return the class name of a number or list, the kinds of the numbers in a tuple, and "" for anything else."""
+    if type(item) is tuple:
+        kinds = tuple(map(_item_kind, item))
+        return "" if "" in kinds or "list" in kinds else kinds or ""
+    return type(item).__name__ if type(item) in (int, float, bool, list) else ""

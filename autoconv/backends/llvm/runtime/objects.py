@@ -38,7 +38,7 @@ SIGNATURES = {
     "object_int64": ("i1", "ptr, ptr"),
     "object_advance": ("i32", "ptr, ptr"),
     "object_locate": ("void", "ptr"),
-    "object_numbers": ("ptr", "ptr, ptr, i64, i64"),
+    "object_numbers": ("ptr", "ptr, ptr, i64, i64, i64"),
 }  # fmt: skip
 
 # Class -> symbol, for classes whose exact instances behave independently of the user's code. Each class has a bit.

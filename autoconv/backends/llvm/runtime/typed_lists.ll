@@ -1,16 +1,81 @@
-; Convert a Python list of numbers, possibly nested, to a typed list.
+; Convert a Python list of numbers or of tuples of numbers, possibly nested, to a typed list.
 ;
-; `object_numbers` takes the list, the class of its items, their size in bytes and the depth of nesting (see
-; lists/typed_lists.py). It returns NULL if an item is of another class, an int exceeds 64 bits, or memory runs out; the
-; op's kernel raises the error.
+; `object_numbers` takes the list, the classes of the numbers in an item, the count of numbers in a tuple (0: the items
+; are numbers), the size of an item in bytes and the depth of nesting (see lists/typed_lists.py). It returns NULL if an
+; item or number is of another class, an int exceeds 64 bits, or memory runs out; the op's kernel raises the error.
 
 declare i32 @PyList_SetItem(ptr, i64, ptr)
 declare ptr @PyByteArray_FromStringAndSize(ptr, i64)
 declare void @PyErr_Clear()
 
-define ptr @object_numbers(ptr %list, ptr %class, i64 %size, i64 %depth) nounwind {
+declare ptr @PyTuple_GetItem(ptr, i64)
+declare i64 @PyTuple_Size(ptr)
+
+define internal i1 @store_number(ptr %item, ptr %class, ptr %address) alwaysinline nounwind {
 entry:
   %overflow = alloca i32
+  %item_kind_at = getelementptr inbounds i8, ptr %item, i64 $TYPE
+  %item_kind = load ptr, ptr %item_kind_at
+  %has_class = icmp eq ptr %item_kind, %class
+  br i1 %has_class, label %store_item, label %refuse
+store_item:
+  %is_float = icmp eq ptr %class, @PyFloat_Type
+  br i1 %is_float, label %store_float, label %check_bool
+store_float:
+  %value_at = getelementptr inbounds i8, ptr %item, i64 $FLOAT_VALUE
+  %value = load double, ptr %value_at
+  store double %value, ptr %address
+  ret i1 true
+check_bool:
+  %is_bool = icmp eq ptr %class, @PyBool_Type
+  br i1 %is_bool, label %store_bool, label %store_int
+store_bool:
+  %is_true = icmp eq ptr %item, @_Py_TrueStruct
+  %byte = zext i1 %is_true to i8
+  store i8 %byte, ptr %address
+  ret i1 true
+store_int:
+  %number = call i64 @PyLong_AsLongLongAndOverflow(ptr %item, ptr %overflow)
+  store i64 %number, ptr %address
+  %overflow_flag = load i32, ptr %overflow
+  %fits_int64 = icmp eq i32 %overflow_flag, 0
+  ret i1 %fits_int64
+refuse:
+  ret i1 false
+}
+
+define internal i1 @store_tuple(ptr %tuple, ptr %classes, i64 %count, ptr %address) nounwind {
+entry:
+  %kind_at = getelementptr inbounds i8, ptr %tuple, i64 $TYPE
+  %kind = load ptr, ptr %kind_at
+  %is_tuple = icmp eq ptr %kind, @PyTuple_Type
+  br i1 %is_tuple, label %check_size, label %refuse
+check_size:
+  %size = call i64 @PyTuple_Size(ptr %tuple)
+  %has_size = icmp eq i64 %size, %count
+  br i1 %has_size, label %next, label %refuse
+next:
+  %i = phi i64 [ 0, %check_size ], [ %next_i, %stored ]
+  %has_more = icmp slt i64 %i, %count
+  br i1 %has_more, label %take, label %done
+take:
+  %item = call ptr @PyTuple_GetItem(ptr %tuple, i64 %i)
+  %class_at = getelementptr inbounds ptr, ptr %classes, i64 %i
+  %class = load ptr, ptr %class_at
+  %number_at = getelementptr inbounds i64, ptr %address, i64 %i
+  %is_stored = call i1 @store_number(ptr %item, ptr %class, ptr %number_at)
+  br i1 %is_stored, label %stored, label %refuse
+stored:
+  %next_i = add i64 %i, 1
+  br label %next
+done:
+  ret i1 true
+refuse:
+  ret i1 false
+}
+
+define ptr @object_numbers(ptr %list, ptr %classes, i64 %number_count, i64 %size, i64 %depth) nounwind {
+entry:
   %kind_at = getelementptr inbounds i8, ptr %list, i64 $TYPE
   %kind = load ptr, ptr %kind_at
   %is_list = icmp eq ptr %kind, @PyList_Type
@@ -34,7 +99,7 @@ next_row:
 take_row:
   %row_at = getelementptr inbounds ptr, ptr %items, i64 %row_number
   %row = load ptr, ptr %row_at
-  %typed_row = call ptr @object_numbers(ptr %row, ptr %class, i64 %size, i64 %inner_depth)
+  %typed_row = call ptr @object_numbers(ptr %row, ptr %classes, i64 %number_count, i64 %size, i64 %inner_depth)
   %has_failed = icmp eq ptr %typed_row, null
   br i1 %has_failed, label %drop_rows, label %put_row
 put_row:
@@ -54,8 +119,8 @@ numbers:
 begin:
   %start_at = getelementptr inbounds i8, ptr %typed_list, i64 $BYTE_START
   %start = load ptr, ptr %start_at
-  %is_float = icmp eq ptr %class, @PyFloat_Type
-  %is_bool = icmp eq ptr %class, @PyBool_Type
+  %class = load ptr, ptr %classes
+  %has_numbers = icmp eq i64 %number_count, 0
   br label %next
 next:
   %i = phi i64 [ 0, %begin ], [ %next_i, %stored ]
@@ -64,33 +129,15 @@ next:
 take:
   %item_at = getelementptr inbounds ptr, ptr %items, i64 %i
   %item = load ptr, ptr %item_at
-  %item_kind_at = getelementptr inbounds i8, ptr %item, i64 $TYPE
-  %item_kind = load ptr, ptr %item_kind_at
-  %has_class = icmp eq ptr %item_kind, %class
-  br i1 %has_class, label %store_item, label %drop_list
-store_item:
-  br i1 %is_float, label %store_float, label %check_bool
-store_float:
-  %value_at = getelementptr inbounds i8, ptr %item, i64 $FLOAT_VALUE
-  %value = load double, ptr %value_at
-  %float_at = getelementptr inbounds double, ptr %start, i64 %i
-  store double %value, ptr %float_at
-  br label %stored
-check_bool:
-  br i1 %is_bool, label %store_bool, label %store_int
-store_bool:
-  %is_true = icmp eq ptr %item, @_Py_TrueStruct
-  %byte = zext i1 %is_true to i8
-  %truth_at = getelementptr inbounds i8, ptr %start, i64 %i
-  store i8 %byte, ptr %truth_at
-  br label %stored
-store_int:
-  %number = call i64 @PyLong_AsLongLongAndOverflow(ptr %item, ptr %overflow)
-  %int_at = getelementptr inbounds i64, ptr %start, i64 %i
-  store i64 %number, ptr %int_at
-  %overflow_flag = load i32, ptr %overflow
-  %fits_int64 = icmp eq i32 %overflow_flag, 0
-  br i1 %fits_int64, label %stored, label %drop_list
+  %offset = mul i64 %i, %size
+  %address = getelementptr inbounds i8, ptr %start, i64 %offset
+  br i1 %has_numbers, label %take_number, label %take_tuple
+take_number:
+  %is_number_stored = call i1 @store_number(ptr %item, ptr %class, ptr %address)
+  br i1 %is_number_stored, label %stored, label %drop_list
+take_tuple:
+  %is_tuple_stored = call i1 @store_tuple(ptr %item, ptr %classes, i64 %number_count, ptr %address)
+  br i1 %is_tuple_stored, label %stored, label %drop_list
 stored:
   %next_i = add i64 %i, 1
   br label %next

@@ -305,17 +305,24 @@ def _constant_step(node: Node) -> int | None:
     return int(constant.attributes["value"]) if constant is not None and constant.op.name == "constant" else None
 
 
-@data_sized_lowering("typed_list_of", "typed_list_of_rows", fits=lambda node: node.attributes["element"].weak)
+def _has_flat_items(node: Node) -> bool:
+    """Return whether the items are Python's numbers or tuples of them, which do not nest."""
+    item = item_of(node)
+    return item.weak if isinstance(item, TensorType) else all(isinstance(part, TensorType) for part in item.items)
+
+
+@data_sized_lowering("typed_list_of", "typed_list_of_rows", fits=_has_flat_items)
 def _write_typed_list_of(region: LoweringContext, node: Node) -> None:
     """Convert a Python list to a typed list; the kernel raises if an item is of another class."""
-    out, body, dtype = region.out, region.body, dtype_of(node)
-    item_class = bool if dtype.is_bool else float if dtype.is_floating else int
-    call_arguments = (
-        region.object(node.inputs[0]).ir,
-        body.objects.reference(item_class)(out),
-        dtype.size,
-        node.attributes.get("depth", 1),
-    )
-    result = out.call_c("object_numbers", "ptr", "ptr, ptr, i64, i64", *call_arguments)
+    out, body, item = region.out, region.body, item_of(node)
+    dtypes = [field.dtype for field in fields(item)]
+    classes = out.alloca(f"[{len(dtypes)} x ptr]")
+    for i, dtype in enumerate(dtypes):
+        class_ = bool if dtype.is_bool else float if dtype.is_floating else int
+        out.store("ptr", body.objects.reference(class_)(out), out.gep("ptr", classes, i))
+    list_, depth = region.object(node.inputs[0]).ir, node.attributes.get("depth", 1)
+    number_count = 0 if isinstance(item, TensorType) else len(dtypes)
+    call_arguments = (list_, classes, number_count, item_size(item), depth)
+    result = out.call_c("object_numbers", "ptr", "ptr, ptr, i64, i64, i64", *call_arguments)
     region.raise_if(node, out.is_null(result))
     region.set(node.results[0], body.own_reference(result))
