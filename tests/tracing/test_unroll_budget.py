@@ -73,6 +73,27 @@ def test_a_nest_has_one_budget(program, arguments):
     assert len(list(trace.optimised.walk())) < 800
 
 
+def nested_whiles(x):
+    i = 0
+    while i < 20:
+        j = 0
+        while j < i:
+            k = 0
+            while k < j:
+                x = x + i * j - k
+                k += 1
+            j += 1
+        i += 1
+    return x
+
+
+def test_nested_while_statements_have_one_budget():
+    compiled, x = autoconv.compile(nested_whiles), RANDOM.random(4)
+    np.testing.assert_allclose(compiled(x), nested_whiles(x), rtol=1e-12)
+    (trace,) = compiled.concrete_functions
+    assert len(list(trace.optimised.walk())) < 1300  # 4,561 if written out
+
+
 TABLES = [{"w": RANDOM.random((4, 4)), "b": RANDOM.random(4)} for _ in range(30)]
 
 

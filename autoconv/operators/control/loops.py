@@ -26,6 +26,7 @@ from autoconv.operators.control.staged_loops import stage_loop
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.control.unroll_budget import (
     MAX_NODES_OF_REFUSED,
+    node_limit,
     stage_or_unroll,
     stage_unless_refused,
     unroll_within_budget,
@@ -48,7 +49,7 @@ from autoconv.runtime.support.spans import current_place
 _MAX_PEELED = 32
 # Longest range that is unrolled in a trace with memory arrays: its loops mostly work on single elements.
 _UNROLL_LIMIT = 4
-# Largest number of nodes that the peeled iterations of a loop in such a trace, or of a comprehension, may record.
+# Largest number of nodes that the peeled iterations of a comprehension may record.
 _MAX_PEELED_NODES = 250
 _RANGE_ITERATOR = type(iter(range(0)))
 
@@ -96,8 +97,8 @@ def _stage_while(test: Callable[..., Any], body: LoopBody, state: tuple[Any, ...
 class _Peeling:
     """Count the iterations that a loop has run in Python while it recorded ops, and the nodes that these recorded.
 
-    Peeling ends after `_MAX_PEELED` iterations, in a trace with memory arrays also after `_MAX_PEELED_NODES` nodes, or
-    after `MAX_NODES_OF_REFUSED` where a graph refuses the rest as a loop.
+    Peeling ends after `_MAX_PEELED` iterations, and after as many nodes as an unrolled range may record, or after
+    `MAX_NODES_OF_REFUSED` where a graph refuses the rest as a loop.
     """
 
     def __init__(self) -> None:
@@ -106,7 +107,7 @@ class _Peeling:
         self.node_count_before = len(region.graph.nodes) if region is not None else 0
         self.recorded_count_before = region.trace.recorded_nodes if region is not None else 0
         self.iteration_count = 0
-        self.max_nodes = _MAX_PEELED_NODES
+        self.max_nodes = node_limit(self.region) if self.region is not None else 0
 
     def count_iteration(self) -> bool:
         """Count an iteration; return whether it must not be peeled any more."""
@@ -115,13 +116,13 @@ class _Peeling:
         self.iteration_count += 1
         self.region.contract.count_step(ITERATION)
         trace = self.region.trace
-        is_large = bool(trace.memory) and trace.recorded_nodes - self.recorded_count_before > self.max_nodes
+        is_large = trace.recorded_nodes - self.recorded_count_before > self.max_nodes
         records_ops = len(self.region.graph.nodes) > self.node_count_before
         return (is_large or self.iteration_count > _MAX_PEELED) and records_ops
 
     def stage_rest(self, stage: Callable[[], tuple[Any, ...]], body: LoopBody) -> tuple[Any, ...] | None:
         """Return `stage()`; None if a graph refuses the loop, and further iterations may be peeled."""
-        if self.iteration_count > _MAX_PEELED or self.max_nodes > _MAX_PEELED_NODES:
+        if self.iteration_count > _MAX_PEELED or self.max_nodes == MAX_NODES_OF_REFUSED:
             return stage()
         self.max_nodes = MAX_NODES_OF_REFUSED
         result = stage_unless_refused(stage, body)

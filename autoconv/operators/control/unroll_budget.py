@@ -54,7 +54,7 @@ def unroll_within_budget(numbers: range, body: LoopBody, state: tuple[Any, ...])
         except BaseException:
             attempt.keep()
             raise
-        is_within_budget = node_count * len(numbers) <= _limit(region)
+        is_within_budget = node_count * len(numbers) <= node_limit(region)
         has_new_constants = any(map(_is_new_constant, state, next_state))  # each iteration computes with its own
         is_unrolled = is_within_budget or has_new_constants
         if is_unrolled or body.has_left(next_state) or is_staged(body.exit_code(next_state)):
@@ -121,7 +121,8 @@ def _changes_class(before: object, after: object) -> bool:
     return isinstance(before, (int, float, complex)) and isinstance(after, SymbolicTensor) and not after.weak
 
 
-def _limit(region: Region) -> int:
+def node_limit(region: Region) -> int:
+    """Return the largest number of nodes that the iterations of a loop may record in Python."""
     limit = _MAX_NODES_WITH_MEMORY if region.trace.memory else _MAX_NODES
     return min(limit, _MAX_INNER_NODES) if region.trace.is_in_replaced_range else limit
 
