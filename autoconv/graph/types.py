@@ -307,6 +307,11 @@ def is_static_shape(shape: Shape) -> bool:
     return shape is not None and all(isinstance(size, int) for size in shape)
 
 
+def has_all_sizes(shape: Shape) -> bool:
+    """Return whether each size is a number or a symbol."""
+    return shape is not None and None not in shape
+
+
 def shape_text(shape: Shape) -> str:
     """Return the text of a shape: `2,?,n`; `*` for an unknown rank."""
     if shape is None:

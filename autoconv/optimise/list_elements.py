@@ -14,9 +14,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from autoconv.graph.dimensions import is_computed
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
-from autoconv.graph.region_flow import flow_edges
-from autoconv.graph.types import ListType, NoCommonType, Shape, TensorType, Type, is_static_shape, is_subtype, join
+from autoconv.graph.region_flow import captured_operands, flow_edges
+from autoconv.graph.types import (
+    Dimension,
+    ListType,
+    NoCommonType,
+    Shape,
+    Symbol,
+    TensorType,
+    Type,
+    has_all_sizes,
+    is_subtype,
+    join,
+)
+from autoconv.optimise.symbolic.driver import derive_numbers
+from autoconv.optimise.symbolic.sizes import Sizes
 
 
 def narrow_lists(graph: Graph) -> bool:
@@ -27,8 +41,8 @@ def narrow_lists(graph: Graph) -> bool:
 def array_types(graph: Graph) -> dict[Value, TensorType]:
     """Return the types of arrays that may stand for lists of this graph: those that keep their length.
 
-    All sizes but the first are static. The first, the length, is None if it is unknown before the run. Other lists,
-    and lists with unknown uses, have no entry.
+    All sizes but the first are numbers or symbols of the graph's types. The first, the length, is None if it is unknown
+    before the run. Other lists, and lists with unknown uses, have no entry.
     """
     return _collect_lists(graph).array_types()
 
@@ -47,20 +61,22 @@ class _Lists:
 
     Conservative: a list that is used by an op without a case in `_visit_node` is excluded, and keeps its type. Elements
     that were never written are read as zeros. Their shape is the reader's attribute `shape`, or that of the others. A
-    reader without a static shape excludes a list that may have no written element at all, since the kernel would raise
-    for it. Reserved lists of a constant length are taken to have one.
+    reader without a known shape excludes a list that may have no written element at all, since the kernel would raise
+    for it. Reserved lists of a constant length are taken to have one. A shape is known if its sizes are numbers, or
+    symbols of the graph's types.
     """
 
     def __init__(self) -> None:
         self._parent: dict[Value, Value] = {}
         self._excluded: set[Value] = set()
         self._written_types: list[tuple[Value, Type]] = []  # (list, type of an element written into it)
-        self._length_facts: list[tuple[Value, int | None]] = []  # (list, a length it has; None if unknown or changed)
+        self._length_facts: list[tuple[Value, Dimension]] = []  # (list, a length it has; None if unknown or changed)
         self._equal_lengths: list[tuple[Value, Value]] = []  # (list, a list whose length it is reserved with)
         self._resized_lists: list[Value] = []  # lists that grow or shrink
         self._stack_nodes: list[Node] = []  # nodes of list_stack
         self._reserved_lists: list[Value] = []
-        self._lists_of_open_readers: list[Value] = []  # lists whose readers have no static shape
+        self._lists_of_open_readers: list[Value] = []  # lists whose readers have no known shape
+        self._sizes = Sizes()  # the numbers that nodes compute from sizes
 
     def _root(self, value: Value) -> Value:
         """Return the value that represents the list; the first call adds the list to the analysis."""
@@ -89,8 +105,11 @@ class _Lists:
         """Collect the facts about the lists of a graph and its regions."""
         for node in graph.nodes:
             self._visit_node(node)
+            derive_numbers(self._sizes, node)
             if not is_recursive(node):
                 for region in node.regions:
+                    captures = captured_operands(node)
+                    self._sizes.copy_facts(region.parameters[len(region.parameters) - len(captures) :], captures)
                     self.visit(region)
 
     def _visit_node(self, node: Node) -> None:
@@ -101,10 +120,10 @@ class _Lists:
         elif name == "list_reserve" and _is_length(inputs[0]):
             self._equal_lengths.append((node.results[0], inputs[0].node.inputs[0]))  # type: ignore[union-attr]
         elif name == "list_reserve":
-            self._length_facts.append((node.results[0], _constant_number(inputs[0])))
-        elif name == "list_from_tensor" and is_static_shape(getattr(inputs[0].type, "shape", None)):
+            self._length_facts.append((node.results[0], _reserved_length(self._sizes.numbers.get(inputs[0]))))
+        elif name == "list_from_tensor" and _is_known_shape(getattr(inputs[0].type, "shape", None)):
             length, *item_shape = inputs[0].shape or ()
-            self._length_facts.append((node.results[0], length))  # type: ignore[arg-type]
+            self._length_facts.append((node.results[0], length))
             self._written_types.append((node.results[0], inputs[0].type.with_shape(tuple(item_shape))))  # type: ignore[union-attr]
         elif name in ("list_zeros_like", "list_add"):
             for value in inputs:
@@ -121,7 +140,7 @@ class _Lists:
         elif name in ("list_get", "list_stack"):
             self._root(inputs[0])
             self._stack_nodes += [node] * (name == "list_stack")
-            self._lists_of_open_readers += [inputs[0]] * (not is_static_shape(_item_shape(node)))
+            self._lists_of_open_readers += [inputs[0]] * (not _is_known_shape(_item_shape(node)))
         elif name in ("while", "cond", "call") and not is_recursive(node):
             for source, target in flow_edges(node):
                 assert source is not None  # only the exception that a `try` catches has no source
@@ -145,7 +164,7 @@ class _Lists:
         for root in {self._root(value) for value in self._lists_of_open_readers}:
             is_written = root not in reserved_roots or bool(length_by_root.get(root))
             element = type_by_root.get(root)
-            if not (is_written and isinstance(element, TensorType) and is_static_shape(element.shape)):
+            if not (is_written and isinstance(element, TensorType) and _is_known_shape(element.shape)):
                 result.add(root)
         return result
 
@@ -176,9 +195,9 @@ class _Lists:
                 type_by_root[root] = None
         return type_by_root
 
-    def _known_lengths(self) -> dict[Value, int | None]:
+    def _known_lengths(self) -> dict[Value, Dimension]:
         """Return the length of each list, by its root; None if the length is unknown or changes."""
-        length_by_root: dict[Value, int | None] = {}
+        length_by_root: dict[Value, Dimension] = {}
         for value, length in self._length_facts:
             root = self._root(value)
             length_by_root[root] = length if length_by_root.get(root, length) == length else None
@@ -205,15 +224,15 @@ class _Lists:
                 has_changed = True
         return self._narrow_stacks(excluded, length_by_root) or has_changed
 
-    def _narrow_stacks(self, excluded: set[Value], length_by_root: dict[Value, int | None]) -> bool:
+    def _narrow_stacks(self, excluded: set[Value], length_by_root: dict[Value, Dimension]) -> bool:
         """Set the sizes of stacks of lists with a known length; return whether any type changed."""
         has_changed = False
         for node in self._stack_nodes:
             root, (result,) = self._root(node.inputs[0]), node.results
             length = None if root in excluded else length_by_root.get(root)
-            if length is not None and isinstance(result.type, TensorType) and not is_static_shape(result.type.shape):
+            if length is not None and isinstance(result.type, TensorType) and not _is_known_shape(result.type.shape):
                 result.type = result.type.with_shape((length, *(_item_shape(node) or ())))
-                has_changed = True
+                has_changed |= _is_known_shape(result.type.shape)
         return has_changed
 
 
@@ -222,10 +241,14 @@ def _is_length(value: Value) -> bool:
     return value.node is not None and value.node.op.name == "list_length"
 
 
-def _constant_number(value: Value) -> int | None:
-    """Return the number that a value always is; None if it is not known."""
-    is_known = value.node is not None and value.node.op.name == "constant"
-    return int(value.node.attributes["value"]) if is_known else None  # type: ignore[union-attr]
+def _reserved_length(number: Any) -> Dimension:
+    """Return a number as the length of a list; None for one that may be negative, as n - 3 may."""
+    return number if isinstance(number, int) or type(number) is Symbol else None
+
+
+def _is_known_shape(shape: Shape) -> bool:
+    """Return whether all sizes are numbers, or symbols of the types of parameters."""
+    return has_all_sizes(shape) and not any(map(is_computed, shape))  # type: ignore[arg-type]
 
 
 def _array_element_type(list_: Value, element: Type | None) -> TensorType | None:
@@ -236,18 +259,18 @@ def _array_element_type(list_: Value, element: Type | None) -> TensorType | None
     declared = list_.type.element if isinstance(list_.type, ListType) else None
     if not isinstance(element, TensorType) or not isinstance(declared, TensorType) or declared.weak:
         return None
-    return element if element.dtype is declared.dtype and is_static_shape(element.shape) else None
+    return element if element.dtype is declared.dtype and _is_known_shape(element.shape) else None
 
 
 def _item_shape(node: Node) -> Shape:
     """Return the shape in which a node reads the elements of a list: its attribute, or that of the list's type.
 
-    The latter counts if it is static, or if the node has no attribute.
+    The latter counts if it is known, or if the node has no attribute.
     """
     list_type = node.inputs[0].type
     element_shape = getattr(list_type.element, "shape", None) if isinstance(list_type, ListType) else None
     shape = node.attributes.get("shape")
-    return element_shape if shape is None or is_static_shape(element_shape) else shape
+    return element_shape if shape is None or _is_known_shape(element_shape) else shape
 
 
 def _is_narrower(new: TensorType, old: Type) -> bool:

@@ -29,11 +29,12 @@ import numpy as np
 from autoconv.graph.dtypes import DType, int32, int64
 from autoconv.graph.graph import Graph, Node, Value, copy_node
 from autoconv.graph.rewriter import Rewriter
-from autoconv.graph.types import TensorType, Type
+from autoconv.graph.types import Dimension, TensorType, Type
 from autoconv.ops import OPS
 from autoconv.ops.index_spec import INPUT, At
 from autoconv.optimise.list_elements import array_types
-from autoconv.optimise.specialise import CannotSpecialise, specialise
+from autoconv.optimise.specialise import CannotSpecialise, generalise, specialise
+from autoconv.optimise.symbolic.driver import has_symbols
 
 ArrayTypes = dict[Value, TensorType]
 
@@ -44,12 +45,16 @@ def replace_lists_by_arrays(graph: Graph, contract: str = "function") -> Graph:
         return graph
     try:
         # Infers element types and lengths.
-        specialised_graph = specialise(graph, [value.type for value in graph.parameters])
+        parameter_types = [value.type for value in graph.parameters]
+        if any(map(has_symbols, parameter_types)):  # the graph has the preconditions already
+            specialised_graph, _ = generalise(graph, parameter_types)
+        else:
+            specialised_graph = specialise(graph, parameter_types)
     except CannotSpecialise:
         return graph
     # For an array of unknown length, items are read and written by kernels, which are slower than those of lists.
     all_types = array_types(specialised_graph).items()
-    types = {value: type_ for value, type_ in all_types if type_.shape and type_.shape[0] is not None}
+    types = {value: type_ for value, type_ in all_types if _is_length((type_.shape or (None,))[0])}
     return _ListReplacer(specialised_graph, types).run() if types else graph
 
 
@@ -66,7 +71,7 @@ class _ListReplacer(Rewriter[ArrayTypes]):
                 result_copy.type = self.type_of(result)
             return copy.results
         if node.op.name in ("list_reserve", "list_from_tensor") and node.results[0] in self.shared:
-            return [inputs[0] if node.op.name == "list_from_tensor" else self._add_zeros(node, inputs[0])]
+            return [inputs[0] if node.op.name == "list_from_tensor" else self._add_zeros(node)]
         if not node.inputs or node.inputs[0] not in self.shared:
             return None
         array, wrap = inputs[0], bool(node.attributes.get("wrap"))
@@ -114,16 +119,16 @@ class _ListReplacer(Rewriter[ArrayTypes]):
             return self._add(node, "constant", value=np.array(length, dtype.numpy))
         return self._add(node, "dimension", array, axis=0, dtype=dtype)
 
-    def _add_zeros(self, node: Node, length_value: Value) -> Value:
-        """Add the array for a list that `node` reserves with this length; return it."""
+    def _add_zeros(self, node: Node) -> Value:
+        """Add the array for a list that `node` reserves; return it."""
         type_ = self.shared[node.results[0]]
-        length, *element_shape = type_.shape or ()
         zero = self._add(node, "constant", value=np.zeros((), type_.dtype.numpy))
-        if isinstance(length, int) and length >= 0:
-            return self._add(node, "fill", zero, shape=(length, *element_shape))
-        sizes = [self._add(node, "list_length_checked", length_value)]
-        sizes += [self._add(node, "constant", value=np.array(size, np.int64)) for size in element_shape]
-        return self._add(node, "fill", zero, self._add(node, "stack", *sizes, axis=0), shape=(None, *element_shape))
+        return self._add(node, "fill", zero, shape=type_.shape)
+
+
+def _is_length(number: Dimension) -> bool:
+    """Return whether the number is known, and not negative, for which the kernels of lists raise an error."""
+    return number is not None and not (isinstance(number, int) and number < 0)
 
 
 def _is_new(list_: Value) -> bool:

@@ -92,13 +92,14 @@ def is_static(type_: Type) -> bool:
 
 
 def _remaining_work(graph: Graph) -> tuple[int, int]:
-    """Return the number of non-constant nodes, and of values with unknown sizes.
+    """Return the number of non-constant nodes, and of values with unknown sizes; those with unnamed sizes count twice.
 
     Another round of specialisation is worthwhile only if one of the numbers has changed.
     """
     nodes = list(graph.walk())
-    unknown_count = sum(not is_static(value.type) for node in nodes for value in node.results)
-    return sum(node.op.name != "constant" for node in nodes), unknown_count
+    open_types = [value.type for node in nodes for value in node.results if not is_static(value.type)]
+    unnamed_count = sum(None in (getattr(type_, "shape", None) or (None,)) for type_ in open_types)
+    return sum(node.op.name != "constant" for node in nodes), len(open_types) + unnamed_count
 
 
 def _specialise_graph(

@@ -117,6 +117,28 @@ def test_lengths_of_slices_that_are_numbers_are_right_or_refused(function):
             np.testing.assert_array_equal(found, function(x))
 
 
+def centred_after_a_write(x):
+    x[0] = 1.0
+    return np.fft.fftshift(x[:4] * 2.0)
+
+
+def shortened_after_a_write(x):
+    x[0] = 1.0
+    return np.delete(x[:4] * 2.0, -1)
+
+
+@pytest.mark.parametrize("function", [centred_after_a_write, shortened_after_a_write])
+def test_lengths_of_slices_of_changed_arrays_are_right_or_set_the_error_word(function):
+    model = autoconv.onnx.export(function, "float64[n]", contract="compile")
+    for size in range(2, 7):
+        x = np.arange(1.0, size + 1.0)
+        (found, changed), word = run_onnx(model, [x])
+        assert (word == 0) == (size >= 4)
+        if not word:
+            np.testing.assert_array_equal(found, function(x))
+            np.testing.assert_array_equal(changed, x)
+
+
 def ranks(x):
     order = np.argsort(x)
     places = np.empty(len(x), np.int64)

@@ -56,9 +56,14 @@ class Rules(Elementwise):
         shape: list[int | None] = []
         sizes: list[Any] = []
         for i, size in enumerate(requested_shape):
-            if isinstance(size, int):
-                shape.append(size)
-                sizes.append(size)
+            number = self.dimension(size) if isinstance(size, Symbol) else size
+            if isinstance(number, int):
+                shape.append(number)
+                sizes.append(number)
+                continue
+            if number is not None:
+                shape.append(None)
+                sizes.append(self.as_size(number))
                 continue
             if vector is None:
                 raise GraphUnfit("shape", "a size is open")

@@ -13,7 +13,16 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, float64, int32
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import ListType, Shape, TensorType, Type, are_shapes_compatible, is_static_shape, join
+from autoconv.graph.types import (
+    ListType,
+    Shape,
+    TensorType,
+    Type,
+    are_shapes_compatible,
+    has_all_sizes,
+    is_static_shape,
+    join,
+)
 from autoconv.ops.gradients import dtype_of, no_cotangents
 from autoconv.ops.lists.positions import checked_length
 from autoconv.ops.record import Builder, define, no_gradient, sample
@@ -42,10 +51,10 @@ def tensor_element(op: str, list_: Type) -> TensorType:
 def shaped_element(op: str, list_: Type, shape: Shape) -> TensorType:
     """Return the type of the list's elements, which are tensors.
 
-    Their shape is `shape`, unless that is None or the list's own type has a static one that is compatible.
+    Their shape is `shape`, unless that is None or the list's own type has a compatible one with all sizes.
     """
     element = tensor_element(op, list_)
-    is_known = is_static_shape(element.shape) and are_shapes_compatible(element.shape, shape)
+    is_known = has_all_sizes(element.shape) and are_shapes_compatible(element.shape, shape)
     return element if shape is None or is_known else element.with_shape(shape)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from autoconv.backends.stablehlo import Module, to_stablehlo
 from autoconv.graph.dimensions import ComputedSize, Minimum, Quotient, monomials
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Graph, Node, Value, clone
-from autoconv.graph.types import ArrayType, Symbol, TensorType, Type
+from autoconv.graph.types import ArrayType, ListType, Symbol, TensorType, Type
 from autoconv.ops import OPS
 from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.optimise import optimise
@@ -31,14 +32,30 @@ def prepare(graph: Graph, types: Sequence[Type] | None = None) -> Graph:
     for _ in range(2):  # optimised by the sizes that the first round found
         graph = optimise(_narrow(graph, types, conditions), contract="compile")
     graph = _narrow(graph, types, conditions)
-    return _add_checks(graph, conditions) if uses_lengths else graph
+    return _add_checks(graph, conditions) if uses_lengths or any(map(_makes_sizes, graph.walk())) else graph
 
 
 def _uses_length(node: Node) -> bool:
-    """Return whether a node uses the size of a value that it computed as a number."""
+    """Return whether a node uses the size of a computed tensor as a number, which its type may decide.
+
+    Sizes of arrays in memory are read from the arrays.
+    """
     return reads_only_shapes(node) and any(
-        value.node is not None and not is_static(value.type) for value in node.inputs
+        value.node is not None and isinstance(value.type, TensorType) and not is_static(value.type)
+        for value in node.inputs
     )
+
+
+def _makes_sizes(node: Node) -> bool:
+    """Return whether a node has sizes that follow from those of parameters in an attribute or in the type of a list."""
+    lists = [value.type for value in node.results if isinstance(value.type, ListType)]
+    shapes = [getattr(list_.element, "shape", None) for list_ in lists]
+    return any(map(_has_symbol, (*shapes, node.attributes.get("shape"), node.attributes.get("paddings"))))
+
+
+def _has_symbol(sizes: Any) -> bool:
+    """Return whether a size, or one of nested tuples of sizes, is a symbol."""
+    return any(map(_has_symbol, sizes)) if isinstance(sizes, tuple) else isinstance(sizes, Symbol)
 
 
 def _narrow(graph: Graph, types: Sequence[Type], conditions: dict[Symbol, None]) -> Graph:
@@ -59,7 +76,7 @@ def _narrow(graph: Graph, types: Sequence[Type], conditions: dict[Symbol, None])
 def _add_checks(graph: Graph, conditions: Iterable[Symbol]) -> Graph:
     """Return the graph with checks at its start that these sizes are not negative.
 
-    Sizes that a node computes, and those of arrays in memory, are not checked.
+    Sizes that a node computes are not checked.
     """
     checked = [size for size in conditions if any(coefficient < 0 for _, coefficient in monomials(size))]
 
@@ -67,11 +84,11 @@ def _add_checks(graph: Graph, conditions: Iterable[Symbol]) -> Graph:
         sizes: dict[str, Value] = {}
         if position == len(graph.parameters) - 1:
             for parameter in copy.parameters:
-                shape = parameter.type.shape if isinstance(parameter.type, TensorType) else ()
-                for axis, size in enumerate(shape or ()):
-                    if isinstance(size, Symbol):
-                        attributes = {"axis": axis, "dtype": int64}
-                        sizes.setdefault(str(size), copy.add(OPS["dimension"], [parameter], attributes).results[0])
+                is_tensor = isinstance(parameter.type, TensorType)
+                op, dtype = ("dimension", {"dtype": int64}) if is_tensor else ("array_size", {})
+                for axis, size in enumerate(getattr(parameter.type, "shape", None) or ()):
+                    if isinstance(size, Symbol) and str(size) not in sizes:
+                        sizes[str(size)] = copy.add(OPS[op], [parameter], {"axis": axis, **dtype}).results[0]
             for condition in checked:
                 number = _size_value(copy, condition, sizes)
                 if number is not None:
