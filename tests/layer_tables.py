@@ -92,8 +92,7 @@ LOWEST_MODULES = {
     "runtime": {"annotations", "protocols"},
     "ops": {"record", "rule_table", "rules", "gradients", "index_spec", "builder", "traits", "program_errors"},
     "optimise": {
-        "common", "dead", "fold", "hoist", "inline", "list_elements", "memory_to_value", "overflow", "promote_arrays",
-        "simplify",
+        "common", "dead", "fold", "hoist", "inline", "memory_to_value", "overflow", "promote_arrays", "simplify",
     },
 }  # fmt: skip
 
