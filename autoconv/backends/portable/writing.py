@@ -49,21 +49,17 @@ class Rules(Elementwise):
     def requested_sizes(
         self, requested_shape: Sequence[Any], vector: Term | None, limit: int | None = None
     ) -> tuple[tuple[Any, ...], list[Any]]:
-        """Return a requested shape, with None for open sizes, and its sizes; open sizes are elements of `vector`.
+        """Return a requested shape, with None for open sizes, and its sizes; sizes that are None are those of `vector`.
 
         Without a `limit` of the sizes, the runtime may refuse them.
         """
         shape: list[int | None] = []
         sizes: list[Any] = []
         for i, size in enumerate(requested_shape):
-            number = self.dimension(size) if isinstance(size, Symbol) else size
-            if isinstance(number, int):
-                shape.append(number)
-                sizes.append(number)
-                continue
+            number = None if size is None else self.dimension(size)
             if number is not None:
-                shape.append(None)
-                sizes.append(self.as_size(number))
+                shape.append(number if isinstance(number, int) else None)
+                sizes.append(number if isinstance(number, int) else self.as_size(number))
                 continue
             if vector is None:
                 raise GraphUnfit("shape", "a size is open")

@@ -12,22 +12,21 @@ from typing import Any
 from autoconv.backends.portable.rules.gathers import check_index
 from autoconv.backends.portable.rules.movement import drop_axes, insert_axis
 from autoconv.backends.portable.rules.registry import lowers
-from autoconv.backends.portable.terms import ListTerm, Term, static_shape
+from autoconv.backends.portable.terms import ListTerm, Term
 from autoconv.backends.portable.writing import Rules
 from autoconv.graph.dtypes import int32, int64
 from autoconv.graph.graph import Node
-from autoconv.graph.types import ListType, TensorType
+from autoconv.graph.types import ListType, TensorType, has_all_sizes
 
 
 def _make_list(writer: Rules, node: Node, length: Term) -> ListTerm | None:
-    """Return a list of zeros for the result of a node; None if a size of its elements is open."""
+    """Return a list of zeros for the result of a node; None if no argument determines a size of its elements."""
     list_type = node.results[0].type
     element = list_type.element if isinstance(list_type, ListType) else None
-    shape = static_shape(element.shape) if isinstance(element, TensorType) else None
-    if shape is None or not isinstance(element, TensorType):
+    if not isinstance(element, TensorType) or not has_all_sizes(element.shape):
         return None
-    buffer = writer.expand(writer.constant(0, element.dtype), (writer.list_capacity, *shape))
-    return ListTerm(buffer, length)
+    shape, sizes = writer.requested_sizes((writer.list_capacity, *(element.shape or ())), None)
+    return ListTerm(writer.expand(writer.constant(0, element.dtype), shape, sizes), length)
 
 
 @lowers("list_empty")
@@ -50,7 +49,7 @@ def length(writer: Rules, node: Node, list_term: ListTerm) -> Term:
 def _write_row(writer: Rules, list_term: ListTerm, position: Term, x: Term) -> Term:
     """Return the list's buffer with another row at a position."""
     zeros = [writer.constant(0, int64)] * x.rank
-    row = writer.expand(x, list_term.buffer.shape[1:])
+    row = writer.expand(x, list_term.buffer.shape[1:], writer.sizes(list_term.buffer)[1:])
     return writer.dynamic_update(list_term.buffer, insert_axis(writer, row, 0), [writer.cast(position, int64), *zeros])
 
 
@@ -96,7 +95,7 @@ def _zero_from(writer: Rules, list_term: ListTerm, start: Term) -> ListTerm:
     buffer = list_term.buffer
     is_before_start = writer.iota((writer.list_capacity,), 0, int32) < start
     mask_shape = (writer.list_capacity, *[1] * (buffer.rank - 1))
-    mask = writer.expand(writer.reshape(is_before_start, mask_shape), buffer.shape)
+    mask = writer.expand(writer.reshape(is_before_start, mask_shape), buffer.shape, writer.sizes(buffer))
     return ListTerm(writer.select(mask, buffer, 0), list_term.length)
 
 
@@ -131,7 +130,7 @@ def add_at(writer: Rules, node: Node, list_term: ListTerm, index: Term, x: Term)
 @lowers("list_from_tensor")
 def from_tensor(writer: Rules, node: Node, x: Term) -> ListTerm | None:
     count = x.shape[0]
-    if not isinstance(count, int) or static_shape(x.shape) is None or count > writer.list_capacity:
+    if not isinstance(count, int) or count > writer.list_capacity:
         return None
     high = [writer.list_capacity - count, *[0] * (x.rank - 1)]
     return ListTerm(writer.pad(x, writer.constant(0, x.dtype), [0] * x.rank, high), writer.constant(count, int32))
@@ -139,8 +138,8 @@ def from_tensor(writer: Rules, node: Node, x: Term) -> ListTerm | None:
 
 @lowers("list_stack")
 def stack(writer: Rules, node: Node, list_term: ListTerm, *_: Term) -> Term | None:
-    shape = static_shape(node.results[0].shape)
-    if shape is None or shape[0] > writer.list_capacity:
+    count = (node.results[0].shape or (None,))[0]
+    if not isinstance(count, int) or count > writer.list_capacity:
         return writer.open_stack(list_term)
-    writer.fail_if(list_term.length.differs(shape[0]))
-    return writer.static_slice(list_term.buffer, 0, 0, shape[0])
+    writer.fail_if(list_term.length.differs(count))
+    return writer.static_slice(list_term.buffer, 0, 0, count)
