@@ -205,15 +205,36 @@ def delete(arr: TensorLike, obj: object, axis: AxisLike | None = None) -> Tensor
         current_contract().specialise(obj)
         refuse("is given positions known only at run time")
     count = sizes_of(x)[axis_index]
-    if isinstance(count, int) or isinstance(positions, slice) or np.ndim(positions):
+    if not isinstance(count, int) and isinstance(positions, slice):
+        return _without_slice(x, positions, axis_index)
+    if isinstance(count, int) or not _are_integers(positions):
         remaining_positions: Any = np.delete(np.arange(require_known_shape(x)[axis_index]), positions)
     else:
-        position = integer(positions)
-        _rerun_plain_unless_inside(position, 0, count)
-        remaining_positions = count_up(count - 1)
-        is_behind = remaining_positions >= (position if position >= 0 else count + position)
-        remaining_positions = apply("add", remaining_positions, cast(is_behind, np.int64))
+        places = _places_among(np.unique(positions), 0, count)
+        kept = remaining_positions = count_up(count - len(places))
+        for i, (place, _) in enumerate(places):
+            remaining_positions = apply("add", remaining_positions, cast(kept >= place - i, np.int64))
     return apply("gather", x, remaining_positions, axis=axis_index)
+
+
+def _without_slice(x: Tensor, removed: slice, axis: int) -> Tensor:
+    """Return an array of open size without a slice along an axis."""
+    start, stop = 0 if removed.start is None else removed.start, removed.stop
+    if not isinstance(start, int) or not (stop is None or isinstance(stop, int)) or removed.step not in (None, 1):
+        require_known_shape(x)
+    if stop is not None and (start < 0) == (stop < 0):
+        stop = max(start, stop)
+    elif stop is not None:
+        if start < 0:
+            require_known_shape(x)
+        rerun_plain_unless(tensor(sizes_of(x)[axis], np.int64) >= start - stop, "a position is out of range")
+    bounds = [(None, start)] if stop is None else [(None, start), (stop, None)]
+    return concatenate([_slice_along(x, axis, *part_bounds) for part_bounds in bounds], axis)
+
+
+def _slice_along(x: Tensor, axis: int, start: int | None, stop: int | None) -> Tensor:
+    """Return the slice of an array along an axis."""
+    return apply("get_item", x, spec=(*(WHOLE,) * axis, Slice(start, stop)))
 
 
 @computes("insert")
@@ -225,11 +246,14 @@ def insert(arr: TensorLike, obj: object, values: TensorLike, axis: AxisLike | No
     static_position = static_value(obj)
     if static_position is None:
         current_contract().specialise(obj)
-    if static_position is None or np.ndim(static_position):
-        refuse("is given several positions, or one known only at run time")
-    position, count = integer(static_position), sizes_of(x)[axis_index]
+    if static_position is None or (np.ndim(static_position) and not _are_integers(static_position)):
+        refuse("is given positions that are no integers, or known only at run time")
+    count = sizes_of(x)[axis_index]
+    if np.size(static_position) > 1:
+        return _insert_several(x, np.ravel(static_position), values, axis_index)
+    position = integer(np.ravel(static_position)[0])
     if not isinstance(count, int):
-        _rerun_plain_unless_inside(position, 1, count)
+        _places_among(np.array(position), 1, count)
     elif not -count <= position <= count:
         raise IndexError(f"index {position} is out of bounds for axis {axis_index} with size {count}")
     position += count if position < 0 and isinstance(count, int) else 0
@@ -241,15 +265,46 @@ def insert(arr: TensorLike, obj: object, values: TensorLike, axis: AxisLike | No
         shape = sizes_of(new_elements)
     size_operands, known_sizes = shape_argument(shape)
     new_elements = apply("broadcast_to", new_elements, *size_operands, shape=known_sizes)
-    bounds = ((None, position), (position, None))
     leading_part, trailing_part = (
-        apply("get_item", x, spec=(*(WHOLE,) * axis_index, Slice(*part_bounds))) for part_bounds in bounds
+        _slice_along(x, axis_index, *part_bounds) for part_bounds in ((None, position), (position, None))
     )
     return concatenate((leading_part, new_elements, trailing_part), axis_index)
 
 
-def _rerun_plain_unless_inside(position: int, excess: int, count: Any) -> None:
-    """Record a check that a position is one of `count` elements, or at most `excess` behind them."""
-    # From the front, position `count - 1 + excess` is the last valid one; from the end, `-count`.
-    smallest_count = position + 1 - excess if position >= 0 else -position
+def _insert_several(x: Tensor, positions: np.ndarray, values: TensorLike, axis: int) -> Tensor:
+    """Return the array with a new element before each of the positions along an axis."""
+    sizes = sizes_of(x)
+    count = sizes[axis]
+    size_operands, known_sizes = shape_argument((*sizes[:axis], len(positions), *sizes[axis + 1 :]))
+    new_elements = apply("broadcast_to", tensor(values, x.dtype.numpy), *size_operands, shape=known_sizes)
+    both = concatenate((x, new_elements), axis)
+    if isinstance(count, int):
+        new_numbers = np.arange(count, count + len(positions))
+        return apply("gather", both, np.insert(np.arange(count), positions, new_numbers), axis=axis)
+    numbers = sources = count_up(count + len(positions))
+    locations = [(place + i, j) for i, (place, j) in enumerate(_places_among(positions, 1, count))]
+    for location, _ in locations:
+        sources = apply("subtract", sources, cast(numbers > location, np.int64))
+    for location, j in locations:
+        sources = apply("select", numbers == location, tensor(count + j, np.int64), sources)
+    return apply("gather", both, sources, axis=axis)
+
+
+def _are_integers(positions: Any) -> bool:
+    """Return whether a known value is an integer, or an array of integers that has elements."""
+    return np.asarray(positions).dtype.kind in "iu" and np.size(positions) > 0
+
+
+def _places_among(positions: np.ndarray, excess: int, count: Any) -> list[tuple[Any, int]]:
+    """Return positions counted from the front, in order, each with its index.
+
+    A check is recorded that each is one of `count` elements, or at most `excess` behind them, and that none that counts
+    from the end lies before one that counts from the front.
+    """
+    numbers = [int(position) for position in np.ravel(positions)]
+    front_count = max([number + 1 - excess for number in numbers if number >= 0], default=0)
+    back_count = max([-number for number in numbers if number < 0], default=0)
+    smallest_count = tensor(front_count + back_count, np.int64)
     rerun_plain_unless(tensor(count, np.int64) >= smallest_count, "a position is out of range")
+    order = sorted(range(len(numbers)), key=lambda i: (numbers[i] < 0, numbers[i]))
+    return [(numbers[i] if numbers[i] >= 0 else count + numbers[i], i) for i in order]

@@ -139,11 +139,15 @@ def irfft(a: Any, n: object = None, axis: Any = -1, norm: Any = None, out: OutLi
     refuse_options(out=out)
     x = _complex_tensor(a)
     axis_index = axis_of(axis, rank_of(x))
-    count = 2 * (require_known_shape(x)[axis_index] - 1) if n is None else integer(n)
-    check_sizes((count if n is None else n,))
-    if count < 1:
+    size = sizes_of(x)[axis_index]
+    if not isinstance(size, int):
+        smallest_size = tensor(2 if n is None else 1, np.int64)
+        rerun_plain_unless(tensor(size, np.int64) >= smallest_size, "a transform has no elements")
+    count = integer(n) if n is not None else 2 * (size - 1) if isinstance(size, int) else None
+    check_sizes((n if n is not None else count,) if count is not None else ())
+    if count is not None and count < 1:
         raise ValueError(f"Invalid number of FFT data points ({count}) specified.")
-    x = x if require_known_shape(x)[axis_index] else _resize(x, axis_index, 1)
+    x = _resize(x, axis_index, 1) if isinstance(size, int) and size == 0 else x
     rows = apply("irfft", _move_axis_to_end(x, axis_index), length=count, norm=_check_norm(norm))
     samples = _move_last_axis_back(rows, axis_index)
     return cast(samples, np.float16) if tensor(a).dtype.numpy == np.float16 else samples

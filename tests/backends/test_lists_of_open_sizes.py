@@ -35,13 +35,43 @@ def rows_of_an_array(x):
     return total
 
 
-# Each with NumPy's results.
+def appended(x):
+    rows = []
+    for i in autoconv.range(4):
+        rows.append(x * autoconv.cast(i, autoconv.float64))
+    return autoconv.stack(rows)
+
+
+def rows_by_iteration(x):
+    rows = []
+    for row in x:
+        rows.append(2.0 * row)
+    return autoconv.stack(rows)
+
+
+def gradient_of_a_loop(x):
+    """Return the gradient of the sum of x to the power of four."""
+    with autoconv.GradientTape() as tape:
+        tape.watch(x)
+        y = x
+        for _ in autoconv.range(3):
+            y = y * x
+        total = autoconv.reduce_sum(y)
+    return tape.gradient(total, x)
+
+
+# Each with NumPy's results. C libraries have no lists that grow.
 FIXED = {
     "running sums": (running_sums, lambda x: np.cumsum(np.arange(4.0))[:, None, None] * x),
     "doubled rows": (doubled_rows, lambda x: 2.0 * x),
     "rows of an array": (rows_of_an_array, lambda x: ((x * 0.5 + x * x) * 0.5 + 2.0 * x) * 0.5 + x),
 }
-CASES = FIXED
+CASES = {
+    **FIXED,
+    "appended": (appended, lambda x: np.arange(4.0)[:, None, None] * x),
+    "rows by iteration": (rows_by_iteration, lambda x: 2.0 * x),
+    "gradient of a loop": (gradient_of_a_loop, lambda x: 4.0 * x**3),
+}
 SHAPES = (1, 3), (3, 2), (6, 5)
 
 

@@ -99,6 +99,9 @@ SIZED_VECTORS = {
     "windows": lambda x: np.lib.stride_tricks.sliding_window_view(x, 3).sum(-1),
     "without an element": lambda x: np.delete(x, -2),
     "with an element": lambda x: np.insert(x, 1, 0.75),
+    "without elements": lambda x: np.delete(x, [0, -1]),
+    "without a slice": lambda x: np.delete(x, slice(1, -1)),
+    "with elements": lambda x: np.insert(x, [2, 0], [0.75, 0.5]),
     "roll by a size": lambda x: np.roll(x, len(x) // 3 - 7),
 }
 SIZED_MATRICES = {
@@ -112,6 +115,11 @@ SIZED_MATRICES = {
 VECTORS = {
     **SIZED_VECTORS,
     "reshape in a try": in_pairs,
+    "spectrum": lambda x: np.fft.fft(x),
+    "inverse of a spectrum": lambda x: np.fft.ifft(x * (1.0 + 2.0j), norm="ortho"),
+    "spectrum of reals": lambda x: np.fft.rfft(x, norm="forward"),
+    "samples of a spectrum": lambda x: np.fft.irfft(x * (1.0 + 2.0j)),
+    "seven samples of a spectrum": lambda x: np.fft.irfft(x * (1.0 + 2.0j), 7),
     "squeeze": lambda x: x[:, None].squeeze(1),
     "writes from the end": written_from_the_end,
     "zeros": lambda x: np.zeros(len(x)) + x,
@@ -158,6 +166,8 @@ VECTORS = {
 }
 MATRICES = {
     **SIZED_MATRICES,
+    "spectrum of columns": lambda x: np.fft.fft(x, axis=0),
+    "samples of two dimensions": lambda x: np.fft.irfft2(x + 1.0j),
     "trace": lambda x: np.trace(x @ x.T),
     "writes from the end": edges_joined,
     "diagonal": lambda x: np.diagonal(x @ x.T),

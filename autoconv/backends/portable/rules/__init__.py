@@ -7,6 +7,7 @@ from autoconv.backends.portable.rules import (  # noqa: F401  each fills the reg
     counted,
     draws,
     factors,
+    fourier,
     gathers,
     linear,
     lists,

@@ -1,4 +1,4 @@
-"""Rules of products, einsum, Fourier transforms, Cholesky factors and triangular systems.
+"""Rules of products, einsum, Cholesky factors and triangular systems.
 
 A rule returns None for a node that has no form in other runtimes.
 """
@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import string
 from typing import Any
-
-import numpy as np
 
 from autoconv.backends.portable.rules.registry import lowers
 from autoconv.backends.portable.terms import Term
@@ -143,34 +141,3 @@ def triangular_solve(writer: Rules, node: Node, x: Term, y: Term) -> Term | None
         return None
     lower, adjoint = node.attributes.get("lower", True), node.attributes.get("adjoint", False)
     return writer.triangular_solve(x, y, lower, adjoint)
-
-
-@lowers("fft", "ifft", "rfft", "irfft")
-def fft(writer: Rules, node: Node, x: Term) -> Term | None:
-    name = node.op.name
-    axes = [axis % x.rank for axis in node.attributes.get("axes") or (-1,)]
-    norm = node.attributes.get("norm") or "backward"
-    length = node.attributes.get("length")
-    sizes = [length or 2 * (x.shape[-1] - 1)] if name == "irfft" else [x.shape[axis] for axis in axes]
-    if not all(isinstance(size, int) for size in (*x.shape, *sizes)) or not (
-        x.dtype.is_complex if name != "rfft" else x.dtype.is_floating
-    ):
-        return None
-    if name == "irfft":
-        spectrum_size = sizes[0] // 2 + 1
-        x = writer.static_slice(x, x.rank - 1, 0, min(spectrum_size, x.shape[-1]))
-        if x.shape[-1] < spectrum_size:
-            padding = [*[0] * (x.rank - 1), spectrum_size - x.shape[-1]]
-            x = writer.pad(x, writer.constant(0, x.dtype), [0] * x.rank, padding)
-    result = writer.fft(x, name, axes, sizes)
-    element_count = float(np.prod(sizes))
-    is_forward = name in ("fft", "rfft")
-    factor = {
-        "backward": 1.0, "ortho": element_count**-0.5 if is_forward else element_count**0.5,
-        "forward": 1 / element_count if is_forward else element_count,
-    }[norm]  # fmt: skip
-    if factor == 1.0:
-        return result
-    if result.dtype.is_complex:
-        return writer.pair(*(writer.emit_unary(part, result) * factor for part in ("real", "imag")))
-    return result * factor
