@@ -208,9 +208,10 @@ def delete(arr: TensorLike, obj: object, axis: AxisLike | None = None) -> Tensor
     if not isinstance(count, int) and isinstance(positions, slice):
         return _without_slice(x, positions, axis_index)
     if isinstance(count, int) or not _are_integers(positions):
-        remaining_positions: Any = np.delete(np.arange(require_known_shape(x)[axis_index]), positions)
+        known_count = count if isinstance(count, int) else require_known_shape(x)[axis_index]
+        remaining_positions: Any = np.delete(np.arange(known_count), positions)
     else:
-        places = _places_among(np.unique(positions), 0, count)
+        places = _places_among(np.unique(np.asarray(positions)), 0, count)
         kept = remaining_positions = count_up(count - len(places))
         for i, (place, _) in enumerate(places):
             remaining_positions = apply("add", remaining_positions, cast(kept >= place - i, np.int64))
@@ -275,19 +276,18 @@ def _insert_several(x: Tensor, positions: np.ndarray, values: TensorLike, axis: 
     """Return the array with a new element before each of the positions along an axis."""
     sizes = sizes_of(x)
     count = sizes[axis]
+    if isinstance(count, int):
+        sources: Any = np.insert(np.arange(count), positions, np.arange(count, count + len(positions)))
+    else:
+        numbers = sources = count_up(count + len(positions))
+        locations = [(place + i, j) for i, (place, j) in enumerate(_places_among(positions, 1, count))]
+        for location, _ in locations:
+            sources = apply("subtract", sources, cast(numbers > location, np.int64))
+        for location, j in locations:
+            sources = apply("select", numbers == location, tensor(count + j, np.int64), sources)
     size_operands, known_sizes = shape_argument((*sizes[:axis], len(positions), *sizes[axis + 1 :]))
     new_elements = apply("broadcast_to", tensor(values, x.dtype.numpy), *size_operands, shape=known_sizes)
-    both = concatenate((x, new_elements), axis)
-    if isinstance(count, int):
-        new_numbers = np.arange(count, count + len(positions))
-        return apply("gather", both, np.insert(np.arange(count), positions, new_numbers), axis=axis)
-    numbers = sources = count_up(count + len(positions))
-    locations = [(place + i, j) for i, (place, j) in enumerate(_places_among(positions, 1, count))]
-    for location, _ in locations:
-        sources = apply("subtract", sources, cast(numbers > location, np.int64))
-    for location, j in locations:
-        sources = apply("select", numbers == location, tensor(count + j, np.int64), sources)
-    return apply("gather", both, sources, axis=axis)
+    return apply("gather", concatenate((x, new_elements), axis), sources, axis=axis)
 
 
 def _are_integers(positions: Any) -> bool:
