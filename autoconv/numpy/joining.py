@@ -298,8 +298,8 @@ def _are_integers(positions: Any) -> bool:
 def _places_among(positions: np.ndarray, excess: int, count: Any) -> list[tuple[Any, int]]:
     """Return positions counted from the front, in order, each with its index.
 
-    A check is recorded that each is one of `count` elements, or at most `excess` behind them, and that none that counts
-    from the end lies before one that counts from the front.
+    A check is recorded that each is one of `count` elements, or at most `excess` behind them. It also fails where one
+    that counts from the end lies before one that counts from the front.
     """
     numbers = [int(position) for position in np.ravel(positions)]
     front_count = max([number + 1 - excess for number in numbers if number >= 0], default=0)

@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.backends.portable.rules.registry import lowers
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.writing import Rules
-from autoconv.graph.dtypes import DType, float64, int64
+from autoconv.graph.dtypes import float64, int64
 from autoconv.graph.graph import Node
 
 
@@ -28,12 +28,9 @@ def fft(writer: Rules, node: Node, x: Term) -> Term | None:
         size = length or sizes[0] + sizes[0] - 2
         sizes = [size if isinstance(size, int) else writer.binary("maximum", size, 1)]
     if not all(isinstance(size, int) for size in (*x.shape, *sizes)):
-        for axis, size in zip(axes, sizes, strict=True):
-            parts = _multiply_by_roots(writer, parts, name, axis, size)
-        if norm != "backward":
-            factor = _factor_of_norm(writer, name, norm, sizes, parts[0].dtype)
-            parts = [part * factor for part in parts]
-        parts = [writer.cast(part, x.dtype.real_dtype if x.dtype.is_complex else x.dtype) for part in parts]
+        dtype = x.dtype.real_dtype if x.dtype.is_complex else x.dtype
+        parts = _transform_open(writer, parts, name, axes, sizes, norm)
+        parts = [writer.cast(part, dtype) for part in parts]
         return parts[0] if name == "irfft" else writer.pair(*parts)
     if name == "irfft":
         spectrum_size = sizes[0] // 2 + 1
@@ -55,14 +52,20 @@ def fft(writer: Rules, node: Node, x: Term) -> Term | None:
     return result * factor
 
 
-def _factor_of_norm(writer: Rules, name: str, norm: str, sizes: list[Any], dtype: DType) -> Term:
-    """Return the factor from the norm "backward" to another one, for a transform of open sizes."""
+def _transform_open(
+    writer: Rules, parts: list[Term], name: str, axes: list[int], sizes: list[Any], norm: str
+) -> list[Term]:
+    """Transform along axes of open sizes; return the parts of the result, as `_multiply_by_roots` does."""
     count: Any = 1
-    for size in sizes:
-        count = count * size
-    number = writer.cast(count, dtype)
+    for axis, size in zip(axes, sizes, strict=True):
+        parts = _multiply_by_roots(writer, parts, name, axis, size)
+        count = size * count
+    if norm == "backward":
+        return parts
+    number = writer.cast(count, float64) if isinstance(count, Term) else writer.constant(count, float64)
     factor = number if norm == "forward" else writer.emit_unary("sqrt", number)
-    return 1.0 / factor if name in ("fft", "rfft") else factor
+    factor = 1.0 / factor if name in ("fft", "rfft") else factor
+    return [part * factor for part in parts]
 
 
 def _multiply_by_roots(writer: Rules, parts: list[Term], kind: str, axis: int, size: Any) -> list[Term]:
