@@ -1,4 +1,4 @@
-"""Sizes of files and functions, tables of names of ops, attributes of protocols: figures and lists that only fall."""
+"""Sizes of files and functions, names, tables of ops, attributes of protocols: figures and lists that only fall."""
 
 import ast
 import re
@@ -37,7 +37,11 @@ BUDGETS = {
     "lines of LLVM text outside of ir": 184,
     "types of LLVM in text outside of ir": 519,
     "tables by op outside of rules": 33,
+    "results of three or more values without names": 20,
+    "undocumented functions of 7 lines or more": 620,
+    "parameters with vague names": 75,
 }
+_VAGUE_NAMES = frozenset({"entries", "info", "obj", "others", "part", "parts", "rest", "stuff", "which"})
 _BRANCHES = (
     ast.If, ast.For, ast.While, ast.IfExp, ast.ExceptHandler, ast.With, ast.Assert, ast.comprehension, ast.match_case,
 )  # fmt: skip
@@ -83,6 +87,14 @@ def complexity(function: ast.AST) -> int:
     )
 
 
+def is_nameless_result(annotation: ast.AST | None) -> bool:
+    """Return whether a function is annotated to return three or more values in a plain tuple."""
+    if not isinstance(annotation, ast.Subscript) or ast.unparse(annotation.value) != "tuple":
+        return False
+    kinds = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else []
+    return len(kinds) > 2 and not any(isinstance(kind, ast.Constant) and kind.value is ... for kind in kinds)
+
+
 def test_budgets():
     figures = dict.fromkeys(BUDGETS, 0)
     for path in tables.FILES:
@@ -96,11 +108,18 @@ def test_budgets():
         for node in functions_of(tables.tree_of(path)):
             may_be_complex = len(_BRANCH_WORDS.findall("\n".join(lines[node.lineno - 1 : node.end_lineno]))) >= 25
             arguments = node.args
-            count = len(arguments.args) + len(arguments.kwonlyargs) + len(arguments.posonlyargs)
+            parameters = [*arguments.args, *arguments.kwonlyargs, *arguments.posonlyargs]
+            count = len(parameters)
             as_peers = tables.part_of(path) in _SIGNATURES_OF_PEERS
             figures["functions over 60 lines"] += (node.end_lineno or 0) - node.lineno >= 60
             figures["functions of a complexity over 25"] += may_be_complex and complexity(node) > 25
-            figures["functions of more than 8 parameters"] += count > 8 and not as_peers
+            if as_peers:
+                continue
+            figures["functions of more than 8 parameters"] += count > 8
+            figures["results of three or more values without names"] += is_nameless_result(node.returns)
+            figures["parameters with vague names"] += sum(parameter.arg in _VAGUE_NAMES for parameter in parameters)
+            is_long = (node.end_lineno or 0) - node.lineno >= 6 and not node.name.startswith("__")
+            figures["undocumented functions of 7 lines or more"] += is_long and not ast.get_docstring(node)
     assert {name: count for name, count in figures.items() if count > BUDGETS[name]} == {}
 
 

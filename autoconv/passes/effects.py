@@ -238,9 +238,9 @@ class _EvaluationOrder:
         is_private = name in self.scope.locals and name not in self._name_facts().names_bound_by_inner
         return not (is_private or self.namer.has_made(name)) and any(isinstance(n, gast.Call) for n in nodes)
 
-    def _is_fixed(self, part: Any, assigned_names: set[str]) -> bool:
+    def _is_fixed(self, expression: Any, assigned_names: set[str]) -> bool:
         """Return whether the expression cannot fail, and its value does not depend on code that runs before it."""
-        for node in walk(part):
+        for node in walk(expression):
             if isinstance(node, gast.Name):
                 facts = self._name_facts()
                 is_rebound = node.id not in self.scope.locals or node.id in assigned_names | facts.names_bound_by_inner

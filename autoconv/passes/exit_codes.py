@@ -47,6 +47,19 @@ class BlockPlace(NamedTuple):
         return self._replace(may_return=False)
 
 
+class LoweredStatement(NamedTuple):
+    """The statements that replace one, the exits that the code may hold after them, and their effect on the block.
+
+    `moved_count` statements after the replaced one were moved inside; if `ends_block`, nothing can follow.
+    """
+
+    statements: list[Any]
+    pending: frozenset[str]
+    moved_count: int
+    ends_block: bool
+
+
+
 class StatementRemover(Transformer, statements_only=True):
     """Remove statements by identity; blocks that become empty get a `pass`."""
 

@@ -39,6 +39,7 @@ from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.exit_codes import (
     BlockPlace,
     ExitCode,
+    LoweredStatement,
     StatementRemover,
     contains_exits,
     is_lowered,
@@ -159,33 +160,30 @@ class FunctionExits:
 
     def _lower_statement(
         self, node: Any, tail: list[Any], place: BlockPlace
-    ) -> tuple[list[Any], frozenset[str], int, bool]:
-        """Lower a statement; `tail` has the statements of its block after it.
-
-        Return (lowered, pending exits, number of statements of `tail` moved inside, whether nothing can follow).
-        """
+    ) -> LoweredStatement:
+        """Lower a statement; `tail` has the statements of its block after it."""
         exits = self.exit_analysis.statement_exits(node)
         if isinstance(node, (gast.Return, gast.Break, gast.Continue)):
-            return (*self._lower_exit(node, place), 0, True)
+            return LoweredStatement(*self._lower_exit(node, place), 0, ends_block=True)
         if isinstance(node, LOOPS):
             lowered, pending = self._lower_loop(node, place)
-            return lowered, pending, 0, not exits.falls_through
+            return LoweredStatement(lowered, pending, 0, not exits.falls_through)
         if isinstance(node, gast.If):
             if exits.escapes and id(node) not in self.kept_form_reasons:
                 return self._lower_if(node, tail, place)
             node.body, body_exits = self.lower_block(node.body, self._place_inside(node, place))
             node.orelse, else_exits = self.lower_block(node.orelse, self._place_inside(node, place))
             node.body = node.body or [build.place(gast.Pass(), node)]
-            return [node], body_exits | else_exits, 0, not exits.falls_through
+            return LoweredStatement([node], body_exits | else_exits, 0, not exits.falls_through)
         pending = _NO_EXITS
         if id(node) in self.context.staged_tries:
             place = place.nested()
         if isinstance(node, (gast.With, gast.AsyncWith)):
             lowered, pending = self._lower_with(node, place)
-            return lowered, pending, 0, not exits.falls_through and not pending
+            return LoweredStatement(lowered, pending, 0, not exits.falls_through and not pending)
         elif isinstance(node, TRIES) and self.exit_analysis.leaves_in_finally(node) and not self.keeps_exits_in_finally:
             lowered, pending = self._lower_finally_with_exit(node, place.nested())
-            return lowered, pending, 0, not exits.falls_through and not pending
+            return LoweredStatement(lowered, pending, 0, not exits.falls_through and not pending)
         elif isinstance(node, TRIES):
             pending = self._lower_try(node, place, place)
         elif isinstance(node, gast.Match):
@@ -193,7 +191,7 @@ class FunctionExits:
                 case.body, case_exits = self.lower_block(case.body, place)
                 case.body = case.body or [build.place(gast.Pass(), node)]
                 pending |= case_exits
-        return [node], pending, 0, not exits.falls_through and not pending
+        return LoweredStatement([node], pending, 0, not exits.falls_through and not pending)
 
     def _place_inside(self, node: Any, place: BlockPlace) -> BlockPlace:
         return place if id(node) in self.kept_form_reasons else place.nested()
@@ -220,7 +218,7 @@ class FunctionExits:
 
     def _lower_if(
         self, node: Any, tail: list[Any], place: BlockPlace
-    ) -> tuple[list[Any], frozenset[str], int, bool]:
+    ) -> LoweredStatement:
         """Lower an if; where only one arm falls through, a short tail of the block moves to the end of that arm."""
         body_falls_through, else_falls_through = map(self.exit_analysis.falls_through, (node.body, node.orelse))
         elif_length = 0 if node.orelse else self._elif_tail_length(tail, place.depth)
@@ -242,8 +240,9 @@ class FunctionExits:
         pending = body_exits | else_exits
         if never_falls_through and place.may_return and pending <= {RETURN}:
             value = self._returned_value() if self.return_name else None
-            return [node, build.place(gast.Return(value), node)], _NO_EXITS, moved_count, True
-        return [node], pending, moved_count, never_falls_through
+            lowered = [node, build.place(gast.Return(value), node)]
+            return LoweredStatement(lowered, _NO_EXITS, moved_count, ends_block=True)
+        return LoweredStatement([node], pending, moved_count, never_falls_through)
 
     def _elif_tail_length(self, tail: list[Any], depth: int) -> int:
         """Return how many statements of the tail move into the `else` of the if before it, as its elif arms.

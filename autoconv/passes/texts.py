@@ -116,18 +116,18 @@ def _is_percent_operation(node: Any) -> bool:
     return isinstance(node, gast.BinOp) and isinstance(node.op, gast.Mod)
 
 
-def _piece_argument(part: Any) -> Any:
+def _piece_argument(piece: Any) -> Any:
     """Return the argument of `ag__.text` for a piece of an f-string."""
-    if not isinstance(part, gast.FormattedValue):
-        return part
-    conversion = chr(part.conversion) if part.conversion and part.conversion > 0 else ""
-    if part.format_spec is None and not conversion:
-        return part.value
-    format_spec = part.format_spec
+    if not isinstance(piece, gast.FormattedValue):
+        return piece
+    conversion = chr(piece.conversion) if piece.conversion and piece.conversion > 0 else ""
+    if piece.format_spec is None and not conversion:
+        return piece.value
+    format_spec = piece.format_spec
     spec_pieces = format_spec.values if isinstance(format_spec, gast.JoinedStr) else None
     if format_spec is None or spec_pieces == []:
         format_spec = build.constant("")
     elif spec_pieces and len(spec_pieces) == 1 and isinstance(spec_pieces[0], gast.Constant):
         format_spec = spec_pieces[0]
     conversion_arguments = [build.constant(conversion)] if conversion else []
-    return build.place(build.operate("format_value", part.value, format_spec, *conversion_arguments), part)
+    return build.place(build.operate("format_value", piece.value, format_spec, *conversion_arguments), piece)

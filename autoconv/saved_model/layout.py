@@ -14,7 +14,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -81,8 +81,17 @@ def _write_files(
     write_json(os.path.join(folder, INDEX_NAME), index)
 
 
-def read_folder(folder: str) -> tuple[dict[str, Any], list[str], ArrayFile, list[str]]:
-    """Return the index, the graphs' texts, the arrays, and the paths of the assets.
+class SavedFolder(NamedTuple):
+    """Content of a saved object's folder; `assets` are paths of files."""
+
+    index_content: dict[str, Any]
+    graph_texts: list[str]
+    arrays: ArrayFile
+    assets: list[str]
+
+
+def read_folder(folder: str) -> SavedFolder:
+    """Return the content of a saved object's folder.
 
     Raises OSError where there is no saved object, ValueError for one of TensorFlow's or of a newer version, and
     DataLossError for damage.
@@ -113,7 +122,7 @@ def read_folder(folder: str) -> tuple[dict[str, Any], list[str], ArrayFile, list
         raise DataLossError(f"{path} is damaged: {error}") from None
     assets = [_asset_path(folder, name, digest) for name, digest in index["assets"]]
     arrays = ArrayFile(os.path.join(folder, files["arrays"]), index["arrays"])
-    return index, graphs, arrays, assets
+    return SavedFolder(index, graphs, arrays, assets)
 
 
 def _copy_assets(folder: str, assets: Sequence[str], token: str) -> list[tuple[str, str]]:

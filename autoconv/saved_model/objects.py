@@ -47,12 +47,12 @@ def parts_of(value: object) -> dict[str, Any]:
     return {name: _unwrap_variable(part) for name, part in children.items()}
 
 
-def _unwrap_variable(part: object) -> Any:
-    """Return the variable that a part wraps, such as a Keras variable; else the part itself."""
-    if callable(getattr(type(part), "_export_to_saved_model_graph", None)):
-        value = getattr(part, "value", None)
-        return value if isinstance(value, Variable) else part
-    return part
+def _unwrap_variable(owned_object: object) -> Any:
+    """Return the variable that an owned object wraps, as a Keras variable does; else the object itself."""
+    if callable(getattr(type(owned_object), "_export_to_saved_model_graph", None)):
+        value = getattr(owned_object, "value", None)
+        return value if isinstance(value, Variable) else owned_object
+    return owned_object
 
 
 def functions_of(value: object) -> dict[str, Any]:

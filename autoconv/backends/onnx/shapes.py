@@ -134,13 +134,13 @@ class ShapeWriter(ElementWriter):
     def true_positions(self, mask: Term) -> Term:
         return self.transpose(self.emit("NonZero", [mask], int64, (mask.rank, None)), [1, 0])
 
-    def concatenate(self, parts: Sequence[Term], axis: int) -> Term:
-        if len(parts) == 1:
-            return parts[0]
-        sizes = [x.shape[axis] for x in parts]
-        shape = list(parts[0].shape)
+    def concatenate(self, arrays: Sequence[Term], axis: int) -> Term:
+        if len(arrays) == 1:
+            return arrays[0]
+        sizes = [x.shape[axis] for x in arrays]
+        shape = list(arrays[0].shape)
         shape[axis] = sum(sizes) if all(isinstance(size, int) for size in sizes) else None
-        return self.emit("Concat", parts, parts[0].dtype, shape, axis=axis)
+        return self.emit("Concat", arrays, arrays[0].dtype, shape, axis=axis)
 
     def pad(self, x: Term, value: Term, low: Sequence[int], high: Sequence[int]) -> Term:
         if not (any(low) or any(high)):

@@ -96,7 +96,7 @@ class Arrays:
     def reverse(self, x: Term, axes: Sequence[int]) -> Term:
         raise NotImplementedError
 
-    def concatenate(self, parts: Sequence[Term], axis: int) -> Term:
+    def concatenate(self, arrays: Sequence[Term], axis: int) -> Term:
         raise NotImplementedError
 
     def pad(self, x: Term, value: Term, low: Sequence[int], high: Sequence[int]) -> Term:

@@ -296,15 +296,15 @@ class BoundedWriter(BoundedControl):
         bound = self.select(bound < 0, bound + size, bound)
         return self.binary("minimum", self.binary("maximum", bound, 0), size)
 
-    def concatenate(self, parts: Sequence[Term], axis: int) -> Term:
-        if not any(isinstance(x, BoundedTerm) for x in parts):
-            result = super().concatenate(parts, axis)
-            if all(x.elements is not None and x.rank == 1 for x in parts):
-                result.elements = tuple(element for x in parts for element in x.elements or ())
+    def concatenate(self, arrays: Sequence[Term], axis: int) -> Term:
+        if not any(isinstance(x, BoundedTerm) for x in arrays):
+            result = super().concatenate(arrays, axis)
+            if all(x.elements is not None and x.rank == 1 for x in arrays):
+                result.elements = tuple(element for x in arrays for element in x.elements or ())
             return result
-        parts, lengths = self._fit_other_axes(parts, axis)
-        sizes = [self.size(x, axis) for x in parts]
-        storages = [storage_of(x) for x in parts]
+        arrays, lengths = self._fit_other_axes(arrays, axis)
+        sizes = [self.size(x, axis) for x in arrays]
+        storages = [storage_of(x) for x in arrays]
         total = sum(x.shape[axis] for x in storages)
         result = self._resize(storages[0], axis, total)
         position: Any = sizes[0]
@@ -319,17 +319,17 @@ class BoundedWriter(BoundedControl):
             lengths[axis] = position
         return bounded(result, lengths)
 
-    def _fit_other_axes(self, parts: Sequence[Term], axis: int) -> tuple[list[Term], dict[int, Term]]:
+    def _fit_other_axes(self, arrays: Sequence[Term], axis: int) -> tuple[list[Term], dict[int, Term]]:
         """Make the sizes of arrays equal along all axes but one; return the arrays, and their lengths along these."""
         lengths = {}
-        fitted = list(parts)
-        for i in range(parts[0].rank):
-            if i == axis or all(length_of(x, i) is None for x in parts):
+        fitted = list(arrays)
+        for i in range(arrays[0].rank):
+            if i == axis or all(length_of(x, i) is None for x in arrays):
                 continue
-            first = next(length for x in parts if (length := length_of(x, i)) is not None)
-            for x in parts:
+            first = next(length for x in arrays if (length := length_of(x, i)) is not None)
+            for x in arrays:
                 self._require_equal(self.size(x, i), first)
-            capacity = min(storage_of(x).shape[i] for x in parts)
+            capacity = min(storage_of(x).shape[i] for x in arrays)
             lengths[i] = first
             fitted = [
                 bounded(self._resize(storage_of(x), i, capacity), {**lengths_of(x), i: first}) for x in fitted

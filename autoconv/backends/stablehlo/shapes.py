@@ -190,14 +190,14 @@ class ShapeWriter(ArrayWriter):
         )
         return self.emit("pad", [x, value], x.dtype, shape, properties)
 
-    def concatenate(self, parts: Sequence[Term], axis: int) -> Term:
-        if len(parts) == 1:
-            return parts[0]
-        sizes = [x.shape[axis] for x in parts]
+    def concatenate(self, arrays: Sequence[Term], axis: int) -> Term:
+        if len(arrays) == 1:
+            return arrays[0]
+        sizes = [x.shape[axis] for x in arrays]
         total = sum(sizes) if all(isinstance(size, int) for size in sizes) else None
-        shape = list(parts[0].shape)
+        shape = list(arrays[0].shape)
         shape[axis] = total
-        return self.emit("concatenate", parts, parts[0].dtype, shape, f"dimension = {axis} : i64")
+        return self.emit("concatenate", arrays, arrays[0].dtype, shape, f"dimension = {axis} : i64")
 
     def iota(self, shape: Sequence[Any], axis: int, dtype: DType, sizes: Sequence[Any] | None = None) -> Term:
         """Return an array that holds each element's position along an axis."""

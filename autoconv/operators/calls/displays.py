@@ -98,10 +98,10 @@ def new(container: Any) -> Any:
     return items.new(container)
 
 
-def _join_parts(parts: Any) -> Any:
+def _join_parts(items_and_spreads: Any) -> Any:
     """Build a graph list out of items and Spreads."""
     joined_list: Any = None
-    for are_spreads, group in itertools.groupby(parts, lambda part: type(part) is Spread):
+    for are_spreads, group in itertools.groupby(items_and_spreads, lambda part: type(part) is Spread):
         members = [*group]
         lists = [part.items for part in members] if are_spreads else [build_object("list", members)]
         if joined_list is None:
@@ -111,10 +111,10 @@ def _join_parts(parts: Any) -> Any:
     return joined_list
 
 
-def _concatenate(parts: Any) -> Any:
+def _concatenate(items_and_spreads: Any) -> Any:
     """Return one list, under `function`, of items and Spreads of lists whose length is symbolic."""
     result: Any = items.new([])
-    for part in parts:
+    for part in items_and_spreads:
         result = result + (part.items if type(part) is Spread else items.new([part]))
     return result
 
@@ -133,10 +133,10 @@ def new_set(*parts: Any) -> Any:
     return items.new(set(parts))
 
 
-def _build_set(parts: tuple[Any, ...]) -> Any:
+def _build_set(items_and_spreads: tuple[Any, ...]) -> Any:
     """Return a set filled as Python fills it: item by item, and by whole sets and dicts."""
     result = items.new(set())
-    for part in parts:
+    for part in items_and_spreads:
         if type(part) in (_SpreadElements, Spread):
             result.update(part.items)
         else:

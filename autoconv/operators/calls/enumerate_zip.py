@@ -120,24 +120,24 @@ def lazy_zip(*iterables: Any) -> HeldIterator | None:
     return HeldIterator(loop.iterate_from(0), loop)
 
 
-def _has_positions(part: object) -> bool:
+def _has_positions(iterable: object) -> bool:
     """Return whether the items of an iterable can be read by position."""
-    if type(part) is SymbolicObject:
-        class_name = getattr(part.value_in_graph.type, "kind", "")
+    if type(iterable) is SymbolicObject:
+        class_name = getattr(iterable.value_in_graph.type, "kind", "")
         return class_name in [known_class.__name__ for known_class in _INDEXED_CLASSES]
-    return type(part) in (*_INDEXED_CLASSES, TracedList) and items_of(part) is None
+    return type(iterable) in (*_INDEXED_CLASSES, TracedList) and items_of(iterable) is None
 
 
-def _has_ended(parts: Sequence[Any], position: int) -> Any:
+def _has_ended(iterables: Sequence[Any], position: int) -> Any:
     """Return whether one of the parts has no item at that position."""
-    if not parts:
+    if not iterables:
         return False
-    first_part, *other_parts = parts
+    first_part, *other_parts = iterables
     return or_(position >= _length(first_part), *[lambda part=part: position >= _length(part) for part in other_parts])
 
 
-def _length(part: Any) -> Any:
-    return record_object("object_length", [part]) if is_in_graph(part) else len(part)
+def _length(iterable: Any) -> Any:
+    return record_object("object_length", [iterable]) if is_in_graph(iterable) else len(iterable)
 
 
 def _refuse_python_iteration() -> Iterator[Any]:

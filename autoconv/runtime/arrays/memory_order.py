@@ -74,11 +74,11 @@ def indexed_sample(array: Any, spec: Spec, operands: Sequence[Any]) -> np.ndarra
     return np.empty(0, np.int8)
 
 
-def _samples(parts: Any, is_block: bool) -> Any:
+def _samples(arrays: Any, is_block: bool) -> Any:
     """Return samples of the arrays to join, which for `np.block` are in nested lists."""
-    if not isinstance(parts, (list, tuple)):
-        return _sample_of(parts)
-    return [_samples(part, is_block) if is_block else _sample_of(part) for part in parts]
+    if not isinstance(arrays, (list, tuple)):
+        return _sample_of(arrays)
+    return [_samples(part, is_block) if is_block else _sample_of(part) for part in arrays]
 
 
 def _sample_of(operand: Any) -> np.ndarray:

@@ -163,12 +163,12 @@ class TensorShape:
         return size if isinstance(size, int) else None
 
     @staticmethod
-    def _slice_of_unknown(part: slice) -> Shape:
+    def _slice_of_unknown(index: slice) -> Shape:
         """Return the shape of a slice of an unknown rank: its length is known if both ends count from the first."""
-        if part.step is not None:
+        if index.step is not None:
             raise ValueError("Steps are not yet handled")
-        start = part.start or 0
-        return None if part.stop is None or min(start, part.stop) < 0 else (None,) * (part.stop - start)
+        start = index.start or 0
+        return None if index.stop is None or min(start, index.stop) < 0 else (None,) * (index.stop - start)
 
     def __eq__(self, other: object) -> bool:
         try:

@@ -210,13 +210,13 @@ def _join_parts(first: Any, second: Any) -> Any:
     return first
 
 
-def _as_hashable(part: Any) -> Any:
+def _as_hashable(serialization: Any) -> Any:
     """Convert a serialization to a hashable value."""
-    if isinstance(part, dict):
-        return tuple((key, _as_hashable(value)) for key, value in part.items())
-    if type(part) in (list, tuple):
-        return tuple(_as_hashable(value) for value in part)
-    return part
+    if isinstance(serialization, dict):
+        return tuple((key, _as_hashable(value)) for key, value in serialization.items())
+    if type(serialization) in (list, tuple):
+        return tuple(_as_hashable(value) for value in serialization)
+    return serialization
 
 
 def composites_in(values: Sequence[object]) -> Iterator[CompositeTensor]:

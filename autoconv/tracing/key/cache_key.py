@@ -277,9 +277,9 @@ def _are_narrower(narrow_templates: Sequence[Any], wide_templates: Sequence[Any]
     )
 
 
-def dict_orders(parts: list[Any]) -> tuple[Any, ...]:
-    """Return the keys of all dicts among `parts`, in order and with their types."""
-    dicts = [part for part in parts if isinstance(part, dict) and not loses_state(part)]
+def dict_orders(structures: list[Any]) -> tuple[Any, ...]:
+    """Return the keys of all dicts among `structures`, in order and with their types."""
+    dicts = [structure for structure in structures if isinstance(structure, dict) and not loses_state(structure)]
     return tuple(tuple((type(key), key) for key in part) for part in dicts)
 
 

@@ -364,13 +364,13 @@ class Signature:
 _STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
 
-def _to_plain_containers(part: Any) -> Any:
+def _to_plain_containers(argument: Any) -> Any:
     """Convert nested lists and dicts of subclasses, such as those that track their items, to Python's own."""
-    if isinstance(part, list):
-        return [_to_plain_containers(item) for item in part]
-    if isinstance(part, dict) and type(part) is not dict:
-        return {key: _to_plain_containers(item) for key, item in part.items()}
-    return part
+    if isinstance(argument, list):
+        return [_to_plain_containers(item) for item in argument]
+    if isinstance(argument, dict) and type(argument) is not dict:
+        return {key: _to_plain_containers(item) for key, item in argument.items()}
+    return argument
 
 
 def _tensor_parameters(function: Callable[..., Any]) -> frozenset[str]:

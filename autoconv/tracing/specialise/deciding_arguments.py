@@ -77,10 +77,10 @@ class DecidingArguments:
             value = self._outer_by_inner[value]
         return value
 
-    def _union(self, parts: Iterable[frozenset[int] | None]) -> frozenset[int] | None:
+    def _union(self, position_sets: Iterable[frozenset[int] | None]) -> frozenset[int] | None:
         """Return the union of the sets; None if one of them is None."""
         result: frozenset[int] = frozenset()
-        for part in parts:
+        for part in position_sets:
             if part is None:
                 return None
             result |= part

@@ -296,9 +296,9 @@ def _underlying(function: Any) -> types.FunctionType | None:
     return function if type(function) is types.FunctionType else None
 
 
-def _accumulate(total: Polynomial, part: Polynomial, depth: int) -> None:
+def _accumulate(total: Polynomial, instructions: Polynomial, depth: int) -> None:
     """Add instructions inside of `depth` loops."""
-    for inner_depth, count in part.items():
+    for inner_depth, count in instructions.items():
         if depth + inner_depth > _MAX_DEPTH:
             raise Unbounded
         total[depth + inner_depth] += count

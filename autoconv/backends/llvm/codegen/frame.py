@@ -14,7 +14,7 @@ from autoconv.backends.llvm.analysis.representation import has_computed_sizes, i
 from autoconv.backends.llvm.codegen.alias_scopes import AliasScopes
 from autoconv.backends.llvm.codegen.object_table import ObjectTable
 from autoconv.backends.llvm.codegen.stack_buffers import StackBuffers
-from autoconv.backends.llvm.codegen.values import Native, Object
+from autoconv.backends.llvm.codegen.values import Native, Object, SliceBounds
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, product
 from autoconv.backends.llvm.ir.module import ModuleText
@@ -98,7 +98,7 @@ class Body:
         # (register of an index, register of a size) -> the index counted from the start, which is checked.
         self.normalised_positions: ChainMap[tuple[str, str], str] = ChainMap()
         # Registers of a slice's parts and of a size -> start, length and step (see memory/slice_bounds.py).
-        self.slice_bounds: ChainMap[tuple[str, ...], tuple[Position, Position, Position]] = ChainMap()
+        self.slice_bounds: ChainMap[tuple[str, ...], SliceBounds] = ChainMap()
         self.overlaps = Overlaps(graph, arguments_are_disjoint)
         self.value_ranges = _known_ranges(graph, self.overlaps)
         self.writes = Writes(graph, self.overlaps)

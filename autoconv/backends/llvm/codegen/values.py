@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Index, Position
@@ -88,3 +88,11 @@ class RegisterWriter(ElementWriter):
 
     def at(self, value: Value, index: Index) -> Element:
         return self._region.element(value, index)
+
+
+class SliceBounds(NamedTuple):
+    """Bounds of a slice, as constants or registers: the first index, the number of elements, and the step."""
+
+    start: Position
+    length: Position
+    step: Position

@@ -289,10 +289,10 @@ class EntryWriter:
         address = self.out.gep("i8", object_, abi.SCALAR_VALUE)
         return load(ElementWriter(self.out), dtype, address, 0).ir
 
-    def box_complex(self, parts: tuple[str, str]) -> tuple[str, str]:
+    def box_complex(self, real_and_imaginary: tuple[str, str]) -> tuple[str, str]:
         """Box a complex number in an array of rank 0; return the array and the slot that owns it."""
         b = ElementWriter(self.out)
-        array = self.result_writer.box(b.pair(*(b.wrap(float64, part) for part in parts)))
+        array = self.result_writer.box(b.pair(*(b.wrap(float64, part) for part in real_and_imaginary)))
         return array, self.result_writer.hold(array)
 
     def save_arrays(self, natives: Sequence[str], form: CallForm) -> None:

@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from autoconv.backends.llvm.ir.metadata import LONG_LOOP, QUICK, LoopBranch
 from autoconv.backends.llvm.ir.signature import Function, Parameter, Signature
@@ -55,6 +55,17 @@ _Row: TypeAlias = "tuple[tuple[str, str], ...]"  # type and text of a constant i
 _Relation: TypeAlias = "tuple[_Row, int, int]"  # another row, a factor and an offset: row = factor * other + offset
 
 
+class MergedFunctions(NamedTuple):
+    """Results of a merge: new functions, those that stay as they are, and those that call new ones.
+
+    The callers keep their names, but are quick functions now.
+    """
+
+    merged: list[Function]
+    unchanged: list[Function]
+    callers: list[Function]
+
+
 class Merger:
     """Merges the functions of a module, which may come in several portions.
 
@@ -68,14 +79,10 @@ class Merger:
 
     def merge(
         self, functions: Sequence[Function], add: Callable[[Function], Function]
-    ) -> tuple[list[Function], list[Function], list[Function]]:
-        """Merge similar functions; return the merged ones, the functions that stay, and those that call merged ones.
-
-        The callers keep their names, but are quick functions now. The functions' order stays. `add` names a new
-        function and adds it to the module.
-        """
+    ) -> MergedFunctions:
+        """Merge similar functions, in their order; `add` names a new function and adds it to the module."""
         if sum(map(len, functions)) < _MIN_CHARACTERS:
-            return [], [*functions], []
+            return MergedFunctions([], [*functions], [])
         groups: dict[object, list[Function]] = defaultdict(list)
         for function in functions:
             groups[_group_key(function)].append(function)
@@ -97,7 +104,8 @@ class Merger:
                     merged_functions.append(merged.function)
                     replaced.update(candidate.function for candidate in group)
         others = [function for function in functions if function not in replaced]
-        return merged_functions, others, [function for function in functions if function in replaced]
+        callers = [function for function in functions if function in replaced]
+        return MergedFunctions(merged_functions, others, callers)
 
     def _candidate(self, function: Function) -> _Candidate:
         if function not in self._candidates:

@@ -47,10 +47,10 @@ def make_zeros(b: GraphBuilder, x: Value, shape: Sequence[Dimension]) -> Value:
     return _add_node(b, "fill", zero, shape, {"shape": tuple(shape)})
 
 
-def concatenate(b: GraphBuilder, parts: Sequence[Value], axis: int, shape: Sequence[Dimension]) -> Value:
+def concatenate(b: GraphBuilder, arrays: Sequence[Value], axis: int, shape: Sequence[Dimension]) -> Value:
     """Concatenate along the axis to an array of that shape."""
-    types = [parts[0].type.with_shape(tuple(shape))]  # type: ignore[union-attr]
-    return b.graph.add(OPS["concat"], tuple(parts), {"axis": axis}, types=types, span=b.span).results[0]
+    types = [arrays[0].type.with_shape(tuple(shape))]  # type: ignore[union-attr]
+    return b.graph.add(OPS["concat"], tuple(arrays), {"axis": axis}, types=types, span=b.span).results[0]
 
 
 def count_elements(b: GraphBuilder, x: Value, axes: Sequence[int], dtype: DType) -> Value:

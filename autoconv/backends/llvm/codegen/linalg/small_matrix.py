@@ -7,6 +7,7 @@ singular. Otherwise LAPACK has to run, so that errors for singular matrices do n
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
 from autoconv.graph.dtypes import float64
@@ -17,12 +18,17 @@ _PIVOT_TOLERANCE = 1e-11  # least pivot, relative to the largest number of the m
 Rows = list[list[Element]]
 
 
-def eliminate(b: ElementWriter, matrix: Rows, right_sides: Rows) -> tuple[list[Element], Element, Rows, Element]:
-    """Solve systems by Gaussian elimination with partial pivoting.
+class Elimination(NamedTuple):
+    """The upper triangle's diagonal, the sign of the row exchanges, and the rows of the solution."""
 
-    Return the diagonal, the sign of the row exchanges, the rows of the solution for the rows `right_sides`, and "is
-    regular".
-    """
+    diagonal: list[Element]
+    exchange_sign: Element
+    solution: Rows
+    is_regular: Element
+
+
+def eliminate(b: ElementWriter, matrix: Rows, right_sides: Rows) -> Elimination:
+    """Solve systems by Gaussian elimination with partial pivoting; `right_sides` has the rows of right sides."""
     n = len(matrix)
     rows = [[*row, *right_side] for row, right_side in zip(matrix, right_sides or [[]] * n, strict=True)]
     is_regular, threshold = _is_finite(b, rows), _pivot_threshold(b, matrix)
@@ -43,7 +49,7 @@ def eliminate(b: ElementWriter, matrix: Rows, right_sides: Rows) -> tuple[list[E
         for i in range(k + 1, n):
             solution[k] = [x - rows[k][i] * y for x, y in zip(solution[k], solution[i], strict=True)]
         solution[k] = [x / rows[k][k] for x in solution[k]]
-    return [rows[k][k] for k in range(n)], sign, solution, is_regular
+    return Elimination([rows[k][k] for k in range(n)], sign, solution, is_regular)
 
 
 def cholesky(b: ElementWriter, matrix: Rows) -> tuple[Rows, Element]:

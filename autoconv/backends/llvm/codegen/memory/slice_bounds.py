@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.values import RegisterWriter
+from autoconv.backends.llvm.codegen.values import RegisterWriter, SliceBounds
 from autoconv.backends.llvm.ir.index_arith import Position, plus
 from autoconv.backends.llvm.ir.scalars import Element
 from autoconv.graph.dtypes import int64
@@ -17,9 +17,8 @@ _INT64_MAX = 2**63 - 1
 
 def resolve_bounds(
     region: LoweringContext, node: Node, parts: Sequence[Position | None], size: Position
-) -> tuple[Position, Position, Position]:
-    """Return (start, length, step) of a slice of a dimension with `size` elements; `parts` are its start, stop, step.
-    """
+) -> SliceBounds:
+    """Return the bounds of a slice of a dimension with `size` elements; `parts` are its start, stop and step."""
     bounds, key = region.body.slice_bounds, (*map(str, parts), str(size))
     if key not in bounds:
         bounds[key] = _write_bounds(region, node, parts, size)
@@ -28,22 +27,23 @@ def resolve_bounds(
 
 def _write_bounds(
     region: LoweringContext, node: Node, parts: Sequence[Position | None], size: Position
-) -> tuple[Position, Position, Position]:
-    """Return (start, length, step) of a slice, as constants if the parts and the size are constants."""
+) -> SliceBounds:
+    """Return the bounds of a slice, as constants if the parts and the size are constants."""
     start, stop, step = map(_clamp_to_i64, parts)
     if isinstance(size, int) and not any(isinstance(part, str) for part in parts):
         first, last, known_step = slice(start, stop, step).indices(size)
         length = len(range(first, last, known_step))
         # A step times a stride must not overflow. If there is one element at most, any step has the same meaning.
-        return (first if length else 0), length, known_step if length > 1 or abs(known_step) < 2**31 else 1
+        is_step_kept = length > 1 or abs(known_step) < 2**31
+        return SliceBounds(first if length else 0, length, known_step if is_step_kept else 1)
     if start in (None, 0) and stop is None and step in (None, 1):
-        return 0, size, 1
+        return SliceBounds(0, size, 1)
     return _SliceWriter(region, size).write_bounds(node, start, stop, step)
 
 
-def _clamp_to_i64(part: Position | None) -> Position | None:
+def _clamp_to_i64(bound: Position | None) -> Position | None:
     """Clamp a constant bound or step to 64 bits; the slice of any array stays the same."""
-    return max(min(part, _INT64_MAX), -_INT64_MAX) if isinstance(part, int) else part
+    return max(min(bound, _INT64_MAX), -_INT64_MAX) if isinstance(bound, int) else bound
 
 
 class _SliceWriter:
@@ -56,8 +56,8 @@ class _SliceWriter:
 
     def write_bounds(
         self, node: Node, start: Position | None, stop: Position | None, step: Position | None
-    ) -> tuple[Position, Position, Position]:
-        """Return (start, length, step); for a step that is known only at run time, select from both directions."""
+    ) -> SliceBounds:
+        """Return the bounds; for a step that is known only at run time, select from both directions."""
         b, to_element = self._b, self._to_element
         if step is None or (isinstance(step, int) and step > 0):
             return self._forward_bounds(start, stop, 1 if step is None else step)
@@ -73,7 +73,7 @@ class _SliceWriter:
         choices = zip(forward[:2], backward[:2], strict=True)
         begin, length = (b.select(is_forward, to_element(x), to_element(y)) for x, y in choices)
         # A step times a stride must not overflow, so a single element has the step 1.
-        return begin.ir, length.ir, b.select(length > 1, step_number, to_element(1)).ir
+        return SliceBounds(begin.ir, length.ir, b.select(length > 1, step_number, to_element(1)).ir)
 
     def _to_element(self, position: Position) -> Element:
         return self._b.wrap(int64, str(position))
@@ -99,7 +99,7 @@ class _SliceWriter:
 
     def _forward_bounds(
         self, start: Position | None, stop: Position | None, step: Position
-    ) -> tuple[Position, Position, Position]:
+    ) -> SliceBounds:
         b, to_element = self._b, self._to_element
         first = to_element(0) if start is None else self._clamp(start, 0, self._size)
         last = self._size if stop is None else self._clamp(stop, 0, self._size)
@@ -110,18 +110,18 @@ class _SliceWriter:
             distance = b.select(last > first, distance, to_element(0))
         is_ordered = step == 1 and self._range(first)[1] <= self._range(last)[0]
         length = distance if is_ordered else b.select(distance > 0, distance, to_element(0))
-        return _to_position(first), length.ir, step
+        return SliceBounds(_to_position(first), length.ir, step)
 
     def _backward_bounds(
         self, start: Position | None, stop: Position | None, step_number: Element, step: Position
-    ) -> tuple[Position, Position, Position]:
+    ) -> SliceBounds:
         b, to_element = self._b, self._to_element
         last_position = self._size - 1
         first = last_position if start is None else self._clamp(start, -1, last_position)
         last = to_element(-1) if stop is None else self._clamp(stop, -1, last_position)
         backward_step = b.select(step_number < 0, -step_number, to_element(1))
         length = b.select(first > last, b.divide(first - last - 1, backward_step) + 1, to_element(0))
-        return b.select(length > 0, first, to_element(0)).ir, length.ir, step
+        return SliceBounds(b.select(length > 0, first, to_element(0)).ir, length.ir, step)
 
 
 def _to_position(x: Element) -> Position:

@@ -75,9 +75,9 @@ def call_open_parts(
 
 def _call_thread_pool(
     split: Split, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool,
-    parts: Position, bounds: Sequence[str] = (),
+    part_count: Position, bounds: Sequence[str] = (),
 ) -> str:  # fmt: skip
-    """Write the call of the thread pool for `parts` parts; `bounds` are the registers of an open size and its step."""
+    """Write the call of the thread pool; `bounds` are the registers of an open size and its step."""
     frame_values = [*map(Parameter.of, parameters), *(Parameter("i64", bound) for bound in bounds)]
     types = [value.type for value in frame_values]
     part_function = _part_function(split, module, body, types, bool(bounds))
@@ -86,7 +86,7 @@ def _call_thread_pool(
     out.store("i8", 0, frame_address)
     for i, value in enumerate(frame_values, 1):
         out.store(value.type, value.name, out.gep("i64", frame_address, i))
-    out.call_c("parallel", "void", "ptr, ptr, i64", f"@{part_function}", frame_address, parts)
+    out.call_c("parallel", "void", "ptr, ptr, i64", f"@{part_function}", frame_address, part_count)
     if not has_rare:
         return "false"
     return out.icmp("ne", out.load("i8", frame_address), 0)
