@@ -11,8 +11,9 @@ import autoconv
 from autoconv.backends import llvm
 from tests.backends.native import graph_of, op
 
-SIZES = [*range(1, 51), 60, 64, 97, 128, 243, 254, 1000, 1009, 1024, 2017, 2049, 2062, 4096, 5003]
-WITHOUT = {2049, 2062, 5003}  # long, and a prime factor above 13
+SIZES = [*range(1, 51), 60, 64, 97, 128, 243, 254, 1000, 1009, 1024, 2017, 2049, 2062, 4096, 5003, 10007, 16384,
+         30000, 65537]  # fmt: skip
+WITHOUT = {65537}  # long, and a prime factor above 13
 
 
 def numbers(*shape: int, dtype: Any = np.complex128) -> np.ndarray:
@@ -52,6 +53,14 @@ def test_sizes(size: int) -> None:
     if size in WITHOUT and size % 2:
         kernels += ["ifft", "rfft"]  # a real result of an odd length is transformed as complex numbers
     check(build, [x, real, half], expected, tuple(kernels))
+
+
+@pytest.mark.parametrize("shape", [(6, 16384), (5, 9973), (16384, 3)], ids=str)
+def test_rows_with_buffers_in_an_array(shape: tuple[int, ...]) -> None:
+    """Threads that transform rows of one array use different parts of the array of buffers."""
+    x, axis = numbers(*shape), int(shape[0] < shape[1])
+    check(lambda b, x: (b.fft(x, axes=(axis,)), b.ifft(x, axes=(axis,))), [x],
+          [np.fft.fft(x, axis=axis), np.fft.ifft(x, axis=axis)])  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import numpy as np
 
 from autoconv.backends.llvm.analysis.fft_radices import chirp_size
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.fft.stockham import StageCalls, exact_roots, roots_of_unity, stages
+from autoconv.backends.llvm.codegen.fft.stockham import StageCalls, exact_roots, roots_of_unity, stage_bytes, stages
 from autoconv.backends.llvm.codegen.routine import Routine, pointers
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.index_arith import Position, plus, times
@@ -55,18 +55,28 @@ def table_addresses(region: LoweringContext, size: int, sign: int, dtype: DType)
     return pointers(region, *(Object(region.body.objects.reference(table)(region.out)) for table in arrays))
 
 
+def chirp_bytes(size: int, dtype: DType) -> int:
+    """Return the bytes of memory that the transform of `size` numbers of `dtype` needs."""
+    return 2 * _buffer_bytes(size, dtype) + stage_bytes(chirp_size(size), dtype.real_dtype)
+
+
+def _buffer_bytes(size: int, dtype: DType) -> int:
+    return -(-chirp_size(size) * dtype.size // 64) * 64
+
+
 def write_chirped_rows(
-    region: LoweringContext, body: Routine, dtype: DType, size: int, column_count: int, scale: float
+    region: LoweringContext, body: Routine, dtype: DType, size: int, column_count: int, scale: float, memory: str
 ) -> None:
     """Write the loop from `%first` to `%last` over transforms along the middle axis of arrays […, size, columns].
 
-    `%x` is the source and `%y` the target. Each transform is of one column of one matrix.
+    `%x` is the source and `%y` the target. Each transform is of one column of one matrix. At `memory` there are
+    `chirp_bytes` bytes.
     """
     convolution_size, real_dtype = chirp_size(size), dtype.real_dtype
     out, b = body.out, body.b
     forward = _write_transform(region, convolution_size, real_dtype, -1)
     backward = _write_transform(region, convolution_size, real_dtype, 1)
-    buffers = [out.alloca(f"[{convolution_size * dtype.size} x i8], align 64") for _ in range(2)]
+    *buffers, memory = (out.gep("i8", memory, i * _buffer_bytes(size, dtype)) for i in range(3))
     with out.loop("%first", "%last", unrolled=False) as row:
         if column_count == 1:
             offset = times(out, row, size)
@@ -82,11 +92,11 @@ def write_chirped_rows(
             store(b, _multiply_pairs(b, number, root), buffers[0], k)
         tail = out.gep(memory_type(dtype), buffers[0], size)
         out.clear(tail, (convolution_size - size) * dtype.size)
-        out.call(forward, buffers[0], buffers[1], "%w")
+        out.call(forward, buffers[0], buffers[1], "%w", memory)
         with out.loop("0", str(convolution_size), unrolled=False) as k:
             number, factor = _load_pair(b, dtype, buffers[1], k), _load_pair(b, dtype, "%kernel", k)
             store(b, _multiply_pairs(b, number, factor), buffers[1], k)
-        out.call(backward, buffers[1], buffers[0], "%v")
+        out.call(backward, buffers[1], buffers[0], "%v", memory)
         with out.loop("0", str(size), unrolled=False) as k:
             product = _multiply_pairs(b, _load_pair(b, dtype, buffers[0], k), _load_pair(b, dtype, "%chirp", k))
             if scale != 1.0:
@@ -96,8 +106,9 @@ def write_chirped_rows(
 
 def _write_transform(region: LoweringContext, size: int, real_dtype: DType, sign: int) -> str:
     """Write a function that transforms a row of `size` complex numbers, without a scale; return its name."""
-    routine = Routine(region, ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"])
-    calls = StageCalls(region, routine.out, stages(size, 1, 1), size, real_dtype, sign, scale=1.0)
+    parameters = ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w", "ptr noalias %memory"]
+    routine = Routine(region, parameters)
+    calls = StageCalls(region, routine.out, stages(size, 1, 1), real_dtype, sign, scale=1.0, memory="%memory")
     calls.write("%x", "%y")
     return routine.finish()
 

@@ -1,4 +1,4 @@
-"""Lower Fourier transforms of constant sizes up to a limit; the other transforms run by their kernels.
+"""Lower Fourier transforms of constant sizes up to a limit; longer ones run by their kernels.
 
 Because the sizes are constants, so are the stages and the roots of unity. Along the last dimension each row is
 transformed separately. Along another dimension, as many adjacent columns are transformed together as fit into the
@@ -14,8 +14,9 @@ from typing import Any
 from autoconv.backends.llvm.analysis.fft_radices import chirp_size, radices
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.fft.chirp import TABLE_PARAMETERS, table_addresses, write_chirped_rows
-from autoconv.backends.llvm.codegen.fft.stockham import StageCalls, roots_in_order, roots_of_unity, stages
+from autoconv.backends.llvm.codegen.fft.chirp import TABLE_PARAMETERS, chirp_bytes, table_addresses, write_chirped_rows
+from autoconv.backends.llvm.codegen.fft.memory import MAX_STACK_BYTES, BufferMemory
+from autoconv.backends.llvm.codegen.fft.stockham import StageCalls, roots_in_order, roots_of_unity, stage_bytes, stages
 from autoconv.backends.llvm.codegen.registry import complex_lowering
 from autoconv.backends.llvm.codegen.routine import PartRoutine, call, split_routine
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
@@ -23,12 +24,13 @@ from autoconv.backends.llvm.ir.index_arith import Index, Position, linear_offset
 from autoconv.backends.llvm.ir.nested_loops import write_loop_nest
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
 from autoconv.backends.llvm.ir.types import memory_type
+from autoconv.backends.llvm.schedule.partition import choose_loop_split
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
 from autoconv.lazy_dataclass import dataclass
 
-_BUFFER_BYTES = 1 << 18  # most bytes of a thread's buffers between stages
+_MAX_BUFFER_BYTES = 1 << 23  # most bytes of a thread's buffers between stages
 _BLOCK_ELEMENTS = 4096  # preferred count of complex numbers in a block of columns, which are transformed together
 _MIN_COLUMNS = 8  # fewest columns of a block
 _MAX_COLUMNS = 64  # most columns of a block
@@ -52,7 +54,7 @@ def _is_native_transform(node: Node) -> bool:
 
 def is_native_size(size: int, dtype: DType) -> bool:
     """Return whether native code can transform `size` complex numbers: its two buffers are small enough."""
-    return 2 * (size if radices(size) is not None else _CHIRP_MEMORY_FACTOR * size) * dtype.size <= _BUFFER_BYTES
+    return 2 * (size if radices(size) is not None else _CHIRP_MEMORY_FACTOR * size) * dtype.size <= _MAX_BUFFER_BYTES
 
 
 @complex_lowering("fft", "ifft", fits=_is_native_transform, calls_library=True)
@@ -325,7 +327,7 @@ def _write_axis_transform(
         _write_chirp_transform(region, transform, math.prod(shape[:axis]), column_count, source, target)
         return
     block_columns = min(column_count, max(_MIN_COLUMNS, min(_MAX_COLUMNS, _BLOCK_ELEMENTS // size)))
-    while block_columns > 1 and 2 * size * block_columns * dtype.size > _BUFFER_BYTES:
+    while block_columns > 1 and 2 * size * block_columns * dtype.size > MAX_STACK_BYTES:
         block_columns //= 2
     block_count, remaining_columns = divmod(column_count, block_columns)
     for first, count, width in ((0, block_count, block_columns), (block_count * block_columns, 1, remaining_columns)):
@@ -348,14 +350,16 @@ def _write_chirp_transform(
     region: LoweringContext, transform: _Transform, matrix_count: int, column_count: int, source: str, target: str
 ) -> None:  # fmt: skip
     """Transform `matrix_count` matrices of `column_count` columns along an axis whose size has a large prime factor."""
-    dtype, size = transform.dtype, transform.size
-    parameters = ["ptr noalias readonly %x", "ptr noalias %y", *TABLE_PARAMETERS]
-    body = PartRoutine(region, parameters)
-    write_chirped_rows(region, body, dtype, size, column_count, transform.scale)
+    dtype, size, count = transform.dtype, transform.size, matrix_count * column_count
     convolution_size = chirp_size(size)
-    work = 2 * _STAGE_COST * convolution_size * len(radices(convolution_size) or ()) * matrix_count * column_count
-    name = split_routine(region, parameters, body, matrix_count * column_count, work)
-    call(region, name, f"ptr {source}", f"ptr {target}", *table_addresses(region, size, transform.sign, dtype))
+    work = 2 * _STAGE_COST * convolution_size * len(radices(convolution_size) or ()) * count
+    memory = BufferMemory(region, chirp_bytes(size, dtype), choose_loop_split(count, work))
+    parameters = ["ptr noalias readonly %x", "ptr noalias %y", *TABLE_PARAMETERS, *memory.parameters]
+    body = PartRoutine(region, parameters)
+    write_chirped_rows(region, body, dtype, size, column_count, transform.scale, memory.write_address(body.out))
+    name = split_routine(region, parameters, body, count, work)
+    tables = table_addresses(region, size, transform.sign, dtype)
+    call(region, name, f"ptr {source}", f"ptr {target}", *tables, *memory.arguments)
 
 
 def _write_block_transform(
@@ -370,10 +374,13 @@ def _write_block_transform(
     first, count, width = block
     real_dtype = dtype.real_dtype
     table = roots_of_unity(size, transform.sign, real_dtype)
-    parameters = ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"]
+    all_stages = stages(size, width, column_count)
+    work = _STAGE_COST * size * width * len(all_stages) * matrix_count * count
+    memory = BufferMemory(region, stage_bytes(size * width, real_dtype), choose_loop_split(matrix_count * count, work))
+    parameters = ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w", *memory.parameters]
     body = PartRoutine(region, parameters)
-    out, all_stages = body.out, stages(size, width, column_count)
-    stage_calls = StageCalls(region, out, all_stages, size * width, real_dtype, transform.sign, transform.scale)
+    out, address = body.out, memory.write_address(body.out)
+    stage_calls = StageCalls(region, out, all_stages, real_dtype, transform.sign, transform.scale, address)
     with out.loop("%first", "%last", unrolled=False) as block_number:
         if count == 1:  # the number of a block is that of its matrix
             offset = plus(out, times(out, block_number, size * column_count), first)
@@ -382,7 +389,6 @@ def _write_block_transform(
             offset = plus(out, plus(out, times(out, matrix, size * column_count), times(out, number, width)), first)
         x, y = (out.gep(memory_type(dtype), name, offset, inbounds=False) for name in ("%x", "%y"))
         stage_calls.write(x, y)
-    work = _STAGE_COST * size * width * len(all_stages) * matrix_count * count
     name = split_routine(region, parameters, body, matrix_count * count, work)
     roots = region.address(Object(region.body.objects.reference(table)(region.out)))
-    call(region, name, f"ptr {source}", f"ptr {target}", f"ptr {roots}")
+    call(region, name, f"ptr {source}", f"ptr {target}", f"ptr {roots}", *memory.arguments)

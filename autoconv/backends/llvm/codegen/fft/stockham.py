@@ -103,21 +103,31 @@ def exact_roots(numerators: np.ndarray, denominator: int, sign: int) -> list[np.
     return [real, sign * imag]
 
 
-class StageCalls:
-    """A writer of calls of all stages in sequence; between stages, buffers hold the parts of `count` numbers.
+def _buffer_bytes(count: int, dtype: DType) -> int:
+    return -(-count * dtype.size // 64) * 64
 
-    `dtype` is that of the parts, `sign` that of the exponents, and `scale` a factor of the results.
+
+def stage_bytes(count: int, dtype: DType) -> int:
+    """Return the bytes of the buffers that `StageCalls` needs for `count` numbers with parts of `dtype`."""
+    return 4 * _buffer_bytes(count, dtype)
+
+
+class StageCalls:
+    """A writer of calls of all stages in sequence; between stages, buffers hold the parts of the numbers.
+
+    `dtype` is that of the parts, `sign` that of the exponents, and `scale` a factor of the results. At `memory` there
+    are `stage_bytes` bytes for the buffers.
     """
 
     def __init__(
-        self, region: LoweringContext, out: FunctionText, all_stages: Sequence[Stage], count: int, dtype: DType,
-        sign: int, scale: float,
+        self, region: LoweringContext, out: FunctionText, all_stages: Sequence[Stage], dtype: DType, sign: int,
+        scale: float, memory: str,
     ) -> None:  # fmt: skip
         self._out, self._stages = out, all_stages
         self._names = [_write_stage(region, stage, dtype, sign, scale) for stage in all_stages]
         # Two pairs of buffers, which the stages use alternately; a pair holds real and imaginary parts.
-        buffer_type, buffer_count = f"[{count * dtype.size} x i8], align 64", 4 if len(all_stages) > 1 else 0
-        self._buffers = [out.alloca(buffer_type) for _ in range(buffer_count)]
+        count = all_stages[0].radix * all_stages[0].group_count * all_stages[0].width
+        self._buffers = [out.gep("i8", memory, i * _buffer_bytes(count, dtype)) for i in range(4)]
 
     def write(self, x: str, y: str) -> None:
         """Write the calls that transform the numbers at `x` to those at `y`; the roots of unity are at `%w`."""
