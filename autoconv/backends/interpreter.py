@@ -17,6 +17,7 @@ from autoconv.errors import GraphOnlyError, InvalidArgumentError, OpError, Place
 from autoconv.graph.graph import Graph, Node, Span, has_recursion
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import TensorType
+from autoconv.ops.elementwise.arithmetic import take_float_errors
 
 Run = Callable[[Sequence[Any]], list[Any]]
 Function = Callable[..., Any]
@@ -99,7 +100,7 @@ class Interpreter:
         return False
 
     def take_float_errors(self) -> int:
-        return 0
+        return take_float_errors()
 
     def entry_of_function(self, function: Callable[..., Any]) -> Callable[..., Any]:
         return function

@@ -71,8 +71,10 @@ ROWS = [[1.0, 2, 3], [1, 0, 2], [-1, 1, 2], [800, 1e200, np.inf], [1, 2, 3], [0,
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
-@pytest.mark.parametrize("size", [3, 300])
-def test_warnings_are_those_of_numpy(program, size):
+@pytest.mark.parametrize(("size", "backend"), [(3, "llvm"), (300, "llvm"), (3, "reference")])
+def test_warnings_are_those_of_numpy(program, size, backend, monkeypatch):
+    monkeypatch.setattr(SETTINGS, "backend", backend)
+
     def plain(x):
         return program(x)
 

@@ -62,6 +62,14 @@ def quiet(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _THREADS_WITH_ERRORS: set[int] = set()  # ids of threads in which `note_error` was called since the last kernel
+_THREADS_WITH_FLAGS: set[int] = set()  # ids of threads in which a kernel set the flag since `take_float_errors`
+
+
+def take_float_errors() -> int:
+    """Return and clear the mark of this thread that a quiet kernel set a flag, which only native code can read."""
+    has_flag = get_ident() in _THREADS_WITH_FLAGS
+    _THREADS_WITH_FLAGS.discard(get_ident())
+    return int(has_flag)
 
 
 def note_error(*_: object) -> None:
@@ -72,6 +80,7 @@ def note_error(*_: object) -> None:
 def _raise_flag() -> None:
     """Set the same error flag of the processor for any error; called last, as NumPy's functions clear the flags."""
     _THREADS_WITH_ERRORS.discard(get_ident())
+    _THREADS_WITH_FLAGS.add(get_ident())
     with np.errstate(all="ignore"):
         np.divide(1.0, 0.0)
 
