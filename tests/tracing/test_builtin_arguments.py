@@ -136,3 +136,12 @@ def test_a_call_of_a_number_raises_as_in_python() -> None:
     for a in (2, -2):
         assert compiled(a, np.arange(2)) == program(a, np.arange(2)) == "'int' object is not callable"
     assert "plain Python" not in compiled.explain()
+
+
+@pytest.mark.parametrize("function", [lambda x: math.sin(x), lambda x: math.floor(x), lambda x: math.atan2(1, x)])
+def test_an_error_for_an_array_has_no_context(function):
+    with pytest.raises(TypeError) as expected:
+        function(np.arange(2.0))
+    with pytest.raises(TypeError) as found:
+        autoconv.compile(function)(np.arange(2.0))
+    assert str(found.value) == str(expected.value) and found.value.__context__ is None

@@ -1,6 +1,6 @@
 """Comparisons and membership of tuples, lists, dicts and objects that hold a value known only at run time."""
 
-# ruff: noqa: E711, RUF060 - what people write is what is tested
+# ruff: noqa: E711, RUF060, SIM300 - what people write is what is tested
 
 import dataclasses
 from typing import NamedTuple
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from tests.tracing.test_objects import check_calls
+from tests.tracing.test_objects import check_calls, outcome
 
 INPUTS = (1, 2), (2, 1), (2, 2), (-3, 7), (0, 0)
 
@@ -247,3 +247,10 @@ def test_containers_of_numpy_scalars_compare_to_bools():
     for x in (np.array([1.0, 1.0]), np.array([2.0, 1.0])):
         found = compiled(x)
         assert found == numpy_items(x) and {type(value) for value in found} == {bool}
+
+
+@pytest.mark.parametrize("function", [lambda x: 1 < x, lambda x: 2.5 >= x, lambda x: "a" <= x, lambda x: None > x])
+def test_errors_name_operands_and_operator_in_the_order_of_the_source(function):
+    compiled = autoconv.compile(function)
+    for argument in ([1, 2], {"a": 1}):
+        assert outcome(compiled, (argument,)) == outcome(function, (argument,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import cmath
+import contextlib
 import math
 import operator
 from collections.abc import Callable
@@ -174,12 +175,8 @@ def refuse_complex(function: Callable[..., Any], *args: Any) -> None:
 def _refuse_kinds(function: Callable[..., Any], *args: Any) -> None:
     """Raise Python's TypeError for a number of the wrong class, such as a float where an int is required."""
     samples = [_typed_sample(x) if isinstance(x, SymbolicTensor) and not x.weak else _sample(x) for x in args]
-    try:
-        function(*samples)
-    except TypeError:
-        call_for_program(function, *samples)  # raises
-    except (ValueError, ArithmeticError):
-        pass  # the sample value is outside the function's domain
+    with contextlib.suppress(ValueError, ArithmeticError):  # the sample value is outside the function's domain
+        call_for_program(function, *samples)
 
 
 def _sample(x: object) -> Any:

@@ -370,7 +370,8 @@ def _comparison_method(name: str) -> Callable[[Any, Any], Any]:
     mirrored = MIRRORED_BY_COMPARISON.get(name)
 
     def apply(self: Any, other: object) -> Any:
-        if mirrored is not None and type(other) is SymbolicTensor and comparison_of(sys._getframe(1)) == mirrored:
+        has_repeatable_methods = type(other) is SymbolicTensor or type(other).__module__ == "builtins"
+        if mirrored is not None and has_repeatable_methods and comparison_of(sys._getframe(1)) == mirrored:
             return apply_object(mirrored, other, self)
         return apply_object(name, self, other)
 
