@@ -250,6 +250,15 @@ def first_above(pairs, limit):
     return None
 
 
+def descending(n):
+    pairs = [((i * 7919) % 11, i % 3 * 0.5) for i in range(n)]
+    numbers = [(i * 7919) % 101 - 0.5 for i in range(n)]
+    numbers.sort(reverse=True)
+    result = sorted(pairs, reverse=True)
+    pairs.sort(reverse=False)
+    return result[:9], pairs[:9], numbers, sorted([-0.0, 0.0, -0.0], reverse=True)
+
+
 EDGES = [((i * 7919) % 101, i % 20, (i * 7) % 20) for i in range(60)]
 NEIGHBOURS = [[] if i % 5 == 0 and i else [((i * 3 + k) % 20, k + 0) for k in range(1, 4)] for i in range(20)]
 NESTED = [((i % 3, i * 0.5), i % 2 == 0) for i in range(30)]
@@ -258,6 +267,7 @@ PAIRS = [(i, -i) for i in range(30)]
 CASES = [
     (spanning_tree, (EDGES, 20), True), (shortest_paths, (NEIGHBOURS,), True), (sorted_argument, (EDGES,), False),
     (last_of, (NESTED,), False), (first_above, (PAIRS, 12), True), (first_above, (PAIRS, 40), True),
+    (descending, (12,), True), (descending, (90,), True),
     (halves, (20,), True), (merged, (40,), True), (items_and_slices, (7,), False), (nested, (20,), False),
     (heap_functions, (9,), True), (heap_of_ints, (12,), True), (emptied_heap, (1,), True), (emptied_heap, (2,), True),
     (searches, (9,), True), (searches, (2,), True), (comparisons, (7,), True), (breadth_first, (6,), True),

@@ -26,7 +26,7 @@ from autoconv.optimise.unboxing.kind_inference import (
     rule,
 )
 from autoconv.optimise.unboxing.numbers import operator_rule, write_operator
-from autoconv.optimise.unboxing.tuples import is_exact, is_orderable
+from autoconv.optimise.unboxing.tuples import is_exact
 from autoconv.optimise.unboxing.writer import Writer, rewrite_rule
 
 _NO_BOUNDS = (False, False, False)  # attribute `has_bounds` of a slice: whether it has a start, a stop and a step
@@ -61,7 +61,7 @@ def mark_new_list(kinds: Kinds, node: Node, *item_kinds: Kind) -> bool:
     return True
 
 
-def _add_copy(writer: Writer, node: Node, value: Value) -> Value:
+def add_copy(writer: Writer, node: Node, value: Value) -> Value:
     """Add a copy of the typed list that replaces the value; return the copy."""
     return writer.add_list_op("slice", node, value, has_bounds=_NO_BOUNDS)[0]
 
@@ -69,26 +69,20 @@ def _add_copy(writer: Writer, node: Node, value: Value) -> Value:
 # ---- copies and slices
 
 
-@rule("object_apply.list", "object_method.copy", "object_apply.sorted")
+@rule("object_apply.list", "object_method.copy")
 def _copy_rule(kinds: Kinds, node: Node) -> bool | None:
     is_call_of_list = node.attributes.get("function") == "list" and len(node.inputs) == 1
     if is_call_of_list and kinds.kind_or_number_type(node.inputs[0]) == RANGE:
         return mark_new_list(kinds, node, INT)
-    is_supported = is_list_operation(kinds, node)
-    if is_supported and node.attributes.get("function") == "sorted" and not is_orderable(kinds, node):
-        return False
-    return is_supported and mark_new_list(kinds, node, kinds.content(node.inputs[0]).kind)
+    return is_list_operation(kinds, node) and mark_new_list(kinds, node, kinds.content(node.inputs[0]).kind)
 
 
-@rewrite_rule("object_apply.list", "object_method.copy", "object_apply.sorted")
+@rewrite_rule("object_apply.list", "object_method.copy")
 def _write_copy(writer: Writer, node: Node) -> list[Value]:
     (value,) = node.inputs
     if writer.kinds.kind(value) == RANGE:
         return [writer.add("typed_list_range", node, *writer.replacements(value), element=INT)]
-    copy = _add_copy(writer, node, value)
-    if node.attributes.get("function") == "sorted":
-        writer.add_mutation("change", node, copy, element=writer.element_attribute(value)["element"], method="sort")
-    return [copy]
+    return [add_copy(writer, node, value)]
 
 
 @rule("object_apply.range")
@@ -213,7 +207,7 @@ def _write_sum(writer: Writer, node: Node) -> list[Value]:
     if writer.kinds.kind(first) != LIST:
         return [*write_operator(writer, node)]
     is_new = node.attributes["function"] == "add"
-    list_ = _add_copy(writer, node, first) if is_new else writer.typed_list(first)
+    list_ = add_copy(writer, node, first) if is_new else writer.typed_list(first)
     writer.add_mutation("extend", node, list_, writer.typed_list(second), **writer.element_attribute(first))
     return [list_]
 
@@ -235,15 +229,12 @@ def _write_extend(writer: Writer, node: Node) -> list[Value]:
 # ---- in-place changes
 
 
-@rule("object_method.sort", "object_method.reverse", "object_method.clear")
+@rule("object_method.reverse", "object_method.clear")
 def _change_rule(kinds: Kinds, node: Node) -> bool | None:
-    is_supported = is_list_operation(kinds, node)
-    if is_supported and node.attributes["name"] == "sort" and not is_orderable(kinds, node):
-        return False
-    return is_supported and set_none_result(kinds, node)
+    return is_list_operation(kinds, node) and set_none_result(kinds, node)
 
 
-@rewrite_rule("object_method.sort", "object_method.reverse", "object_method.clear")
+@rewrite_rule("object_method.reverse", "object_method.clear")
 def _write_change(writer: Writer, node: Node) -> list[Value]:
     method = node.attributes["name"]
     if method == "clear":
