@@ -35,7 +35,7 @@ def has_complex_constant(node: Any) -> bool:
 
 
 def _has_parts(node: Any, numbers: Container[str]) -> bool:
-    """Decide `may_have_parts` for operators, constants and displays."""
+    """Return whether an operator, constant or display is true for `may_have_parts`."""
     if isinstance(node, gast.BinOp):
         if not isinstance(node.op, (gast.Add, gast.Mult)):
             return False

@@ -118,7 +118,7 @@ def _register_binary(functions: Sequence[Callable[..., Any]], x_type: Any, y_typ
 
 
 def _wrap_unary(handler: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a handler with the arguments of `function`; it passes all but the first one on through a closure."""
+    """Return a handler with the arguments of `function`; all but the first one are bound to the function it gets."""
     def run(x: Any, *args: Any, **kwargs: Any) -> Any:
         return handler(lambda value: function(value, *args, **kwargs), x)
 
@@ -127,7 +127,7 @@ def _wrap_unary(handler: Callable[..., Any], function: Callable[..., Any]) -> Ca
 
 
 def _wrap_binary(handler: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a handler with the arguments of `function`; it passes all but the first two on through a closure."""
+    """Return a handler with the arguments of `function`; all but the first two are bound to the function it gets."""
     def run(x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
         return handler(lambda first, second: function(first, second, *args, **kwargs), x, y)
 

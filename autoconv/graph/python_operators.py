@@ -10,7 +10,7 @@ from typing import Any
 from autoconv.lazy_dataclass import dataclass
 
 SUM_COMPENSATES = sys.version_info >= (3, 12)
-"""Whether Python's `sum` adds the rounding errors of its additions of floats at the end."""
+"""True if Python's `sum` adds, at the end, the rounding errors of its additions of floats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,7 @@ class Operator:
 
     @property
     def in_place_function(self) -> Callable[[Any, Any], Any]:
+        """The function of the augmented assignment: `operator.iadd`."""
         return getattr(operator, self.in_place)  # type: ignore[no-any-return]
 
 

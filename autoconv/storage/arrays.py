@@ -66,8 +66,8 @@ def write_arrays(
 class ArrayFile:
     """The arrays of a file that `write_arrays` wrote; each is read and checked at its first access.
 
-    The file stays open from `open_if_present` or the first access on: so its arrays can be read after a writer has
-    deleted it.
+    The file stays open from `open_if_present` or the first access on, so that its arrays can be read after a writer
+    has deleted it.
     """
 
     def __init__(self, path: str, records: Mapping[str, ArrayRecord] | None = None) -> None:
@@ -111,10 +111,10 @@ class ArrayFile:
         with _damage_as_data_loss(self.path, name):
             return np.asarray(file.get_tensor(name))
 
-    def _open_file(self, part: str) -> Any:
-        """Return the open file; errors name `part`, the part that is read first."""
+    def _open_file(self, first_read: str) -> Any:
+        """Return the open file; `first_read` names, for errors, what is read from it first."""
         if self._file is None:
-            self._file = _open_safetensors(self.path, part)
+            self._file = _open_safetensors(self.path, first_read)
         return self._file
 
 
@@ -169,22 +169,22 @@ def damage_of_document(path: str | os.PathLike[str]) -> Iterator[None]:
         raise DataLossError(f"{os.fspath(path)} is damaged: {error!r}") from None
 
 
-def _open_safetensors(path: str, part: str = "head") -> Any:
-    """Open a safetensors file; raises NotFoundError, or DataLossError that names the part."""
+def _open_safetensors(path: str, first_read: str) -> Any:
+    """Open a safetensors file; raises NotFoundError, or DataLossError that names what is read from it first."""
     library = _import_safetensors()
     if not os.path.isfile(path):
         raise NotFoundError(f"{path}: there is no such file.")
-    with _damage_as_data_loss(path, part):
+    with _damage_as_data_loss(path, first_read):
         return library.safe_open(path, framework="numpy")
 
 
 @contextlib.contextmanager
-def _damage_as_data_loss(path: str, part: str) -> Iterator[None]:
-    """Turn an exception of the library in the `with` block into a DataLossError that names the part."""
+def _damage_as_data_loss(path: str, damaged_name: str) -> Iterator[None]:
+    """Turn an exception of the library in the `with` block into a DataLossError that names an array or the head."""
     try:
         yield
     except Exception as error:  # the library raises several classes of its own, all of them for damage
-        raise DataLossError(f"{path} is damaged: {part}: {error}") from None
+        raise DataLossError(f"{path} is damaged: {damaged_name}: {error}") from None
 
 
 def _encode_array(name: str, array: np.ndarray, dtype: DType) -> dict[str, np.ndarray]:

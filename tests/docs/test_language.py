@@ -59,6 +59,17 @@ def test_docstrings_begin_with_an_imperative_or_a_noun_phrase_and_personify_noth
     assert wrong == []
 
 
+def test_predicates_say_what_true_means():
+    found = [(path, node) for path in SOURCES for node in tables.statements(tables.tree_of(path))]
+    predicates = [
+        (f"{path.name}:{node.lineno} {node.name}", text)
+        for path, node in found
+        if isinstance(node, ast.FunctionDef) and isinstance(node.returns, ast.Name) and node.returns.id == "bool"
+        if (text := ast.get_docstring(node))
+    ]
+    assert [name for name, text in predicates if not re.search(r"whether|true|false", text, re.IGNORECASE)] == []
+
+
 def prose(text: str) -> str:
     """Return the paragraphs of a docstring without examples, tables and indented parts."""
     text = re.sub(r"^\s*>>>.*?(?=\n\s*\n|\Z)", "", text, flags=re.MULTILINE | re.DOTALL)

@@ -58,7 +58,7 @@ def log_poisson_loss(
 
 
 def crelu(features: TensorLike, axis: int = -1, name: str | None = None) -> Tensor:
-    """The positive parts of x and of -x, side by side along `axis`.
+    """The positive parts of x and of -x, concatenated along `axis`.
 
     >>> autoconv.nn.crelu([[1.0, -2.0]]).numpy()
     array([[1., 0., 0., 2.]], dtype=float32)
@@ -72,7 +72,9 @@ def local_response_normalization(
     input: TensorLike, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """x / (bias + alpha·s)^beta, where s is the sum of the squares of `depth_radius` channels on each side and x.
+    """x / (bias + alpha·s)^beta, where s sums the squares of x and of `depth_radius` channels on each side of it.
+
+    `input` is [batch, height, width, channels].
 
     >>> autoconv.nn.local_response_normalization([[[[1.0, 2.0]]]], depth_radius=1).numpy().ravel().round(4)
     array([0.4082, 0.8165], dtype=float32)
@@ -113,7 +115,7 @@ def sufficient_statistics(
 def normalize_moments(
     counts: TensorLike, mean_ss: TensorLike, variance_ss: TensorLike, shift: TensorLike | None, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The mean and the variance from the results of `sufficient_statistics`.
+    """The mean and the variance from the results of `sufficient_statistics`: the number, the two sums and the shift.
 
     >>> [float(number) for number in autoconv.nn.normalize_moments(2.0, 4.0, 10.0, None)]
     [2.0, 1.0]

@@ -64,7 +64,7 @@ def cells_of(view: View) -> list[Cell]:
     return [option.cell for option in options_of(view) if isinstance(option.cell, Cell)]
 
 
-# What a value of the graph is for a writer: a Term, ListTerm, Progression or View, a Cell for a variable, a
+# The writer's representation of a value of the graph: a Term, ListTerm, Progression or View, a Cell for a variable, a
 # HandlerCell, or a CaughtError.
 Item = Any
 

@@ -58,7 +58,7 @@ def is_deferred(iterable: object) -> bool:
 
 
 def _is_deferred_for(function: Callable[..., Any], iterable: object) -> bool:
-    """`is_deferred` for a given builtin: only `list` iterates over a tensor or array; to others it is one value."""
+    """Return whether a builtin's operand is deferred: only `list` iterates over a tensor; to others it is one value."""
     if function is builtins.list and isinstance(iterable, (SymbolicTensor, SymbolicArray)):
         return is_symbolic_iterable(iterable)
     return is_deferred(iterable)

@@ -195,7 +195,7 @@ def move_parts_of_exceptions(parent: Region, arms: Iterable[RecordedBody]) -> bo
 
 
 def move_new_into_graph(parent: Region, recorded_body: RecordedBody, locations: Sequence[Location]) -> bool:
-    """`move_into_graph` for locations that a loop's body writes for the first time."""
+    """Apply `move_into_graph` to locations that a loop's body writes first; return whether a container was moved."""
     columns, layouts = [], []
     for location in locations:
         before, after = location.read(), recorded_body.value_of(location)

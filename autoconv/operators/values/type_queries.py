@@ -86,7 +86,7 @@ def _includes_base(x: object, kinds: Any) -> bool:
 
 @overrides(np.isscalar)
 def _isscalar(x: object) -> bool:
-    """`np.isscalar` for the value that plain Python would have; a weak tensor represents a Python number."""
+    """Return whether the value that plain Python would have is a scalar to NumPy; a weak tensor is a Python number."""
     if isinstance(x, SymbolicTensor) and not x.weak:
         represents_array(x)  # abandons the trace where it may be either
         return _scalar_type(x) is not None

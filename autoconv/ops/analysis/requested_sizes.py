@@ -30,7 +30,7 @@ def has_requested_sizes(node: Node) -> bool:
 
 
 def _has_requested_sizes(op: Op, inputs: Sequence[Value]) -> bool:
-    """Return what `has_requested_sizes` returns, for an op on these operands."""
+    """Return whether an op on these operands has requested sizes, as `has_requested_sizes` of its node."""
     traits = op.traits
     size_positions = () if traits.sizes is None else (traits.sizes.position,)
     positions = (*size_positions, *traits.element_count_inputs)

@@ -80,7 +80,10 @@ def _axis_rule(name: str) -> Callable[..., TensorType]:
 
 
 def _subtract_maximum(x: Any, axis: int) -> Any:
-    """Return x minus its maximum along the axis, so that exp does not overflow; nan where the maximum is infinite."""
+    """Return x minus its maximum along the axis, so that exp does not overflow; an infinite maximum itself becomes nan.
+
+    Along an axis of size 0 there is no maximum, so `max` gets an initial value.
+    """
     lowest = x.dtype.type(-np.inf)
     return np.subtract(x, np.max(x, axis=axis, keepdims=True, initial=lowest))
 

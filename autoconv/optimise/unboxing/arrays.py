@@ -61,7 +61,7 @@ def _write_array(writer: Writer, node: Node) -> list[Value]:
 
 @rule("numpy_tolist")
 def _tolist_rule(kinds: Kinds, node: Node) -> bool:
-    """Accept a list of the elements, or of the rows, of an array whose dtype is that of Python's numbers."""
+    """Return whether the result is a list of elements or rows of an array whose dtype is that of Python's numbers."""
     type_ = node.inputs[0].type
     if not isinstance(type_, TensorType) or type_.rank not in (1, 2):
         return False

@@ -43,7 +43,7 @@ def _kind_of_tuple(item_kinds: list[Kind]) -> tuple[Kind, bool]:
 
 
 def unpack_rule(kinds: Kinds, node: Node) -> bool:
-    """Rule for `a, b = pair`."""
+    """Return whether `a, b = pair` gives numbers; record their kinds."""
     kind = _tuple_kind(kinds, node)
     if node.attributes["count"] != len(kind.items) or node.attributes.get("star", -1) >= 0:
         return False
@@ -53,7 +53,7 @@ def unpack_rule(kinds: Kinds, node: Node) -> bool:
 
 
 def tuple_item_rule(kinds: Kinds, node: Node) -> bool:
-    """Rule for `pair[0]` with a constant index."""
+    """Return whether `pair[0]` with a constant index gives numbers; record their kinds."""
     position = _position(kinds, node)
     if position is None:
         return False

@@ -72,7 +72,7 @@ def dtype_argument(name: str, dtype: DTypeLike) -> DType | None:
 
 
 def keepdims_argument(name: str, keepdims: object) -> bool:
-    """Return the argument `keepdims`."""
+    """Return whether the reduced axes stay; refuse an argument `keepdims` whose value is not known yet."""
     if isinstance(keepdims, (bool, np.bool_, int)):
         return bool(keepdims)
     refuse_method(name, "is given keepdims known only at run time")

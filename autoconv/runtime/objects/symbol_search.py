@@ -39,7 +39,7 @@ def holds_symbols(value: Any) -> bool:
 
 
 def holds_symbols_inside(value: Any) -> bool:
-    """Return `holds_symbols` of the items of a container of a user's class, without running its methods."""
+    """Return whether a container of a user's class holds symbolic values, without running its methods."""
     class_: Any = next(class_ for class_ in (dict, list, tuple, set) if isinstance(value, class_))
     return holds_symbols([*dict.keys(value), *dict.values(value)] if class_ is dict else class_.__iter__(value))
 

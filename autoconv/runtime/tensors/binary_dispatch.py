@@ -91,7 +91,7 @@ _COMPLEX_OPS = frozenset({"add", "subtract", "multiply", "divide", "power", "equ
 
 
 def compare_with_none(op_name: str, x: object) -> bool:
-    """Return the value of `x == None` or `x != None`.
+    """Return the value of `x == None` or `x != None`: True for "not_equal".
 
     Raises StagingError for an array that `compile` traces. Other comparisons raise ValueError, or StagingError if `x`
     is a NumPy number that `compile` traces.

@@ -22,7 +22,7 @@ class MethodBinding:
     """The part of a Function that returns the methods of instances, each a Function with a cache of its own."""
 
     takes_instances: bool | None = False
-    """Whether Python calls objects of the class with the instance, without `__get__`; None if not determined yet."""
+    """True if Python calls objects of the class with the instance, without `__get__`; None if not determined yet."""
     method_class: type | None = None  # the class of methods of instances; if None, the class of the function itself
     _attribute_name = ""  # the name of the class attribute that holds this object
     python_function: Any

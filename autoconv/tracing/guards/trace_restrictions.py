@@ -147,7 +147,7 @@ def require_pure(trace: Trace, function: Any) -> None:
 
 
 def _public_prefix(function: Any, module: str, name: str) -> str:
-    """Return the module by which programs name a function, with a dot: "io." for `_io.StringIO`, "" for `open`."""
+    """Return the module by which programs name a function, with a dot: "io." where it is "_io", "" for builtins."""
     public_module = module.lstrip("_")
     if not module or getattr(builtins, name, None) is function:
         return ""
@@ -211,7 +211,7 @@ def _is_created_by_trace(value: Any) -> bool:
 
 
 def _check_alternative(result: Any, outside_ids: set[int], written_ids: set[int]) -> None:
-    """Do the work of `check_identities` for one result; the sets have the ids of outside and stored containers."""
+    """Preserve identities as `check_identities` for one result; the sets have ids of outside and stored containers."""
     seen_ids = outside_ids | written_ids
     region = current_region()
     assert region is not None
