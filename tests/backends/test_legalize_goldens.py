@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import autoconv
@@ -66,3 +67,23 @@ def test_effects_are_exact_behind_promoted_cells() -> None:
     graph = legalize_graph(program.get_concrete_function(5).optimised)
     verify(graph)  # checks effects of nodes with regions as well
     assert any(node.op.name == "try" for node in graph.nodes)
+
+
+def test_loops_make_no_objects_for_handlers_that_read_numbers() -> None:
+    @autoconv.compile
+    def partial_sum(a: np.ndarray, total: float) -> float:
+        try:
+            for i in range(len(a)):
+                total += a[i] * 0.5
+                if total > 100:
+                    raise ValueError
+        except ValueError:
+            return -total
+        return total
+
+    for count in (5, 50):
+        assert partial_sum(np.arange(float(count)), 0.0) == partial_sum.python_function(np.arange(float(count)), 0.0)
+    for trace in partial_sum.concrete_functions:
+        graph = legalize_graph(trace.optimised)
+        (loop,) = (node for node in graph.walk() if node.op.name == "while")
+        assert not [node for region in loop.regions for node in region.walk() if node.op.name == "object_box"]

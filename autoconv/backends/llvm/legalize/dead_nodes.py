@@ -28,12 +28,12 @@ def remove_all_dead_nodes(graph: Graph) -> None:
 
 
 def _live_nodes(graph: Graph, must_keep: Callable[[Node], bool]) -> list[Node]:
-    """Return the nodes that have effects, may raise for their sizes, define sizes that are needed, or are read."""
+    """Return the nodes that change state, may raise, define sizes that are needed, or are read."""
     read_values = set(graph.outputs)
     needed_sizes: set[ComputedSize] = set()
     nodes: list[Node] = []
     for node in reversed(graph.nodes):
-        is_required = node.effects is not Effects.PURE or must_keep(node)
+        is_required = node.effects not in (Effects.PURE, Effects.READ) or must_keep(node)
         is_required |= may_fail_for_sizes(node.op, node.inputs, node.attributes)
         if is_required or not read_values.isdisjoint(node.results) or not needed_sizes.isdisjoint(defined_sizes(node)):
             nodes.append(node)
