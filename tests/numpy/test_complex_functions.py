@@ -89,6 +89,8 @@ def test_the_order_of_special_numbers(name: str) -> None:
 ROWS: dict[str, Callable[[Any], Any]] = {
     "sort": lambda z: np.sort(z), "sort_axis": lambda z: np.sort(z, axis=0), "sort_all": lambda z: np.sort(z, None),
     "sort_complex": lambda z: np.sort_complex(z), "argsort": lambda z: np.argsort(z, kind="stable"),
+    "argsort_columns": lambda z: np.argsort(z, axis=0), "partition": lambda z: np.partition(z, 5),
+    "argpartition": lambda z: np.argpartition(z, 7, axis=-1),
     "max": lambda z: np.max(z), "max_axis": lambda z: z.max(axis=0), "min": lambda z: np.min(z, axis=-1, keepdims=True),
     "argmax": lambda z: np.argmax(z), "argmin": lambda z: z.argmin(axis=1), "any": lambda z: np.any(z, axis=0),
     "all": lambda z: np.all(z, axis=1), "ptp": lambda z: np.ptp(z, axis=0), "median": lambda z: np.median(z, axis=1),

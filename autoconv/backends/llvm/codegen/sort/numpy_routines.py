@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_scalar, sizes
+from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.registry import native_lowering
+from autoconv.backends.llvm.codegen.registry import complex_lowering, native_lowering
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import element_count, is_known, product
 from autoconv.backends.llvm.target.machine import current_target
@@ -21,7 +21,7 @@ _SELECTIONS = ("partition", "argpartition")
 def _is_sort_or_selection(node: Node) -> bool:
     """Return whether the node calls `argsort`, `partition` or `argpartition` with arguments that C routines take."""
     x, *others = (value.type for value in node.inputs)
-    have_fitting_types = is_dense(x) and not is_complex(x) and all(map(is_scalar, others))
+    have_fitting_types = is_dense(x) and all(map(is_scalar, others))
     if not current_target().has_libraries or not have_fitting_types:
         return False
     if len(node.results) != 1 or not is_dense(node.results[0].type):
@@ -50,6 +50,7 @@ def _arguments_by_name(node: Node) -> dict[str, Any]:
     return {**dict(zip(names, arguments, strict=False)), **dict(node.attributes.get("keywords", ()))}
 
 
+@complex_lowering("numpy_call", fits=_is_sort_or_selection)
 @native_lowering("numpy_call", fits=_is_sort_or_selection, fits_open=_is_sort_or_selection)
 def write_numpy_routine(region: LoweringContext, node: Node) -> None:
     """Call the C routine of the function, so that equal elements have the same order as in NumPy."""

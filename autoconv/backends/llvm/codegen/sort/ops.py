@@ -10,9 +10,15 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.backends.llvm.analysis.representation import has_only_dense, is_static_array, sizes
+from autoconv.backends.llvm.analysis.representation import (
+    has_only_dense,
+    is_complex,
+    is_sorted_whole,
+    is_static_array,
+    sizes,
+)
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.registry import native_lowering
+from autoconv.backends.llvm.codegen.registry import complex_lowering, native_lowering
 from autoconv.backends.llvm.codegen.routine import PartRoutine, Routine, call, open_dimensions, pointers, split_routine
 from autoconv.backends.llvm.codegen.sort.numpy_routines import array_object, copy_of, release_copy
 from autoconv.backends.llvm.codegen.sort.parallel_merge import HalvesSorter, is_worthwhile
@@ -193,9 +199,14 @@ def _sort_in_halves(region: LoweringContext, node: Node, returns_positions: bool
         call(region, routine.finish(), f"ptr {x_address}", f"ptr {result_address}")
 
 
+@complex_lowering("sort", fits=is_sorted_whole)
 @native_lowering("sort", fits=_is_sortable, work=_single_thread_work, fits_open=_is_sortable_open)
 def write_sort(region: LoweringContext, node: Node) -> None:
     """Sort the elements by their keys; -0.0 and 0.0, which are equal, keep their order."""
+    if is_complex(node.inputs[0].type):
+        region.set(node.results[0], region.new_array(node.results[0].type))
+        _sort_by_numpy(region, node)
+        return
     if _is_sorted_in_halves(node):
         _sort_in_halves(region, node, returns_positions=False)
         return

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.llvm.analysis.representation import is_complex, sizes
+from autoconv.backends.llvm.analysis.representation import is_complex, is_sorted_whole, sizes
 from autoconv.backends.llvm.ir.index_arith import is_known
 from autoconv.graph.dtypes import int32, uint8
 from autoconv.graph.graph import Node, Value
@@ -144,7 +144,7 @@ def _has_native_sort(node: Node, operands: Any) -> bool:
 
 
 def _sort(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    if not _has_native_sort(node, operands):
+    if not _has_native_sort(node, operands) or is_sorted_whole(node):
         return None
     order, axis = _sort_order(b, node, operands[0]), node.attributes.get("axis", -1)
     return tuple(b.take_along_axis(part, order, axis=axis) for part in operands[0])
