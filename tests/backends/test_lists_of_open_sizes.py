@@ -28,6 +28,13 @@ def doubled_rows(x):
     return rows.stack()
 
 
+def every_other_row(x):
+    parts = autoconv.TensorArray(autoconv.float64, size=2)
+    for i in autoconv.range(2):
+        parts = parts.write(i, 2.0 * x[::2])
+    return parts.stack()
+
+
 def rows_of_an_array(x):
     rows, total = autoconv.TensorArray(autoconv.float64, size=3).unstack(autoconv.stack([x, 2.0 * x, x * x])), x
     for i in autoconv.range(3):
@@ -64,6 +71,7 @@ def gradient_of_a_loop(x):
 FIXED = {
     "running sums": (running_sums, lambda x: np.cumsum(np.arange(4.0))[:, None, None] * x),
     "doubled rows": (doubled_rows, lambda x: 2.0 * x),
+    "every other row": (every_other_row, lambda x: 2.0 * np.stack([x[::2], x[::2]])),
     "rows of an array": (rows_of_an_array, lambda x: ((x * 0.5 + x * x) * 0.5 + 2.0 * x) * 0.5 + x),
 }
 CASES = {

@@ -12,7 +12,7 @@ import numpy as np
 from autoconv.backends.portable.elements import Elementwise
 from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.backends.portable.unfit import SIZE_DEPENDS_ON_VALUE, GraphUnfit
-from autoconv.graph.dimensions import Sum
+from autoconv.graph.dimensions import Minimum, Quotient, Sum
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.graph import Node
 from autoconv.graph.types import Symbol
@@ -87,6 +87,10 @@ class Rules(Elementwise):
                         product = product * self.dimension(symbol)
                     total = total + product
                 return total
+            case Quotient():
+                return self.binary("divide", self.dimension(dimension.dividend), self.dimension(dimension.divisor))
+            case Minimum():
+                return self.binary("minimum", self.dimension(dimension.first), self.dimension(dimension.second))
         if dimension not in self.argument_sizes:
             raise GraphUnfit("shape", "a size is open")
         return self.size_term(*self.argument_sizes[dimension], int64)
