@@ -17,7 +17,7 @@ _INTERNAL_PREFIX = "__autoconv"  # of the attributes in which this package keeps
 
 
 def collect_objects(root: object) -> tuple[list[Any], list[dict[str, int]]]:
-    """Return a root and the objects below it, each once, nearest first, and for each the numbers of its parts."""
+    """Return a root and the objects below it, each once, breadth first, and for each its parts' positions by name."""
     objects, part_numbers = [root], [dict[str, int]()]
     number_by_id = {id(root): 0}
     worklist = deque([0])

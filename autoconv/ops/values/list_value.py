@@ -117,7 +117,7 @@ class ListValue:
         return self._zeros(index) if item is None else item
 
     def set(self, index: int, item: Any, resize: bool = False) -> ListValue:
-        """Return a copy with that element.
+        """Return a copy with `item` at the position `index`.
 
         For a position past the end, `resize` lengthens the copy; without it, IndexOutOfRangeError is raised.
         """

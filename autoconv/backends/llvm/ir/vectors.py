@@ -23,7 +23,7 @@ class VectorWriter:
         return self.out.new(f"getelementptr inbounds {self.ir_type}, ptr {pointer}, i64 {offset}")
 
     def load(self, pointer: str, width: Position) -> str:
-        """Load the first `width` numbers, with zeros after them; a register for `width` is a vector of bits."""
+        """Load the first `width` numbers, zeros after them; `width` may also be the register of a mask."""
         if width == self.lanes:
             return self.out.new(f"load {self.vector}, ptr {pointer}, align {self.size}")
         name = f"llvm.masked.load.{self._suffix}.p0"
@@ -34,7 +34,7 @@ class VectorWriter:
         return self.out.new(f"call {self.vector} {function}({arguments})")
 
     def store(self, value: str, pointer: str, width: Position) -> None:
-        """Store the first `width` numbers; a register for `width` is a vector of bits."""
+        """Store the first `width` numbers; `width` may also be the register of a mask."""
         if width == self.lanes:
             self.out.line(f"store {self.vector} {value}, ptr {pointer}, align {self.size}")
             return
@@ -45,7 +45,7 @@ class VectorWriter:
         )
 
     def bits_below(self, count: object, first: int = 0) -> str:
-        """Return a vector of bits: lane i has whether `first` + i is below `count`, a register of an i64."""
+        """Return a mask, a vector of i1: bit i is set if `first` + i is below `count`, the register of an i64."""
         numbers, zeros = f"<{self.lanes} x i64>", f"<{self.lanes} x i32> zeroinitializer"
         single = self.out.new(f"insertelement {numbers} poison, i64 {count}, i64 0")
         limit = self.out.new(f"shufflevector {numbers} {single}, {numbers} poison, {zeros}")
@@ -53,6 +53,7 @@ class VectorWriter:
         return self.out.new(f"icmp slt {numbers} <{positions}>, {limit}")
 
     def _mask(self, width: Position) -> str:
+        """Return the mask, with its type, in which the first `width` bits are set."""
         if isinstance(width, str):
             return f"<{self.lanes} x i1> {width}"
         lanes = ", ".join(f"i1 {'true' if i < width else 'false'}" for i in range(self.lanes))
