@@ -122,3 +122,14 @@ def test_masks_that_do_not_fit_raise_as_in_numpy():
     with pytest.raises(IndexError) as found:
         ac.compile(shorter)(x, mask, 2)
     assert str(found.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.0])
+def test_squares_of_selected_complex_numbers_are_native(shift):
+    def power(z, mask):
+        return (z[mask] + shift) ** 2
+
+    z = np.random.default_rng(7).normal(size=40).view(complex)
+    compiled = ac.compile(power)
+    np.testing.assert_array_equal(compiled(z, z.real > 0), power(z, z.real > 0))
+    assert "kernel" not in compiled.explain()

@@ -314,9 +314,17 @@ def _apply_ufunc(op_name: str, *operands: Any) -> Any:
     """Apply the NumPy ufunc of the operator, with NumPy's dtypes and errors."""
     if op_name == "power":
         _refuse_power_of_bools(*operands)
+        if _is_square_of_complex(*operands):
+            operands, op_name = operands[:1], "square"
     function = implementation(_UFUNCS.get(op_name) or getattr(np, op_name))
     assert function is not None
     return function(*operands)
+
+
+def _is_square_of_complex(x: object, y: object) -> bool:
+    """Return whether NumPy squares an array of complex numbers, which it does for the int 2 and no other exponent."""
+    tensor = as_tensor(x)
+    return type(y) is int and y == 2 and tensor is not None and tensor.dtype.is_complex and tensor.shape != ()
 
 
 def _refuse_power_of_bools(x: object, y: object) -> None:

@@ -29,6 +29,7 @@ class RowChainWriter(LoopNestWriter):
         self._phase_of = {node: phase for phase, nodes in enumerate(self._item.phases) for node in nodes}
         # Saved value -> (address, true if the memory holds a single row).
         self._saved_memory: dict[Value, tuple[str, bool]] = {}
+        self._stores_at_end: list[Any] = []  # arguments of `_store`, for results whose memory holds a saved value
         for value in self._values_to_save():
             allocation = self._allocate_saved(value)
             if allocation is not None:
@@ -102,6 +103,9 @@ class RowChainWriter(LoopNestWriter):
     def _write_body(self, index: Index, reductions: Any, nodes: Sequence[Node] | None = None) -> None:
         """Write the body of a phase, and the stores of the values that it saves."""
         super()._write_body(index, reductions, nodes)
+        for arguments in self._stores_at_end:
+            super()._store(*arguments)
+        self._stores_at_end.clear()
         for value, (pointer, is_row) in self._saved_memory.items():
             if value.node not in (nodes or ()):
                 continue
@@ -110,7 +114,14 @@ class RowChainWriter(LoopNestWriter):
                 offset = linear_offset(self.out, index[depth:], (self._item.shape or ())[depth:])
                 store(self.b, self.element(value, index), pointer, offset)
             elif self.stores.get(value) != pointer:
-                self._store(self.element(value, index), pointer, sizes(value.type), index)
+                super()._store(self.element(value, index), pointer, sizes(value.type), index)
+
+    def _store(self, element: Element, pointer: str, shape: tuple[int, ...], index: Index) -> None:
+        """Store an element, at the end of the body if its memory holds a saved value, which may be read after this."""
+        if any(pointer == used and self.stores.get(value) != used for value, (used, _) in self._saved_memory.items()):
+            self._stores_at_end.append((element, pointer, shape, index))
+        else:
+            super()._store(element, pointer, shape, index)
 
     def _write_element(self, value: Value, index: Index) -> Element:
         """Return the total of the row, load a value that an earlier phase saved, or compute the element."""
