@@ -1,4 +1,4 @@
-"""Chains of row reductions over rows of open length, whose values lie in the memory of results until these are stored."""
+"""Chains of row reductions over rows of open length: their values lie in the memory of results that are stored later."""
 
 from __future__ import annotations
 
