@@ -1,4 +1,4 @@
-"""Chains of row reductions over rows of open length: their values lie in the memory of results that are stored later."""
+"""Chains of row reductions over open rows: values are kept in the memory of results that are stored later."""
 
 from __future__ import annotations
 
