@@ -67,6 +67,12 @@ def test_a_list_as_a_dict_key_raises_as_in_python(decorator):
     check_error(TypeError, lambda: g(ONE), "unhashable type: 'list'")
 
 
+@pytest.mark.parametrize("display", [lambda x: {x: 1}, lambda x: {"a": 1, x: 2}, lambda x: len({x, 1})])
+def test_a_tensor_as_a_key_or_item_of_a_set_is_unhashable_as_without_function(display):
+    check_error(TypeError, lambda: display(ONE), "Tensor is unhashable")
+    check_error(TypeError, lambda: ac.function(display)(ONE), "Tensor is unhashable")
+
+
 def test_arity():
     f = ac.function(lambda a, b, *, c=1: a)
     check_error(TypeError, lambda: f(ONE), "missing a required argument: 'b'", "(a, b, *, c=<captured_default_value>)")

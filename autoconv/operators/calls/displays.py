@@ -19,6 +19,7 @@ from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, build_object, record_object
 from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 # Marks, as a key in a list of keys and values, a mapping whose items are all merged in (`**mapping`).
 SPREAD = object()
@@ -129,6 +130,7 @@ def new_set(*parts: Any) -> Any:
             builds_in_graph = region.contract.objects_in_graph
             return apply_object("set", _join_parts(parts)) if builds_in_graph else set(_concatenate(parts))
         if holds_symbols(parts):
+            _check_hashable(parts)
             return build_object("set", parts)
     return items.new(set(parts))
 
@@ -159,11 +161,18 @@ def new_dict(*parts: Any) -> Any:
         key is SPREAD and is_object_in_graph(value) for key, value in zip(keys, values, strict=True)
     )
     if spreads_graph_mapping or holds_symbols([key for key in keys if key is not SPREAD]):
-        for key in keys:
-            if isinstance(key, (list, dict, set)):
-                hash(key)  # raises Python's own error
+        _check_hashable(keys)
         return _merge_in_graph(keys, values) if has_spreads else build_object("dict", zip(keys, values, strict=True))
     return items.new(_merge(keys, values) if has_spreads else dict(zip(keys, values, strict=True)))
+
+
+def _check_hashable(keys: Any) -> None:
+    """Raise Python's error for a list, dict or set among the keys, and under `function` that of an eager tensor."""
+    region = current_region()
+    takes_tensors = region is not None and not region.contract.numpy_arrays
+    for key in keys:
+        if isinstance(key, (list, dict, set)) or (takes_tensors and isinstance(key, SymbolicTensor) and not key.weak):
+            hash(key)
 
 
 def _merge(keys: Any, values: Any) -> dict[Any, Any]:
