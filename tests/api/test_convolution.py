@@ -278,3 +278,44 @@ def test_transposed_convolutions_are_adjoint(padding, kernel, strides, run):
         backward = transpose(tf.constant(y), tf.constant(filters)).numpy()
         assert backward.shape == x.shape
         np.testing.assert_allclose((forward * y).sum(), (x * backward).sum(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("data_format", ["NHWC", "NCHW"])
+def test_transposed_convolutions_of_open_sides(data_format):
+    order = (0, 1, 2, 3) if data_format == "NHWC" else (0, 3, 1, 2)
+    for image_shape, filter_shape, (sides, strides, padding, *rest) in TRANSPOSED_CONVOLUTIONS:
+
+        def derivatives(y, filters, sides, strides=strides, padding=padding, rest=rest):
+            dilations = rest[1] if rest else None
+            with tf.GradientTape() as tape:
+                tape.watch([y, filters])
+                out = tf.nn.conv2d_transpose(y, filters, sides, strides, padding, data_format, dilations)
+                loss = tf.reduce_sum(out**2)
+            return out, *tape.gradient(loss, [y, filters])
+
+        y = tf.constant(DRAW.normal(size=image_shape).transpose(order))
+        filters = tf.constant(DRAW.normal(size=filter_shape))
+        open_sides = [size if axis == order.index(3) else None for axis, size in enumerate(y.shape)]
+        specs = [tf.TensorSpec(open_sides, tf.float64), tf.TensorSpec(filter_shape, tf.float64)]
+        compiled = tf.function(derivatives, input_signature=[*specs, tf.TensorSpec([2], tf.int32)])
+        expected = derivatives(y, filters, sides)
+        for found, value in zip(compiled(y, filters, tf.constant(sides)), expected, strict=True):
+            np.testing.assert_allclose(found, value, rtol=1e-9, atol=1e-9)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="do not fit"):
+            compiled(y, filters, tf.constant([50, 50]))
+
+
+def test_images_of_unknown_rank():
+    x, filters = DRAW.normal(size=(1, 4, 4, 3)).astype("f"), tf.ones([2, 2, 3, 2])
+    calls = [
+        lambda x: tf.nn.conv2d(x, filters, 1, "SAME"), lambda x: tf.nn.convolution(x, filters),
+        lambda x: tf.nn.depthwise_conv2d(x, filters, [1, 1, 1, 1], "SAME"), lambda x: tf.nn.max_pool2d(x, 2, 2, "SAME"),
+        lambda x: tf.nn.avg_pool2d(x, 2, 2, "VALID"),
+        lambda x: tf.nn.conv2d_transpose(x, tf.ones([2, 2, 5, 3]), [1, 8, 8, 5], 2),
+    ]
+    for call in calls:
+        compiled = tf.function(call, input_signature=[tf.TensorSpec(None)])
+        np.testing.assert_allclose(compiled(x), call(x), rtol=1e-5)
+        assert compiled.get_concrete_function().structured_outputs.shape.rank == 4
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not compatible"):
+            compiled(x[0])

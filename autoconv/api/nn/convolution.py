@@ -15,7 +15,7 @@ import numpy as np
 from autoconv.api.control.flow import cond
 from autoconv.api.nn.computed_filters import convolve_computed_sides
 from autoconv.api.nn.correlation import Correlation, convolve_depthwise, needs_gradient
-from autoconv.api.nn.windows import Padding, Part, Windows, check_format, has_channels_first, per_side
+from autoconv.api.nn.windows import Padding, Part, Windows, as_image, check_format, has_channels_first, per_side
 from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.comparison import equal
 from autoconv.api.tensors.dimensions import sizes_of
@@ -64,8 +64,9 @@ def _convolution(
     dilations: ShapeLike | None, name: str | None,
 ) -> Tensor:  # fmt: skip
     """Return the result of `convolution`, for which both strides and dilations may be above 1."""
-    x, kernel = convert_to_tensor(input), convert_to_tensor(filters)
+    kernel = convert_to_tensor(filters)
     rank = 0 if kernel.type.shape is None else len(kernel.type.shape)
+    x = as_image(input, rank)
     is_channels_first = has_channels_first(rank, data_format)
     sides = list(range(2, rank))
     is_padding_channels_last = isinstance(padding, str) or not is_channels_first

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from autoconv.api.nn.windows import FORMATS_BY_RANK, Windows, lowest_number, per_side
+from autoconv.api.nn.windows import FORMATS_BY_RANK, Windows, as_image, lowest_number, per_side
 from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as tensor_range
@@ -134,7 +134,7 @@ def _pool(
     Its arguments are the image with the channels in the last axis, and a function that makes the windows over an image
     of the same sides.
     """
-    x = convert_to_tensor(input)
+    x = convert_to_tensor(input) if data_format is None else as_image(input, len(data_format))
     rank = 0 if x.type.shape is None else len(x.type.shape)
     formats = FORMATS_BY_RANK.get(rank)
     if formats is None or data_format not in (None, *formats):

@@ -16,6 +16,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, int64
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -126,6 +127,12 @@ class Windows:
 
 
 FORMATS_BY_RANK = {3: ("NWC", "NCW"), 4: ("NHWC", "NCHW"), 5: ("NDHWC", "NCDHW")}
+
+
+def as_image(value: TensorLike, rank: int) -> Tensor:
+    """Return the value as a tensor; where its rank is not known, the rank is checked at run time."""
+    x = convert_to_tensor(value)
+    return apply("ensure_shape", x, shape=(None,) * rank) if x.type.shape is None else x
 
 
 def has_channels_first(rank: int, data_format: str | None) -> bool:
