@@ -277,6 +277,8 @@ class NotAnIndex(TypeError):
         self.numpy_error = numpy_error
 
 
+NotAnIndex.__name__ = "TypeError"  # programs print it
+
 _INVALID_INDEX = (
     "only integers, slices (`:`), ellipsis (`...`), newaxis (`None`) and integer or boolean arrays and tensors are "
     "valid indices, found "

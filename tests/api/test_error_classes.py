@@ -8,6 +8,7 @@ CALLS = {
     "Invalid pattern": lambda: ac.strings.regex_replace("a", "(", ""),
     "Invalid pattern: \\[": lambda: ac.strings.regex_full_match("a", "["),
     "supports the encodings": lambda: ac.strings.unicode_decode("a", "XX"),
+    "is not in \\[0, 2\\)": lambda: ac.dynamic_partition([1, 2], [0, 5], 2),
     "one shape": lambda: ac.add_n([[1], [1, 2]]),
     "'logits' of categorical must have 2 dimensions": lambda: ac.random.categorical([1.0], 2),
     "'logits' of stateless_categorical must have 2": lambda: ac.random.stateless_categorical([[[1.0]]], 2, [1, 2]),
@@ -19,6 +20,19 @@ def test_values_of_arguments(pattern):
     for call in (CALLS[pattern], ac.function(CALLS[pattern])):
         with pytest.raises(ac.errors.InvalidArgumentError, match=pattern):
             call()
+
+
+def test_clipping_keeps_the_shape():
+    assert ac.clip_by_value([[1.0, 5.0]], [1.0, 2.0], 3.0).numpy().tolist() == [[1.0, 3.0]]
+    for call in (ac.clip_by_value, ac.function(ac.clip_by_value)):
+        with pytest.raises(ValueError, match=r"Shapes \(1,\) and \(2,\) are incompatible"):
+            call(ac.constant([1.0]), [1.0, 2.0], 3.0)
+
+
+def test_an_index_of_another_kind_is_a_type_error_by_name():
+    with pytest.raises(TypeError) as raised:
+        ac.constant([1])["a"]
+    assert type(raised.value).__name__ == "TypeError"
 
 
 def test_axes_beyond_the_rank():

@@ -10,6 +10,7 @@ from autoconv.api.tensors.arguments import static_axes
 from autoconv.graph.dtypes import bool_
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.variable_updates import IndexedSlices
+from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -88,12 +89,17 @@ def minimum(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 
 def clip_by_value(t: TensorLike, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Tensor:
-    """`t` clipped to the range between the two values, which broadcast against `t`.
+    """`t` clipped to the range between the two values, which broadcast to the shape of `t`.
+
+    Raises ValueError for values that would make the shape another one.
 
     >>> autoconv.clip_by_value([-2.0, 0.5, 2.0], -1.0, 1.0).numpy()
     array([-1. ,  0.5,  1. ], dtype=float32)
     """
-    return apply("maximum", apply("minimum", t, clip_value_max), clip_value_min, name=name)
+    result = apply("maximum", apply("minimum", t, clip_value_max), clip_value_min, name=name)
+    shape = t.shape if hasattr(t, "shape") else convert_to_tensor(t).shape
+    TensorShape(shape).assert_is_compatible_with(result.shape)
+    return result
 
 
 def clip_by_norm(t: TensorLike, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:

@@ -269,9 +269,14 @@ def dynamic_partition(
 ) -> list[Tensor]:
     """The rows of `data` in `num_partitions` tensors; `partitions` holds the number of the tensor for each row.
 
+    Raises InvalidArgumentError for other numbers than 0 to `num_partitions` - 1.
+
     >>> [part.numpy().tolist() for part in autoconv.dynamic_partition([1, 2, 3], [0, 1, 0], 2)]
     [[1, 3], [2]]
     """
     partitions = as_indices("dynamic_partition", partitions, frozenset({int32}))
     x, ids = convert_to_tensor(data), convert_to_tensor(partitions)
+    is_in_range = apply("logical_and", apply("greater_equal", ids, 0), apply("less", ids, num_partitions))
+    message = f"dynamic_partition: a number in partitions is not in [0, {num_partitions})"
+    apply("assert_true", apply("reduce_all", is_in_range, axis=None, keepdims=False), message=message, failure="check")
     return [get_item(x, ids == i) for i in range(num_partitions)]
