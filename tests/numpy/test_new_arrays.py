@@ -41,3 +41,10 @@ def test_rows_of_a_copy_with_a_last_dimension(shape):
     compiled(np.ones((3, 4))), compiled(np.ones((4, 3)))
     for found, expected in zip(compiled(m), f(m), strict=True):
         np.testing.assert_array_equal(found, expected)
+
+
+def test_large_constants_are_made_in_each_call():
+    compiled = autoconv.compile(lambda x: x * np.hamming(len(x)))
+    for x in (np.arange(100.0), np.arange(100_000.0)):
+        np.testing.assert_array_equal(compiled(x), x * np.hamming(len(x)))
+    assert "plain Python" not in compiled.explain()
