@@ -235,7 +235,8 @@ def _cache_key(function: types.FunctionType, kind: object) -> str | None:
     dependencies = (
         importlib.util.MAGIC_NUMBER, sys.flags.optimize, converter_key(), code.co_filename,
         _digest(code.co_filename, lines), function.__name__, function.__qualname__, code.co_name, code.co_firstlineno,
-        code.co_flags, code.co_freevars, code.co_code, code.co_linetable, kind,
+        code.co_flags, code.co_freevars, code.co_code, code.co_linetable, code.co_varnames,
+        [constant for constant in code.co_consts if not isinstance(constant, (types.CodeType, frozenset))], kind,
     )  # fmt: skip
     return hashlib.sha256(repr(dependencies).encode("utf-8", "surrogatepass")).hexdigest()
 

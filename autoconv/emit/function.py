@@ -6,6 +6,7 @@ import __future__
 import ast
 import bisect
 import copy
+import dis
 import functools
 import inspect
 import sys
@@ -273,7 +274,8 @@ def _may_be_source_of(node: Any, code: types.CodeType) -> bool:
 def _select_by_columns(candidates: list[tuple[Any, str]], code: types.CodeType) -> list[tuple[Any, str]]:
     """Return, as a list, the innermost of several functions on one line that spans all positions of the code.
 
-    The list is empty if the code has no positions.
+    Python 3.12 gives no columns to the code of a lambda that returns a constant: the constant and the parameters select
+    it then. The list is empty if other code has no columns.
     """
     starts, ends = [], []
     for line, end_line, column, end_column in code.co_positions():
@@ -281,10 +283,28 @@ def _select_by_columns(candidates: list[tuple[Any, str]], code: types.CodeType) 
             starts.append((line, column))
             ends.append((end_line, end_column))
     if not starts:
-        return []
+        return [pair for pair in candidates if _is_constant_lambda_of(pair[0], code)][:1]
     start, end = min(starts), max(ends)
     enclosing = [(node, name) for node, name in candidates if _start(node) <= start and end <= _end(node)]
     return sorted(enclosing, key=lambda pair: _start(pair[0]))[-1:]
+
+
+def _is_constant_lambda_of(node: Any, code: types.CodeType) -> bool:
+    """Return whether the node is a lambda that returns a constant, as the code does, and has the same parameters."""
+    instructions = [item for item in dis.get_instructions(code) if item.opname not in ("RESUME", "RETURN_VALUE")]
+    if not isinstance(node, ast.Lambda) or [item.opname for item in instructions] not in _CONSTANT_BODIES:
+        return False
+    try:
+        value = ast.literal_eval(node.body)
+    except ValueError:
+        return False
+    groups = node.args.posonlyargs, node.args.args, node.args.kwonlyargs, (node.args.vararg, node.args.kwarg)
+    names = tuple(parameter.arg for group in groups for parameter in group if parameter)
+    result = instructions[0].argval
+    return names == code.co_varnames and type(value) is type(result) and repr(value) == repr(result)
+
+
+_CONSTANT_BODIES = ["RETURN_CONST"], ["LOAD_CONST"]
 
 
 def _start(node: Any) -> tuple[int, int]:

@@ -45,7 +45,10 @@ def wrap_statement(text: str, indentation: int) -> list[str]:
     width = MAX_COLUMNS - 1 - indentation  # without the colon of a header
     if not width < len(text) <= _LONGEST_CODE:
         return [text]
-    value_column, breaks = _find_breaks(text)
+    try:
+        value_column, breaks = _find_breaks(text)
+    except tokenize.TokenError:  # parentheses that nest too deeply for Python, which compiling the text reports
+        return [text]
     if value_column and any(place.depth == 0 and place.column > value_column for place in breaks):
         text = f"{text[:value_column]}({text[value_column:]})"
         _, breaks = _find_breaks(text)

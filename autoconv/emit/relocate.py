@@ -90,8 +90,13 @@ def is_class_body(code: types.CodeType) -> bool:
 
 
 def _has_extent_in(code: types.CodeType, extents: Collection[Extent]) -> bool:
-    """Return whether one of the code's positions is among the extents."""
-    positions = (position for position in code.co_positions() if position[0] is not None)
+    """Return whether one of the code's positions is among the extents.
+
+    Python 3.12 gives no columns to code that returns a constant; then the line is compared.
+    """
+    positions = [position for position in code.co_positions() if position[0] is not None]
+    if not any(column or end_column for _, _, column, end_column in positions):
+        return any(line == code.co_firstlineno for line, *_ in extents)
     return any((line, column, last_line, end_column) in extents for line, last_line, column, end_column in positions)
 
 

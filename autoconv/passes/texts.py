@@ -36,7 +36,9 @@ class Texts(FunctionPass):
         self.visit_children(node)
         if not is_formatted(node):
             return node
-        return build.place(build.operate("text", *map(_piece_argument, node.values)), node)
+        # Some versions of Python put an empty piece after the last field of a format specification.
+        pieces = [part for part in node.values if not (_is_text(part) and not part.value)]
+        return build.place(build.operate("text", *map(_piece_argument, pieces)), node)
 
     def visit_FormattedValue(self, node: Any) -> Any:
         node.value = self.visit(node.value)

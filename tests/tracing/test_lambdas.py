@@ -24,3 +24,24 @@ def test_a_lambda_whose_body_is_another():
     functions = lambda: lambda x: 1 if x > 0 else 0  # fmt: skip
     assert traced(functions(), 5) == 1
     assert traced(lambda x: functions()(x) if x < 9 else 7, 10) == 7
+
+
+def test_lambdas_of_constants_on_one_line():
+    """Python 3.12 gives no columns to their code."""
+    functions = [lambda: 3, lambda x=0: 3, lambda x=0: x + 1, lambda *a, k=2: -4, lambda: (1, 2), lambda: None]
+    expected = [3, 3, 1, -4, (1, 2), None]
+    assert [tf.compile(function)() for function in functions] == expected
+    assert [tf.autograph.to_graph(function)() for function in functions] == expected
+
+
+def test_names_of_lambdas_of_constants_in_loops():
+    def names(n):
+        made = []
+        for i in range(n):
+            made += [lambda: 7, lambda y=i: y]
+            if n and 3:
+                made.append(lambda q: None)
+        return [(function.__name__, function.__qualname__) for function in made]
+
+    for convert in (tf.autograph.to_graph, tf.compile):
+        assert convert(names)(2) == names(2)
