@@ -7,6 +7,8 @@ package, and a program never calls most of these methods.
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import types
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError
 from dataclasses import field as field  # for the importers of `dataclass`
@@ -39,7 +41,6 @@ def dataclass(
     """Add the methods of a dataclass to `cls`; the parameters are those of `dataclasses.dataclass`.
 
     The functions `fields`, `replace`, `asdict` and `astuple` of `dataclasses` accept such classes and their objects.
-    Unlike there, `inspect.signature` shows no parameters until the first object was made.
 
     >>> @dataclass(frozen=True)
     ... class Point:
@@ -53,6 +54,8 @@ def dataclass(
         return lambda cls: dataclass(cls, **options)
     own_names = {name for name, value in vars(cls).items() if value is not None}  # None is the hash beside an __eq__
     cls.__doc__ = cls.__doc__ or cls.__name__  # else `dataclasses` would determine a signature
+    if "__init__" not in own_names:
+        cls.__signature__ = _SIGNATURE
     cls = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)(cls)
     methods: dict[str, Any] = {"__init__": _stub(cls, "__init__", frozen)}
     if repr:
@@ -70,25 +73,57 @@ def dataclass(
     return cls
 
 
+class _Factory:
+    """The class of the default value of a parameter whose value a factory makes."""
+
+    def __repr__(self) -> str:
+        return "<factory>"  # as in signatures of `dataclasses`
+
+
+_FACTORY = _Factory()
+
+
+class _Signature:
+    """The signature of a class, for `inspect.signature`: determined when it is read."""
+
+    def __get__(self, instance: object, owner: Any) -> inspect.Signature:
+        if instance is not None:
+            raise AttributeError("__signature__")  # an object that can be called has that of its `__call__`
+        if isinstance(owner.__init__, types.FunctionType) and owner.__init__.__module__ == __name__:
+            owner.__init__.__dict__["compile"]()
+        signature = inspect.signature(owner.__init__)
+        return signature.replace(parameters=list(signature.parameters.values())[1:])
+
+
+_SIGNATURE = _Signature()
+
+
 def _stub(cls: Any, name: str, frozen: bool = False) -> Callable[..., Any]:
     """Return a method that compiles the one of that name at its first call, and is replaced by it."""
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def compile_method() -> Callable[..., Any]:
         names: dict[str, Any] = {"__name__": cls.__module__}  # so that the method counts as code of that module
         text = _init_text(cls, frozen, names) if name == "__init__" else _comparison_text(cls, name)
         exec(compile(text, f"<dataclass {cls.__qualname__}>", "exec"), names)
         compiled = names[name]
         compiled.__qualname__ = method.__qualname__
+        if name == "__init__":
+            compiled.__annotations__ = {item.name: item.type for item in dataclasses.fields(cls) if item.init}
+            compiled.__annotations__["return"] = None
         setattr(cls, name, compiled)
-        return compiled(self, *args, **kwargs)
+        return compiled  # type: ignore[no-any-return]
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return compile_method()(self, *args, **kwargs)
 
     method.__name__, method.__qualname__ = name, f"{cls.__qualname__}.{name}"
+    method.__dict__["compile"] = compile_method
     return method
 
 
 def _init_text(cls: Any, frozen: bool, names: dict[str, Any]) -> str:
     """Return the text of `__init__`, and add the objects that it refers to by name to `names`."""
-    names |= {"MISSING": MISSING, "set_attribute": object.__setattr__}
+    names |= {"FACTORY": _FACTORY, "set_attribute": object.__setattr__}
     parameters: dict[bool, list[str]] = {False: ["self"], True: []}  # whether they are given by keyword only
     statements = []
     for item in dataclasses.fields(cls):
@@ -98,12 +133,12 @@ def _init_text(cls: Any, frozen: bool, names: dict[str, Any]) -> str:
             default = f"=default_{name}"
         elif item.default_factory is not MISSING:
             names[f"new_{name}"] = item.default_factory
-            default = "=MISSING"
-            value = f"new_{name}() if {name} is MISSING else {name}"
+            default = "=FACTORY"
+            value = f"new_{name}() if {name} is FACTORY else {name}"
         if item.init:
             parameters[bool(item.kw_only)].append(name + default)
         elif default:
-            value = f"new_{name}()" if default == "=MISSING" else f"default_{name}"
+            value = f"new_{name}()" if default == "=FACTORY" else f"default_{name}"
         else:
             continue
         statements.append(f"set_attribute(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")

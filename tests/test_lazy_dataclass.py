@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 import pickle
 from dataclasses import field
 
@@ -96,6 +97,9 @@ CASES = [
     "Identity() == Identity()", "len({Identity(), Identity()})", "hash(OwnHash())", "OwnHash() == OwnHash()",
     "OwnEquality(1) == 4", "hash(OwnEquality(1))", "{Empty(): 1}[Empty()]", "Empty()",
     "dataclasses.is_dataclass(Empty)",
+    "inspect.signature(Plain)", "inspect.signature(Extended)", "inspect.signature(Keywords)",
+    "inspect.signature(Slotted)", "inspect.signature(Empty)", "inspect.signature(Frozen(1.0))",
+    "Plain.__init__.__annotations__ if Plain(1) else 0",
     "Frozen(float('nan')) == Frozen(float('nan'))", "(lambda p: p == p)(Frozen(float('nan')))",
 ]  # fmt: skip
 
@@ -104,7 +108,7 @@ CASES = [
 def test_results_and_errors_are_those_of_pythons_own(case):
     results = []
     for dataclass in (dataclasses.dataclass, lazy_dataclass.dataclass):
-        names = {**make_classes(dataclass), "dataclasses": dataclasses, "copy": copy}
+        names = {**make_classes(dataclass), "dataclasses": dataclasses, "copy": copy, "inspect": inspect}
         for _ in range(2):  # the methods are compiled by the first round
             found = result(lambda names=names: eval(case, names))
             results.append(found if isinstance(found, (tuple, int, dict, list)) else repr(found))
