@@ -27,14 +27,11 @@ class GraphAttributes(dict[str, Any]):
 
 
 def dict_of(value: object) -> Any:
-    """Return the `__dict__` of an object, or None; a `__getattr__` of the program's does not run."""
-    class_ = type(value)
-    if hasattr(class_, "__getattr__") and not class_.__dictoffset__:
-        try:
-            return object.__getattribute__(value, "__dict__")
-        except AttributeError:
-            return None
-    return getattr(value, "__dict__", None)
+    """Return the `__dict__` of an object, or None; no method of the program that reads attributes runs."""
+    try:
+        return object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return None
 
 
 def has_method(value: object, name: str) -> bool:
