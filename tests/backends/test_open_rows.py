@@ -43,3 +43,24 @@ def test_results_are_those_of_numpy(program, dtype, open_shape):
         for found, expected in zip(graph(x), program(x), strict=True):
             tolerance = 1e-3 if dtype is np.float32 else 1e-11
             np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * length)
+
+
+SCANS_WITHOUT_STEPS = """
+import autoconv as ac
+
+scan = ac.function(
+    lambda x, first: [ac.math.cumprod(x[first:], axis=0), ac.cumsum(x[first:], axis=0, exclusive=True), x + 1.0],
+    input_signature=[ac.TensorSpec([None, None]), ac.TensorSpec([], ac.int32)],
+)
+for _ in range(20):
+    for first in (0, 3):
+        results = scan(ac.ones([3, 5000]), ac.constant(first))
+        assert [result.numpy().shape for result in results] == [(3 - first, 5000)] * 2 + [(3, 5000)]
+"""
+
+
+def test_scans_of_open_length_write_nothing_where_there_are_no_steps(forker, tmp_path):
+    file = tmp_path / "program.py"
+    file.write_text(SCANS_WITHOUT_STEPS)
+    completed = forker.run([file])
+    assert completed.returncode == 0, completed.stderr

@@ -50,6 +50,10 @@ class _IterationSpace:
         self.inner: Position = 1 if axis_attribute is None else element_count(out, shape[axis + 1 :])
         self.is_reversed = node.attributes.get("reverse", False)
 
+    def first_step_columns(self, out: FunctionText) -> Position:
+        """Return the number of columns of the first step, which is 0 if the axis has no elements."""
+        return product(out, self.inner, minimum(out, self.size, 1))
+
     def offset_of(self, out: Any, row: Position, step: Position, column: Position) -> Position:
         """Return the offset of an element."""
         step_position = plus(out, times(out, step, -1), plus(out, self.size, -1)) if self.is_reversed else step
@@ -150,10 +154,9 @@ class _Scan:
     def write_by_columns(self) -> None:
         """Write the scan of the rows from %first to %last step by step; an inner loop covers the columns of a step."""
         out, b, offset_of = self.out, self.b, self.space.offset_of
-        if not self.space.size:
-            return
+        first_step_columns = self.space.first_step_columns(out)
         with out.loop("%first", "%last") as row:
-            with out.loop("0", str(self.space.inner)) as column:
+            with out.loop("0", str(first_step_columns)) as column:
                 offset = offset_of(out, row, 0, column)
                 store(b, self.neutral if self.is_exclusive else self.load_element(offset), "%result", offset)
             with out.loop("1", str(self.space.size)) as step:
@@ -255,7 +258,7 @@ def write_recurrence(region: LoweringContext, node: Node) -> None:
         return load(b, dtype, name, offset)
 
     def write_step(row: Position, step: Position, is_first: bool) -> None:
-        with out.loop("0", str(space.inner)) as column:
+        with out.loop("0", str(first_step_columns if is_first else space.inner)) as column:
             offset = space.offset_of(out, row, step, column)
             total = load_operand("%addend", addend, offset)
             if not is_first:
@@ -263,10 +266,10 @@ def write_recurrence(region: LoweringContext, node: Node) -> None:
                 total = total + load_operand("%coefficient", coefficient, offset) * previous_total
             store(b, total, "%result", offset)
 
-    if 0 not in shape:
-        with out.loop("0", str(space.outer)) as row:
-            write_step(row, 0, is_first=True)
-            with out.loop("1", str(space.size)) as step:
-                write_step(row, step, is_first=False)
+    first_step_columns = space.first_step_columns(out)
+    with out.loop("0", str(space.outer)) as row:
+        write_step(row, 0, is_first=True)
+        with out.loop("1", str(space.size)) as step:
+            write_step(row, step, is_first=False)
     region.set(result, region.new_array(result.type))
     call(region, routine.finish(), *open_dimensions(region), *pointers(region, coefficient, addend, result))
