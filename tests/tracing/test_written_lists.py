@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import heapq
 
 import pytest
 
@@ -96,6 +97,14 @@ def fails(xs, n):
         xs[i] = -1
 
 
+def half_of_heap(xs):
+    n = len(xs) // 2
+    heapq.heapify(xs)
+    while len(xs) > n:
+        heapq.heappop(xs)
+    heapq.heappush(xs, xs[-1])
+
+
 def ints(n=30):
     return [i * 7 % 11 for i in range(n)]
 
@@ -134,6 +143,7 @@ CASES = [
     (generations, lambda: (matrix(), 3)), (generations, lambda: (matrix(), 0)), (swaps_rows, lambda: (matrix(),)),
     (catches, lambda: (ints(), 40)), (outgrows, lambda: ([0, 1] * 10,)), (outgrows, lambda: ([0, 1, 3] * 10,)),
     (fails, lambda: (ints(), 20)), (fails, lambda: (ints(), 40)),
+    (half_of_heap, lambda: (ints(),)), (half_of_heap, lambda: ([(x / 3, x) for x in ints()],)),
 ]  # fmt: skip
 
 

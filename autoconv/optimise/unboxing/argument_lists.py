@@ -23,17 +23,10 @@ from autoconv.optimise.unboxing.kind_inference import (
     Kinds,
     find_root,
     is_number,
-    operation_key,
     rule,
 )
 from autoconv.optimise.unboxing.writer import Writer, rewrite_rule
 
-# Operations that change their first operand, a list.
-_MUTATING_OPERATIONS = frozenset(
-    {"object_apply.setitem", "object_apply.delitem", "object_apply.iadd"}
-    | {f"object_method.{name}" for name in (
-        "append", "pop", "extend", "sort", "reverse", "clear", "insert", "remove")}
-)  # fmt: skip
 _CONSTANT_CLASSES = (bool, int, float, complex, str, bytes, range, slice, type(None))
 _NON_MUTATING_OPS = frozenset({"object_build", "object_make", "object_exception", "object_iterate", "object_advance",
                     "object_unpack"})  # fmt: skip
@@ -72,7 +65,7 @@ def ban_mutated_arguments(kinds: Kinds) -> None:
     for node in kinds.graph.walk():
         if node in kinds.nodes_with_known_effect:
             # Cells merge values flow-insensitively, but a list allocated here is never an argument.
-            if operation_key(node) not in _MUTATING_OPERATIONS or node.inputs[0] in new_objects:
+            if not _may_mutate_first_operand(node) or node.inputs[0] in new_objects:
                 continue
             if kinds.kind(node.inputs[0]) == LIST:
                 is_stored = can_store and is_number(kinds.content(node.inputs[0]).kind)
@@ -110,10 +103,15 @@ def _may_mutate_argument(node: Node, new_objects: frozenset[Value]) -> bool:
         return False
     if node.inputs and node.inputs[0] in new_objects:
         return False
-    if name == "object_apply":
+    return _may_mutate_first_operand(node)
+
+
+def _may_mutate_first_operand(node: Node) -> bool:
+    """Return whether the operation may change its first operand, if that is a list."""
+    if node.op.name == "object_apply":
         function = node.attributes["function"]
         return may_change_operand(function) or function == "iadd"
-    if name == "object_method":
+    if node.op.name == "object_method":
         return is_logged(list, node.attributes["name"]) and node.attributes["name"] in dir(list)
     return False
 
