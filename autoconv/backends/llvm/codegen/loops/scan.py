@@ -90,7 +90,7 @@ def write_scan(region: LoweringContext, node: Node) -> None:
     space, shape = scan.space, sizes(x.type)
     outer_shape = shape[: node.attributes["axis"] % len(shape)] if node.attributes["axis"] is not None else ()
     iterations: Position | Sequence[Position]  # of the routine's outer loop, from %first to %last in each thread
-    if not isinstance(space.inner, int) or space.inner > 1:
+    if space.inner != 1:
         iterations = outer_shape
         scan.write_by_columns()
     elif _has_few_long_rows(space) and scan.may_reassociate:
