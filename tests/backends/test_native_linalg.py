@@ -98,7 +98,6 @@ def test_refusals_are_the_kernels(size: int, dtype: str) -> None:
     zeros, right = np.zeros((2, size, size), dtype), np.ones((size, 2), dtype)
     assert compare_errors(op("inverse"), zeros) == "Input is not invertible."
     assert compare_errors(op("solve"), np.ones((size, size), dtype), right) == "Input matrix is not invertible."
-    assert compare_errors(op("triangular_solve"), zeros, right) == "Input matrix is not invertible."
     assert "not successful" in compare_errors(op("cholesky"), -np.eye(size, dtype=dtype))
     assert "did not converge" in compare_errors(op("svd"), np.full((size, size), np.nan, dtype))
     (found,) = run_both(op("determinant"), zeros)

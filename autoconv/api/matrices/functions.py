@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.control.flow import cond, while_loop
-from autoconv.api.matrices.linalg import matmul, pinv, solve
+from autoconv.api.matrices.linalg import cholesky, cholesky_solve, matmul, pinv, solve
 from autoconv.api.tensors.casts import cast, stop_gradient
 from autoconv.api.tensors.comparison import maximum
 from autoconv.api.tensors.constants import eye
@@ -126,7 +126,8 @@ def lstsq(
 ) -> Tensor:
     """The x that minimises |matrix @ x - rhs|² plus `l2_regularizer` times |x|².
 
-    If there are several such x, the shortest one is returned. Without `fast`, `l2_regularizer` has no effect.
+    If there are several such x, the shortest one is returned. Without `fast`, `l2_regularizer` has no effect. With
+    `fast`, the result is NaN if the matrix has not full rank, as Cholesky factors are used.
 
     >>> autoconv.linalg.lstsq([[1.0], [2.0]], [[2.0], [4.0]]).numpy().round(3)
     array([[2.]], dtype=float32)
@@ -140,9 +141,10 @@ def lstsq(
         if l2_regularizer:
             diagonal = apply("diag_part", gram_matrix, offset=0)
             gram_matrix = apply("set_diag", gram_matrix, apply("add", diagonal, l2_regularizer), offset=0)
+        factor = cholesky(gram_matrix)
         if is_wide:
-            return matmul(a, solve(gram_matrix, rhs), adjoint_a=True, name=name)
-        return solve(gram_matrix, matmul(a, rhs, adjoint_a=True), name=name)
+            return matmul(a, cholesky_solve(factor, rhs), adjoint_a=True, name=name)
+        return cholesky_solve(factor, matmul(a, rhs, adjoint_a=True), name=name)
 
     rows, columns = a.shape.as_list()[-2:] if a.shape.rank is not None else [None, None]
     if rows is not None and columns is not None:

@@ -238,12 +238,12 @@ def slogdet(input: TensorLike, name: str | None = None) -> LogMatrixDeterminant:
 
 
 def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
-    """The logarithm of the determinants of positive definite matrices.
+    """The logarithm of the determinants of positive definite matrices; NaN for other matrices.
 
     >>> autoconv.linalg.logdet([[4.0, 2.0], [2.0, 3.0]]).numpy().round(3)
     np.float32(2.079)
     """
-    logs = apply("log", apply("real", apply("diag_part", apply("cholesky", matrix, symmetric_gradient=True), offset=0)))
+    logs = apply("log", apply("real", apply("diag_part", cholesky(matrix), offset=0)))
     return apply("multiply", apply("reduce_sum", logs, axis=(-1,), keepdims=False), 2.0, name=name)
 
 
@@ -296,6 +296,8 @@ def triangular_solve(
 ) -> Tensor:
     """The solution x of matrix @ x = rhs; only the lower (or upper) triangle of the matrix is read.
 
+    Zeros on the diagonal divide, so that the solution has infinities or NaN.
+
     >>> autoconv.linalg.triangular_solve([[2.0, 0.0], [1.0, 1.0]], [[4.0], [3.0]]).numpy().round(3)
     array([[2.],
            [1.]], dtype=float32)
@@ -319,22 +321,25 @@ def cholesky_solve(chol: Any, rhs: TensorLike, name: str | None = None) -> Tenso
 
 
 def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
-    """The lower triangular L with L @ L^H = input; raises InvalidArgumentError unless the input is positive definite.
+    """The lower triangular L with L @ L^H = input; its triangle is NaN unless the input is positive definite.
 
     >>> autoconv.linalg.cholesky([[4.0, 2.0], [2.0, 3.0]]).numpy().round(3)
     array([[2.   , 0.   ],
            [1.   , 1.414]], dtype=float32)
     """
-    return apply("cholesky", input, symmetric_gradient=True, name=name)
+    return apply("cholesky", input, symmetric_gradient=True, nan_on_failure=True, name=name)
 
 
 def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
     """(s, u, v) with tensor = u @ diag(s) @ v^H, s in descending order; s alone without `compute_uv`.
 
+    All are NaN for a matrix with a NaN.
+
     >>> autoconv.linalg.svd([[3.0, 0.0], [0.0, 2.0]])[0].numpy()
     array([3., 2.], dtype=float32)
     """
-    result = apply("svd", tensor, full_matrices=full_matrices, compute_uv=compute_uv, name=name)
+    modes = {"full_matrices": full_matrices, "compute_uv": compute_uv, "nan_on_failure": True}
+    result = apply("svd", tensor, **modes, name=name)
     return result[0] if not compute_uv and isinstance(result, (tuple, list)) else result
 
 

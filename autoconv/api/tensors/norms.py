@@ -58,7 +58,7 @@ def _matrix_norm(x: Tensor, order: object, axes: Sequence[int], keepdims: bool, 
     if order == 2:
         other_axes = [axis for axis in range(len(x.shape)) if axis not in {number % len(x.shape) for number in axes}]
         matrices = apply("transpose", x, perm=(*other_axes, *axes))
-        values = apply("svd", matrices, full_matrices=False, compute_uv=False)
+        values = apply("svd", matrices, full_matrices=False, compute_uv=False, nan_on_failure=True)
         singular_values = values[0] if isinstance(values, (tuple, list)) else values
         result = apply("reduce_max", singular_values, axis=(-1,), keepdims=False, name=name)
         for axis in sorted(number % len(x.shape) for number in axes) if keepdims else ():

@@ -172,7 +172,21 @@ def _solve(matrix: Any, rhs: Any, *, adjoint: bool = False) -> Any:
 
 
 def _triangular_solve(matrix: Any, rhs: Any, *, lower: bool = True, adjoint: bool = False) -> Any:
-    return _solve(np.tril(matrix) if lower else np.triu(matrix), rhs, adjoint=adjoint)
+    """Solve triangular systems; zeros on the diagonal divide, as in TensorFlow, so that they give infinities and NaN.
+    """
+    triangle = np.tril(matrix) if lower else np.triu(matrix)
+    if np.diagonal(triangle, axis1=-2, axis2=-1).all() and np.isfinite(triangle).all():
+        return _solve(triangle, rhs, adjoint=adjoint)
+    if adjoint:
+        triangle = np.conj(np.swapaxes(triangle, -1, -2))
+    size, batch_shape = triangle.shape[-1], np.broadcast_shapes(triangle.shape[:-2], rhs.shape[:-2])
+    solution = np.array(np.broadcast_to(rhs, (*batch_shape, *rhs.shape[-2:])))
+    is_lower = lower != adjoint
+    for i in range(size) if is_lower else reversed(range(size)):
+        solved_rows = slice(0, i) if is_lower else slice(i + 1, size)
+        products = triangle[..., i : i + 1, solved_rows] @ solution[..., solved_rows, :]
+        solution[..., i, :] = (solution[..., i, :] - products[..., 0, :]) / triangle[..., i, i, None]
+    return solution
 
 
 def _system_gradient(b: Builder, rhs_cotangent: Any, inputs: Any, solution: Any, adjoint: bool) -> tuple[Any, Any]:
@@ -213,6 +227,7 @@ triangular_solve = define(
     gradient=_triangular_solve_gradient, unify="all", effects=Effects.RAISE,
     samples=(
         sample(_MATRIX, _TALL), sample(_MATRIX, _TALL, lower=False), sample(_MATRIX, _TALL, lower=True, adjoint=True),
+        sample(np.tril(_MATRIX, -1), _TALL, differentiable=()),
     ),
 )  # fmt: skip
 
@@ -220,13 +235,27 @@ triangular_solve = define(
 # ---- decompositions
 
 
-def _cholesky_type(x: TensorType, *, symmetric_gradient: bool = False) -> TensorType:
+def _decompose_or_nan(decompose: Callable[[Any], tuple[Any, ...]], x: Any) -> tuple[Any, ...]:
+    """Return the decomposition of a batch; that of a matrix which NumPy refuses is NaN."""
+    try:
+        return decompose(x)
+    except np.linalg.LinAlgError:
+        if np.ndim(x) == 2:
+            return tuple(part * np.nan for part in decompose(np.eye(*np.shape(x), dtype=x.dtype)))
+        decompositions = (_decompose_or_nan(decompose, matrix) for matrix in x)
+        return tuple(np.stack(parts) for parts in zip(*decompositions, strict=True))
+
+
+def _cholesky_type(x: TensorType, *, symmetric_gradient: bool = False, nan_on_failure: bool = False) -> TensorType:
     check_matrices("cholesky", x)
     return x
 
 
-def _cholesky(x: Any, *, symmetric_gradient: bool = False) -> Any:
-    return np.linalg.cholesky(x)  # NumPy reads the lower triangle only
+def _cholesky(x: Any, *, symmetric_gradient: bool = False, nan_on_failure: bool = False) -> Any:
+    """Return the lower factors; NumPy reads the lower triangle only."""
+    if nan_on_failure:
+        return np.tril(_decompose_or_nan(lambda matrices: (np.linalg.cholesky(matrices),), x)[0])
+    return np.linalg.cholesky(x)
 
 
 def _smaller_size(first: Dimension, second: Dimension) -> Dimension:
@@ -237,7 +266,7 @@ def _smaller_size(first: Dimension, second: Dimension) -> Dimension:
 
 
 def _svd_type(
-    x: TensorType, *, full_matrices: bool = False, compute_uv: bool = True
+    x: TensorType, *, full_matrices: bool = False, compute_uv: bool = True, nan_on_failure: bool = False
 ) -> tuple[TensorType, ...]:
     """Return the types of the singular values and of the left and right vectors, or of the values alone."""
     check_matrices("svd", x, square=False)
@@ -253,7 +282,9 @@ def _svd_type(
     return values_type, x.with_shape((*batch, rows, left_count)), x.with_shape((*batch, columns, right_count))
 
 
-def _svd(x: Any, *, full_matrices: bool = False, compute_uv: bool = True) -> Any:
+def _svd(x: Any, *, full_matrices: bool = False, compute_uv: bool = True, nan_on_failure: bool = False) -> Any:
+    if nan_on_failure:
+        return _decompose_or_nan(lambda matrices: _svd(matrices, full_matrices=full_matrices, compute_uv=compute_uv), x)
     if not compute_uv:
         return (np.linalg.svd(x, compute_uv=False),)
     left, singular, right = np.linalg.svd(x, full_matrices=full_matrices)
@@ -288,6 +319,7 @@ cholesky = define(
     samples=(
         sample(_POSITIVE), sample(np.stack([_POSITIVE, 2 * _POSITIVE])),
         sample(_POSITIVE, symmetric_gradient=True, differentiable=()),
+        sample(np.stack([_POSITIVE, -_POSITIVE]), nan_on_failure=True, differentiable=()),
     ),
 )  # fmt: skip
 svd = define(
@@ -296,6 +328,7 @@ svd = define(
     samples=(
         sample(_TALL), sample(_TALL.T.copy()), sample(_MATRIX, compute_uv=False),
         sample(_TALL, full_matrices=True, differentiable=()),
+        sample(_TALL * np.nan, nan_on_failure=True, differentiable=()),
     ),
 )  # fmt: skip
 qr = define(

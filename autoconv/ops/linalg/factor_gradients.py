@@ -65,7 +65,7 @@ def svd_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attribu
             "the gradient of svd with full_matrices=True is defined for singular values only"
         )
     has_reduced_factors = len(results) == 3 and not attributes.get("full_matrices")
-    s, u, v = results if has_reduced_factors else b.svd(x, full_matrices=False, compute_uv=True)
+    s, u, v = results if has_reduced_factors else b.svd(x, full_matrices=False, compute_uv=True, nan_on_failure=True)
     core = as_dtype_of(b, b.diag(b.zeros_like(s) if s_cotangent is None else s_cotangent, offset=0), x)
     if not needs_vectors:
         return (_times_adjoint(b, b.matmul(u, core), v),)
