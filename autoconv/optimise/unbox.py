@@ -40,7 +40,7 @@ def unbox_lists(graph: Graph, contract: str = "function") -> Graph:
     """
     if not any(node.op.name in _CREATING_OPS for node in graph.walk()):
         return graph
-    if contract == "compile" and not any(map(_tests_identity, graph.walk())):
+    if contract == "compile" and not any(map(tests_identity, graph.walk())):
         joined_graph = join_truths(graph)
         kinds = Kinds(joined_graph)
         if kinds.has_lists():
@@ -48,7 +48,7 @@ def unbox_lists(graph: Graph, contract: str = "function") -> Graph:
     return clone(graph, lambda copy, node, inputs: inputs if node.op.name == ARGUMENT_LIST_OP else None)
 
 
-def _tests_identity(node: Node) -> bool:
+def tests_identity(node: Node) -> bool:
     """Return whether the node compares objects, none of them constant, by `is`.
 
     Unboxing would change the result: each boxing makes a new object.

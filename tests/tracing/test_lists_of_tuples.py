@@ -259,6 +259,28 @@ def descending(n):
     return result[:9], pairs[:9], numbers, sorted([-0.0, 0.0, -0.0], reverse=True)
 
 
+def mixed_events(heap, n):
+    served, now = 0, 0
+    while heap and served < n:
+        now, kind = heapq.heappop(heap)
+        served += 1
+        heapq.heappush(heap, (now + 1.5, kind * 5 + 1))
+        if served % 3 == 0:
+            heapq.heappush(heap, (now + 0.5, 0))
+            del heap[-1]
+    return served, now
+
+
+def overflow_after_changes(heap, n):
+    total = 1
+    for i in range(n):
+        heapq.heappush(heap, (i, i))
+        heapq.heappush(heap, (i * 0.5, i))
+        del heap[0]
+        total *= 5
+    return total, heapq.heappop(heap)
+
+
 EDGES = [((i * 7919) % 101, i % 20, (i * 7) % 20) for i in range(60)]
 NEIGHBOURS = [[] if i % 5 == 0 and i else [((i * 3 + k) % 20, k + 0) for k in range(1, 4)] for i in range(20)]
 NESTED = [((i % 3, i * 0.5), i % 2 == 0) for i in range(30)]
@@ -274,7 +296,9 @@ CASES = [
     (both_ends, (40,), False), (emptied_deque, (1,), False), (emptied_deque, (2,), False), (emptied_deque, (3,), False),
     (rows, (9,), False), (ints_beyond, (5,), False), (ints_beyond, (60,), False), (mixed, (4,), False),
     (unequal_lengths, (3,), False), (sorted_many, (30,), True), (sorted_many, (300,), True), (nan_in_heap, (5,), True),
-    (nan_in_a_sort, (4,), True), (nan_in_a_sort, (60,), True),
+    (nan_in_a_sort, (4,), True), (nan_in_a_sort, (60,), True), (mixed_events, ([(0, 0)], 20), False),
+    (mixed_events, ([(0.5, 0)], 90), False), (overflow_after_changes, ([(1, 1)], 9), False),
+    (overflow_after_changes, ([(1, 1)], 40), False),
 ]  # fmt: skip
 
 
@@ -313,3 +337,38 @@ def test_nan_after_a_print(capsys: pytest.CaptureFixture[str]) -> None:
     compiled = autoconv.compile(program)
     assert [compiled(x, 4) for x in (1.0, math.inf)] == [program(x, 4) for x in (1.0, math.inf)]
     assert capsys.readouterr().out == "0\n1\n2\n3\n" * 4
+
+
+def test_explain_names_why_a_list_stays_an_object() -> None:
+    def key_function(n):
+        pairs = [(i, -i) for i in range(n)]
+        pairs.sort(key=lambda pair: pair[1])
+        return pairs[0]
+
+    def identity(n):
+        pairs = [(i, -i) for i in range(n)]
+        first = pairs[0]
+        return first is pairs[-1]
+
+    def another_class(n):
+        pairs = [(0, 1)]
+        for i in range(n):
+            pairs.append((i, "text"))
+        return len(pairs)
+
+    def returned(n):
+        return deque([(i, i) for i in range(n)])
+
+    reasons = {
+        mixed: "items are (int, int) and (float, int)", unequal_lengths: "items are (int, int) and (int, int, int)",
+        key_function: "sort has no native form for these operands", identity: "objects are compared by is",
+        another_class: "(int, int) is one item, and another is no number or tuple of numbers",
+        returned: "it is returned, or comes from outside",
+    }  # fmt: skip
+    for function, reason in reasons.items():
+        compiled = autoconv.compile(function)
+        assert compiled(3) == function(3)
+        assert f"a list of tuples stays an object: {reason}" in compiled.explain()
+    compiled = autoconv.compile(halves)
+    compiled(3)
+    assert "stays an object" not in compiled.explain()

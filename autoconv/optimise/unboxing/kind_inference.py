@@ -230,6 +230,7 @@ class Kinds:
         """Run the analysis to a fixed point; return False if another list was banned, which requires a new run."""
         banned_before = len(self._banned)
         self._alias_classes: dict[Value, AliasClass] = {}
+        self.current_node: Node | None = None  # the node whose rule is applied
         for value in self.graph.parameters:
             self._escape(value)
         for self._is_final_phase in (False, True):  # in the final phase undecided kinds are OTHER
@@ -240,12 +241,13 @@ class Kinds:
                 self.nested_nodes: set[Node] = set()
                 self._visited: set[Graph] = set()
                 self._apply_rules(self.graph)
+                self.current_node = None
                 for value in self.graph.outputs:
                     if self.kind(value) not in (None, LIST) and not is_item(self.kind(value)):
                         self._escape(value)
         for alias_class in self.alias_classes():
             if alias_class.kind in (LIST, DEQUE) and not _holds_numbers(alias_class):
-                self._banned |= alias_class.sites
+                self._ban_sites(alias_class)
         self._ban_shared_outputs()
         for check in RUN_CHECKS:
             check(self)
@@ -269,6 +271,7 @@ class Kinds:
             return
         self._visited.add(graph)
         for node in graph.nodes:
+            self.current_node = node
             if node.regions:
                 self._propagate_through_regions(node)
                 for region in node.regions:

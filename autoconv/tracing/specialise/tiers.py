@@ -37,7 +37,7 @@ _UNEVEN_RATIO = 4.0  # ratio of the times of one form, above which means of twic
 _MIN_RERUNS = 8  # calls of one kind that ran again as plain Python, before their share is examined
 _RERUN_SHARE = 4  # one rerun in this number of calls of the function is too many
 _COSTLY_SECONDS = 0.05  # seconds above which a timed call is not repeated if the two forms are far apart
-_MIN_RATIO, _NOISE_SECONDS = 1.1, 0.3e-6  # factor, and seconds in addition, by which a graph must be slower
+_MIN_RATIO, _NOISE_SECONDS = 1.05, 0.1e-6  # factor, and seconds in addition, by which a graph must be slower
 MAX_INTERVAL = {GRAPH: 2**20, PLAIN: 256}  # calls between two examinations, by form
 _SIZED_TYPES = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
 

@@ -9,7 +9,9 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from autoconv.graph.graph import Graph, Span
 from autoconv.lazy_dataclass import dataclass, field
+from autoconv.optimise.kept_lists import find_kept_lists
 from autoconv.tracing.views.html import function_html
 
 _MAX_ROWS = 256  # traces, and calls that ran as plain Python
@@ -41,7 +43,20 @@ class Row:
         headline = f"  {self.number}. {self.reason}: {signature}, {node_count} node{'' if node_count == 1 else 's'}"
         unguarded_lines = [f"     not guarded: {description}" for description in concrete.guards.unguarded]
         size_lines = [f"     {note}" for note in concrete.size_notes]
-        return [headline, *unguarded_lines, *size_lines, *_kernel_lines(concrete.fallback_kernel_calls)]
+        list_lines = _kept_list_lines(concrete.optimised) if concrete.contract.runs_plain else []
+        kernel_lines = _kernel_lines(concrete.fallback_kernel_calls)
+        return [headline, *unguarded_lines, *size_lines, *list_lines, *kernel_lines]
+
+
+def _kept_list_lines(graph: Graph) -> list[str]:
+    """Return a line for each reason why lists of tuples stay Python objects."""
+    places = [(reason, _place_text(span)) for reason, span in find_kept_lists(graph)]
+    return [f"     a list of tuples stays an object: {reason}{place and f' ({place})'}" for reason, place in places]
+
+
+def _place_text(span: Span | None) -> str:
+    """Return the file and line of a span; no text for None."""
+    return "" if span is None else f"{os.path.basename(span.file)}:{span.line}"
 
 
 def _kernel_lines(calls: Sequence[tuple[str, Any]]) -> list[str]:
@@ -51,9 +66,7 @@ def _kernel_lines(calls: Sequence[tuple[str, Any]]) -> list[str]:
     """
     if not calls:
         return []
-    counts = Counter(
-        (name, "" if span is None else f"{os.path.basename(span.file)}:{span.line}") for name, span in calls
-    )
+    counts = Counter((name, _place_text(span)) for name, span in calls)
     op_texts = [
         name + (f" ({source_line})" if source_line else "") + (f" x{count}" if count > 1 else "")
         for (name, source_line), count in list(counts.items())[:_MAX_SHOWN_OPS]

@@ -11,7 +11,7 @@ from collections import deque
 from autoconv.backends.llvm.analysis.representation import is_memory, is_scalar
 from autoconv.backends.llvm.codegen.memory.array_view import as_ndarray, memory_of
 from autoconv.backends.llvm.codegen.objects.operation import Operation, object_lowering, takes_objects
-from autoconv.backends.llvm.codegen.objects.write_barrier import write_attribute, write_item, write_method
+from autoconv.backends.llvm.codegen.objects.write_barrier import write_attribute, write_item, write_method, write_whole
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.runtime.objects import ALL_CLASSES, NUMBERS, class_mask
@@ -57,8 +57,10 @@ def _write_apply(op: Operation) -> None:
     changes_logged_object = may_change_operand(function) and not op.is_fresh(op.node.inputs[0])
     if function == "setitem" and changes_logged_object:
         write_item(op)
-    elif changes_logged_object or function in ITERATOR_MAKERS:
+    elif function in ITERATOR_MAKERS or (function == "next" and changes_logged_object):
         op.region.write_kernel(op.node)  # the kernel records the change for undo
+    elif changes_logged_object:
+        write_whole(op, lambda: _call_function(op, function, operands))
     elif function in _BINARY and len(operands) == 2:
         name, left_classes, right_classes = _BINARY[function]
         c_function = op.declare_c_api(name, "ptr", "ptr")
@@ -70,11 +72,16 @@ def _write_apply(op: Operation) -> None:
         op.set_result(op.call("object_compare", *operands, _COMPARISON_NUMBERS[function]))
     elif function in ("is", "is_not"):
         _write_identity_test(op, operands, function == "is")
-    elif function in _ITEM_FUNCTIONS:
-        op.set_result(op.call(_ITEM_FUNCTIONS[function], *operands))
     else:
-        function_object = op.body.objects.reference(objects.FUNCTIONS[function])(op.out)
-        op.set_result(op.call("object_call", function_object, op.store_array(operands), len(operands)))
+        op.set_result(_call_function(op, function, operands))
+
+
+def _call_function(op: Operation, function: str, operands: list[str]) -> Operand:
+    """Call a function of `objects.py`."""
+    if function in _ITEM_FUNCTIONS:
+        return op.call(_ITEM_FUNCTIONS[function], *operands)
+    function_object = op.body.objects.reference(objects.FUNCTIONS[function])(op.out)
+    return op.call("object_call", function_object, op.store_array(operands), len(operands))
 
 
 _ITEM_FUNCTIONS = {"setitem": "object_set_item", "delitem": "object_delete_item", "contains": "object_contains"}

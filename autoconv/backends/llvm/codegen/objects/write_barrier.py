@@ -47,7 +47,12 @@ def write_method(op: Operation, other_classes: int) -> None:
         return
     method = op.body.objects.reference(name)(op.out)
     call_arguments = method, op.store_array(operands), len(operands), other_classes | _CONTAINERS
-    _write_with_barrier(op, lambda: op.call("object_call_method", *call_arguments), owner_needs_no_log)
+    write_whole(op, lambda: op.call("object_call_method", *call_arguments))
+
+
+def write_whole(op: Operation, write: Callable[[], str]) -> None:
+    """Lower an operation that may change all items of its first operand, such as `heapq.heappush(x, y)`."""
+    _write_with_barrier(op, write, owner_needs_no_log)
 
 
 def _write_with_barrier(op: Operation, write: Callable[[], str], is_settled: Callable[[Any], bool]) -> None:
