@@ -1,19 +1,25 @@
-"""A decorator like `dataclasses.dataclass`, for classes whose methods are compiled at their first use.
+"""A decorator like `dataclasses.dataclass`, for classes whose methods are compiled once they are called often.
 
 Python compiles up to six methods of a dataclass when it is defined. This took a quarter of the time to import this
-package, and a program never calls most of these methods.
+package, and a program never calls most of these methods. The first calls of a method are interpreted, since compiling
+takes as long as some fifty of them.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
+import itertools
+import operator
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError
 from dataclasses import field as field  # for the importers of `dataclass`
 from reprlib import recursive_repr
 from typing import Any, TypeVar, dataclass_transform, overload
+
+_INTERPRETED_CALLS = 50  # of a method, before it is compiled
+_IRREGULAR = object()  # the result of interpreted calls with wrong arguments
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -99,7 +105,9 @@ _SIGNATURE = _Signature()
 
 
 def _stub(cls: Any, name: str, frozen: bool = False) -> Callable[..., Any]:
-    """Return a method that compiles the one of that name at its first call, and is replaced by it."""
+    """Return a method that interprets its first calls, and then is replaced by the compiled one of that name."""
+    interpreted_calls: Iterator[Callable[..., Any]] = iter(())  # the interpreter, for each call that is left
+    has_begun = False
 
     def compile_method() -> Callable[..., Any]:
         names: dict[str, Any] = {"__name__": cls.__module__}  # so that the method counts as code of that module
@@ -114,11 +122,72 @@ def _stub(cls: Any, name: str, frozen: bool = False) -> Callable[..., Any]:
         return compiled  # type: ignore[no-any-return]
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal interpreted_calls, has_begun
+        if not has_begun:
+            interpreter = _init_interpreter(cls, frozen) if name == "__init__" else _comparison_interpreter(cls, name)
+            interpreted_calls, has_begun = itertools.repeat(interpreter, _INTERPRETED_CALLS), True
+        for interpreter in interpreted_calls:
+            result = interpreter(self, *args, **kwargs)
+            if result is not _IRREGULAR:
+                return result
+            break
         return compile_method()(self, *args, **kwargs)
 
     method.__name__, method.__qualname__ = name, f"{cls.__qualname__}.{name}"
     method.__dict__["compile"] = compile_method
     return method
+
+
+def _init_interpreter(cls: Any, frozen: bool) -> Callable[..., Any]:
+    """Return a function that does what the text of `__init__` does; its result is _IRREGULAR for wrong arguments."""
+    items = dataclasses.fields(cls)
+    positional = [item.name for item in items if item.init and not item.kw_only]
+    accepted = {item.name for item in items if item.init}
+    assign: Callable[[Any, str, Any], None] = object.__setattr__ if frozen else setattr
+
+    def initialise(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        values = dict(zip(positional, args, strict=False))
+        is_regular = kwargs.keys() <= accepted and values.keys().isdisjoint(kwargs)
+        if not is_regular or len(args) > len(positional):
+            return _IRREGULAR
+        values |= kwargs
+        for item in items:
+            if item.name in values:
+                value = values[item.name]
+            elif item.default is not MISSING:
+                value = item.default
+            elif item.default_factory is not MISSING:
+                value = item.default_factory()
+            elif item.init:
+                return _IRREGULAR
+            else:
+                continue
+            assign(self, item.name, value)
+        if hasattr(cls, "__post_init__"):
+            self.__post_init__()
+        return None
+
+    return initialise
+
+
+def _comparison_interpreter(cls: Any, name: str) -> Callable[..., Any]:
+    """Return a function that does what the text of `__eq__` or `__hash__` does."""
+    key = _key_function([item.name for item in dataclasses.fields(cls) if _is_compared(item, name)])
+    if name == "__hash__":
+        return lambda self: hash(key(self))
+    return lambda self, other: key(self) == key(other) if other.__class__ is self.__class__ else NotImplemented
+
+
+def _key_function(names: Sequence[str]) -> Callable[[Any], Any]:
+    """Return a function of an object: the tuple of its attributes of these names."""
+    if len(names) > 1:
+        return operator.attrgetter(*names)
+    return lambda value: tuple(getattr(value, name) for name in names)
+
+
+def _is_compared(item: Field[Any], name: str) -> bool:
+    """Return whether `__eq__` or `__hash__` reads a field."""
+    return item.compare if name == "__eq__" or item.hash is None else item.hash
 
 
 def _init_text(cls: Any, frozen: bool, names: dict[str, Any]) -> str:
@@ -150,16 +219,11 @@ def _init_text(cls: Any, frozen: bool, names: dict[str, Any]) -> str:
 
 def _comparison_text(cls: Any, name: str) -> str:
     """Return the text of `__eq__` or `__hash__`."""
-    fields = dataclasses.fields(cls)
+    fields = [item for item in dataclasses.fields(cls) if _is_compared(item, name)]
     if name == "__hash__":
-        return f"def __hash__(self):\n return hash({_values('self', [item for item in fields if _is_hashed(item)])})"
-    compared = [item for item in fields if item.compare]
+        return f"def __hash__(self):\n return hash({_values('self', fields)})"
     condition = "if other.__class__ is self.__class__ else NotImplemented"
-    return f"def __eq__(self, other):\n return {_values('self', compared)} == {_values('other', compared)} {condition}"
-
-
-def _is_hashed(item: Field[Any]) -> bool:
-    return item.compare if item.hash is None else item.hash
+    return f"def __eq__(self, other):\n return {_values('self', fields)} == {_values('other', fields)} {condition}"
 
 
 def _values(owner: str, fields: Sequence[Field[Any]]) -> str:

@@ -99,7 +99,6 @@ CASES = [
     "dataclasses.is_dataclass(Empty)",
     "inspect.signature(Plain)", "inspect.signature(Extended)", "inspect.signature(Keywords)",
     "inspect.signature(Slotted)", "inspect.signature(Empty)", "inspect.signature(Frozen(1.0))",
-    "Plain.__init__.__annotations__ if Plain(1) else 0",
     "Frozen(float('nan')) == Frozen(float('nan'))", "(lambda p: p == p)(Frozen(float('nan')))",
 ]  # fmt: skip
 
@@ -109,10 +108,10 @@ def test_results_and_errors_are_those_of_pythons_own(case):
     results = []
     for dataclass in (dataclasses.dataclass, lazy_dataclass.dataclass):
         names = {**make_classes(dataclass), "dataclasses": dataclasses, "copy": copy, "inspect": inspect}
-        for _ in range(2):  # the methods are compiled by the first round
+        for _ in range(60):  # the methods are interpreted in the first rounds, and compiled in the last ones
             found = result(lambda names=names: eval(case, names))
             results.append(found if isinstance(found, (tuple, int, dict, list)) else repr(found))
-    assert results[1:] == results[:1] * 3
+    assert results[1:] == results[:1] * 119
 
 
 @lazy_dataclass.dataclass(frozen=True, slots=True)
