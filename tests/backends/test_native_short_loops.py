@@ -7,7 +7,7 @@ import pytest
 
 import autoconv as ac
 from autoconv.graph.graph import Graph, Node
-from autoconv.ops.analysis.induction import iteration_weight, nested_trip_count_bound
+from autoconv.ops.analysis.induction import counter_of, iteration_weight, nested_trip_count_bound
 
 pytestmark = pytest.mark.optimised
 
@@ -75,3 +75,24 @@ def test_long_loops_around_short_ones() -> None:
     for n in (0, 1, 9, 100_000):  # runs of at most 131,072 iterations
         assert compiled(n, 10_007) == f(n, 10_007)
     assert compiled.experimental_get_tracing_count() == 1
+
+
+def test_floats_that_grow_by_one_are_no_counters() -> None:
+    def f(x, n):
+        steps = total = 0
+        while steps < x:
+            steps += 1
+        while x < 70:
+            x += 1
+        for _ in range(n):
+            y = 0.0
+            while y < 70 and n > 2:
+                y += 1
+            total += y
+        return steps, x, total
+
+    compiled = ac.compile(f)
+    for x, n in ((0.5, 4), (-3.25, 2), (80.5, 0), (float("nan"), 3)):
+        assert str(compiled(x, n)) == str(f(x, n))
+    assert compiled.experimental_get_tracing_count() == 1
+    assert all(counter_of(loop) is None for loop in loops_of(compiled.concrete_functions[0].optimised)[:2])

@@ -16,6 +16,7 @@ import numpy as np
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.linear_form import Range
 from autoconv.graph.region_flow import state_size
+from autoconv.graph.types import TensorType
 from autoconv.lazy_dataclass import dataclass
 
 
@@ -41,6 +42,8 @@ def counter_of(node: Node) -> Counter | None:
     if comparison is None or comparison.op.name != "python_less":
         return None
     variable, limit = comparison.inputs
+    if not all(isinstance(value.type, TensorType) and value.type.dtype.is_integer for value in comparison.inputs):
+        return None
     if variable.node is not None or variable not in test.parameters[:state_count]:
         return None
     position = test.parameters.index(variable)
