@@ -87,6 +87,17 @@ INDEX_STATEMENTS = [  # i and j are vectors of positions, s is one position
     "ac.one_hot(i, ac.shape({a})[0], dtype={t})", "ac.tile({a}[:1], [s] + [1] * ({r} - 1))",
     "ac.sequence_mask(i, ac.shape({a})[0], dtype={t})", "ac.nn.embedding_lookup({a}, i)",
 ]  # fmt: skip
+ROW_STATEMENTS = [  # chains of reductions over one axis, and selections by masks, which several results share
+    "ac.exp({a}) / ac.reduce_sum(ac.exp({a}), axis={k}, keepdims=True)", "ac.exp({a}) * {b}", "ac.sqrt(ac.abs({a}))",
+    "{a} - ac.reduce_logsumexp({a}, axis={k}, keepdims=True)", "{a} - ac.reduce_max({a}, axis={k}, keepdims=True)",
+    "({a} - ac.reduce_mean({a}, axis={k}, keepdims=True)) / (ac.math.reduce_std({a}, axis={k}, keepdims=True) + 1.0)",
+    "{a} * ac.math.rsqrt(ac.reduce_sum({a} * {a}, axis={k}, keepdims=True) + 1.0)",
+    "{b} - ac.nn.softmax({a}) * ac.reduce_sum({b}, axis=-1, keepdims=True)", "ac.cumsum(ac.nn.softmax({a}), axis={k})",
+    "ac.math.cumulative_logsumexp({a}, axis={k})", "ac.nn.moments({a}, [{k}], keepdims=True)[1] + {b}",
+    "{a}[{a} > 0.0]", "{a}[{b}[..., 0] > 0.0]", "ac.boolean_mask({a}, {b}[..., 0] > 0.5)", "{a}[s:] * {a}[s:]",
+    "ac.cast(ac.where({a} > 0.0), {t})", "ac.gather({a}, ac.where({b}[..., 0] > 0.0)[:, 0])",
+    "ac.math.cumprod({a}[s:], axis={k})", "ac.reduce_mean({a}[s : s + 2], axis={k})", "ac.sort({a}[s:], axis={k})",
+]  # fmt: skip
 IMAGE_STATEMENTS = [
     "ac.nn.conv2d({a}, w, 1, 'SAME')", "ac.nn.conv2d({a}, w, 2, 'VALID')",
     "ac.nn.relu(ac.nn.conv2d({a}, w, 1, 'VALID'))", "ac.reduce_mean({a}, [1, 2])",
@@ -205,7 +216,7 @@ class Generator:
         if self.has_images and r.random() < 0.5:
             table = IMAGE_STATEMENTS
         else:
-            table = r.choice((*[UNARY_STATEMENTS] * 3, *[BINARY_STATEMENTS] * 2, INDEX_STATEMENTS))
+            table = r.choice((*[UNARY_STATEMENTS] * 3, *[BINARY_STATEMENTS] * 2, INDEX_STATEMENTS, ROW_STATEMENTS))
         axis = r.randrange(-rank, rank) if rank else 0
         return r.choice(table).format(a=a, b=b, k=axis, r=rank, t=kind)
 
