@@ -65,6 +65,18 @@ def test_sizes_stay_open():
             np.testing.assert_allclose(found, expected.numpy(), rtol=1e-5, atol=1e-6)
 
 
+def test_extremes_of_bools_are_scattered():
+    def f(x, updates):
+        smaller = autoconv.tensor_scatter_nd_min(x, [[0], [2], [3]], updates)
+        return smaller, autoconv.tensor_scatter_nd_max(x, [[0], [2], [3]], updates)
+
+    model = autoconv.onnx.load(autoconv.onnx.export(f, "bool[4]", "bool[3]"))
+    x, updates = np.array([True, False, True, False]), np.array([False, True, True])
+    smaller, greater = model(x, updates)
+    np.testing.assert_array_equal(smaller, [False, False, True, False])
+    np.testing.assert_array_equal(greater, [True, False, True, True])
+
+
 def test_slices_of_open_sizes_that_go_backwards():
     def f(x):
         return x[::-1], x[:0:-2], x[3:0:-1], x[:-3:-1], np.flip(x)

@@ -29,7 +29,9 @@ class Writer(ShapeWriter):
         shape = (*indices.shape[:-1], *base.shape[indexed_rank:])
         updates = self.expand(updates, shape, [*self.sizes(indices)[:-1], *self.sizes(base)[indexed_rank:]])
         if base.dtype.is_bool and combine is not None:
-            result = self.scatter_nd(self.emit_cast(base, int32), indices, self.emit_cast(updates, int32), "maximum")
+            # A minimum of bools is their `and`; all other operations of them here are `or`.
+            extreme = "minimum" if combine == "minimum" else "maximum"
+            result = self.scatter_nd(self.emit_cast(base, int32), indices, self.emit_cast(updates, int32), extreme)
             return self.cast(result, bool_)
         reduction = {None: "none", "add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"}[combine]
         operands = [base, self.cast(indices, int64), updates]
@@ -56,7 +58,10 @@ class Writer(ShapeWriter):
         return self.scatter_nd(x, self.concatenate(indices, indexed_rank), update, None)
 
     def _clamp_start(self, start: Term, full_size: Any, size: Any) -> Term:
-        """Clamp a start so that the update fits. At others, ONNX Runtime fails and returns no error word."""
+        """Clamp a start so that the update fits; a constant start fits already.
+
+        Elsewhere ONNX Runtime fails, and returns no error word.
+        """
         start = self.cast(start, int64)
         if start.constant_value is not None:
             return start
@@ -77,6 +82,7 @@ class Writer(ShapeWriter):
         if x.dtype is uint64 and op in ("maximum", "minimum"):
             return self.emit_cast(self.reduce(self._to_signed_order(x), axes, op, start), uint64) ^ 2**63
         if x.dtype in CAST_DTYPES:
+            # ONNX starts at the neutral element of its dtype, so `start` counts only for the narrower one.
             result = self.binary(op, self.reduce(self.emit_cast(x, int64), axes, op, start), start)
             return self.emit_cast(result, x.dtype)
         if x.dtype.is_integer and op == "add":
@@ -229,7 +235,10 @@ class Writer(ShapeWriter):
             block.outputs.append(result)
 
     def branch(self, index: Term, arms: Sequence[tuple[Any, list[Term]]]) -> list[Term]:
-        """Write an If, or nested ones for an index, since ONNX has no choice among more than two subgraphs."""
+        """Write an If, or nested ones for an index, since ONNX has no choice among more than two subgraphs.
+
+        An index of bool chooses the first arm if it is true.
+        """
         shapes = [_common_sizes([values[i].shape for _, values in arms]) for i in range(len(arms[0][1]))]
         for block, values in arms:
             self._end_subgraph(block, values)
@@ -257,7 +266,11 @@ class Writer(ShapeWriter):
         self, test: Callable[[list[Term], Term], Term], body: Callable[[list[Term], Term], list[Term]],
         state: Sequence[Term], word: Term,
     ) -> list[Term]:
-        """Write a Loop: its condition is computed once before it, and then at the end of each iteration."""
+        """Write a Loop; return the state after it, then the error word.
+
+        Its condition is computed once before it, and then at the end of each iteration. `test` and `body` leave the
+        error word in `self.error_word`.
+        """
         shapes = [x.shape for x in state]
         initial_condition = test(list(state), word)
         initial_condition = initial_condition & self.error_word_or_zero(self.error_word).same(0)
