@@ -72,8 +72,9 @@ def bench(
     if plot is not None:
         picture.load_matplotlib()  # fails now if it is missing, not after the measurements
     measurements: dict[str, Any] = {}
-    reason_by_absent_peer: dict[str, str] = {}
+    reason_by_absent_peer: dict[str, str] = {}  # `measure` adds to it
     if files and not small:
+        # One run of each peer reads its libraries into the cache of the file system.
         measuring.prepare(next(iter(files.values())), settings)
     for name, file in files.items():
         say(f"{name} …", err=True)

@@ -29,7 +29,7 @@ class Initializer:
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Initializer:
-        """Return an initializer made from the arguments of its constructor."""
+        """Return an initializer made from the arguments of its constructor; a `dtype` is dropped."""
         return cls(**{key: value for key, value in config.items() if key != "dtype"})
 
 
@@ -122,7 +122,7 @@ class RandomNormal(Initializer):
 
 
 def _check_dtype(dtype: DTypeLike, floats_only: bool = True) -> Any:
-    """Return the dtype; raise ValueError unless it is floating, or numbers or bools without `floats_only`."""
+    """Return the dtype; raise ValueError unless it is floating, or, if `floats_only` is False, numeric or bool."""
     out_dtype = as_dtype(dtype)
     if floats_only and not out_dtype.is_floating:
         raise ValueError(f"Expected float dtype, got {out_dtype}.")

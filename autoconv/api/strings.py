@@ -106,7 +106,8 @@ def unicode_transcode(
 ) -> Tensor:  # fmt: skip
     """Strings converted from one encoding to another, with invalid bytes treated as in `unicode_decode`.
 
-    With `replace_control_characters`, so are the characters 0 to 31.
+    With `replace_control_characters`, the characters 0 to 31 count as invalid bytes. With `errors` "strict" that
+    raises NotImplementedError.
 
     >>> autoconv.strings.unicode_transcode("é", "UTF-8", "UTF-16-BE").numpy().hex()
     '00e9'
@@ -155,6 +156,7 @@ def as_string(
     if not isinstance(fill, (str, bytes)):
         raise TypeError(f"Expected string for argument 'fill' not {fill!r}.")
     dtype = convert_to_tensor(input).dtype
+    # A text comes back as it is, whatever the precision.
     takes_precision = dtype.is_floating or dtype.is_complex or dtype.is_string
     if precision > -1 and not takes_precision:
         raise InvalidArgumentError(f"precision not supported for datatype {dtype.name}")
@@ -220,7 +222,8 @@ def unsorted_segment_join(
 ) -> Tensor:
     """The strings of each segment, joined in their order; negative segments are dropped.
 
-    `segment_ids` has all or the first dimensions of `inputs`; the result has one dimension of `num_segments` instead.
+    The shape of `segment_ids` is a prefix of that of `inputs`; in the result, one dimension of size `num_segments`
+    replaces it.
 
     >>> autoconv.strings.unsorted_segment_join(["a", "b", "c"], [1, 0, 1], 3, separator="-").numpy()
     array([b'b', b'a-c', b''], dtype=object)
@@ -278,7 +281,7 @@ def format(
         raise ValueError(
             f"{len(literal_texts) - 1} placeholder(s) in template does not match {len(values)} tensor(s)"
         )
-    operands: list[Any] = []
+    operands: list[Any] = []  # `nested_piece` adds to them
     pieces: list[Any] = [literal_texts[0]]
     for value, literal_text in zip(values, literal_texts[1:], strict=True):
         pieces += [nested_piece(convert_to_tensor(value), operands), literal_text]

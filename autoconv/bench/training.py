@@ -1,8 +1,9 @@
 """Training of a Keras model as run by one peer, which is the backend of Keras.
 
 A workload has `data(random, tiny)`, the arrays x and y; `model(keras, tiny)`, a compiled model; BATCH, the number of
-examples of a step; and LOSSES, those of the first two epochs over TensorFlow, by `tiny`. All peers begin with the same
-weights. The worker loads this module under the peer's own Python, so it does not import autoconv by name.
+examples of a step; and LOSSES, a dict from `tiny` to the losses of the first two epochs with TensorFlow as backend. All
+peers begin with the same weights. The worker loads this module under the peer's own Python, which may lack autoconv, so
+nothing of autoconv is imported at its head.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ _DEFAULT_TOLERANCE = 1e-4
 
 
 class Training:
-    """One workload over one backend; a call is an epoch."""
+    """One workload over one backend; a call is an epoch.
+
+    `seed` and "kernels" have no use here; they belong to the interface of all workloads.
+    """
 
     def __init__(self, workload: Any, peer: str, tiny: bool) -> None:
         if peer not in _BACKEND_BY_PEER:

@@ -1,4 +1,7 @@
-"""Settings and the environment variables behind them; devices."""
+"""Settings and the environment variables behind them; devices.
+
+While the C integer `DETOUR` is not 0, calls must not enter native code directly.
+"""
 
 from autoconv.config import experimental, optimizer, threading
 from autoconv.config.cluster import experimental_connect_to_cluster, experimental_connect_to_host

@@ -7,7 +7,8 @@ import itertools
 from collections.abc import Callable, Generator
 from typing import Any, ClassVar, Self
 
-from autoconv.data.elements import initial_state, rebuild
+from autoconv.data.elements import initial_state as convert_initial_state
+from autoconv.data.elements import rebuild
 from autoconv.data.functions import ElementFunction
 from autoconv.data.iterators import Iterator, IteratorSpec, as_numpy
 from autoconv.data.nodes import NO_BINDINGS, BoundDataset, Nested, Node
@@ -29,14 +30,14 @@ from autoconv.tracing.api.function import Function
 
 
 class DatasetV2:
-    """Base of datasets. Libraries recognise datasets of TensorFlow by its name and module."""
+    """Base of datasets. Libraries recognise a dataset by a base class of this name and module."""
 
     __module__ = "autoconv.tensorflow.python.data.ops.dataset_ops"
 
 
 @wrap_public_methods
 class Iterable:
-    """A sequence of elements, which a node computes anew for each pass."""
+    """A sequence of elements, computed from a dataset node (`data.nodes`) anew in each iteration over it."""
 
     _spec_class: ClassVar[type[IteratorSpec]]
 
@@ -44,7 +45,7 @@ class Iterable:
         if not isinstance(node, Node):
             raise TypeError("a Dataset is created by functions such as Dataset.from_tensor_slices and Dataset.range")
         self.node = node
-        self._bound = BoundDataset(node)
+        self._bound = BoundDataset(node)  # with no values of a graph: used where the node has no graph operands
 
     @classmethod
     def _of_node(cls, node: Node) -> Self:
@@ -100,7 +101,7 @@ class Iterable:
 
     @present_errors
     def __len__(self) -> int:
-        if self.node.symbols:
+        if self.node.graph_operands:
             raise TypeError("the length of this dataset is known only at run time: call dataset.cardinality()")
         return self._bound.length()
 
@@ -121,6 +122,7 @@ class Iterable:
         return self._spec_class(self.node.spec)
 
     def __autoconv_wrap__(self) -> IteratorSpec:
+        """Return the spec that rebuilds a dataset from its value in a graph."""
         return self._spec_class(self.node.spec)
 
     @property
@@ -131,15 +133,20 @@ class Iterable:
         return self._bound
 
     def __autoconv_resource__(self, region: Region) -> Value:
+        """Return the dataset as a value of `region`.
+
+        It is captured, already there, or made from the values of the graph on which its node depends.
+        """
         type_ = self.__autoconv_spec__().type
-        if not self.node.symbols:
+        if not self.node.graph_operands:
             return region.trace.capture(self._bound, type_, "dataset")
         if isinstance(self.node, Nested) and isinstance(self.node.value, Value):
             return self.node.value
-        result: Value = apply("iterable_make", *self.node.symbols, source=self.node, type=type_)
+        result: Value = apply("iterable_make", *self.node.graph_operands, source=self.node, type=type_)
         return result
 
     def __autoconv_graph_value__(self) -> Value:
+        """Return the dataset as a value of the current region."""
         region = current_region()
         assert region is not None
         return self.__autoconv_resource__(region)
@@ -155,13 +162,13 @@ def _reduce(dataset: Any, initial: Any, function: Callable[..., Any]) -> Any:
     def step(element: Any, old_state: Any) -> tuple[Any]:
         return (callable_for(function)(old_state, element),)
 
-    (result,) = for_stmt(dataset, step, (initial_state(initial),), ("state",))
+    (result,) = for_stmt(dataset, step, (convert_initial_state(initial),), ("state",))
     return result
 
 
 def _length(dataset: Iterable) -> Any:
     """Return len(dataset): an int, or a tensor if the dataset depends on values of the graph."""
-    if dataset.node.symbols:
+    if dataset.node.graph_operands:
         return apply("iterable_length", dataset)
     return len(dataset)
 

@@ -103,10 +103,10 @@ class Node:
         self.place = current_place()
         self.inputs = tuple(inputs)
         graph_values = [value.value_in_graph if isinstance(value, SymbolicTensor) else value for value in values]
-        symbols = [symbol for node in inputs for symbol in node.symbols] + [
+        symbols = [symbol for node in inputs for symbol in node.graph_operands] + [
             value for value in graph_values if isinstance(value, Value)
         ]
-        self.symbols: tuple[Value, ...] = tuple(dict.fromkeys(symbols))
+        self.graph_operands: tuple[Value, ...] = tuple(dict.fromkeys(symbols))
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         """Iterate over the elements, as lists of leaves: a generator, which frees its resources when closed."""
@@ -123,7 +123,7 @@ class Node:
 
     def bind(self, values: Sequence[Any]) -> BoundDataset:
         """Return the dataset in a running graph, given the values of its symbols."""
-        return BoundDataset(self, Bindings(dict(zip(self.symbols, values, strict=True))))
+        return BoundDataset(self, Bindings(dict(zip(self.graph_operands, values, strict=True))))
 
 
 class CountPreservingNode(Node):

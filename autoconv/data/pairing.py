@@ -43,8 +43,8 @@ class Pairs:
         region = current_region()
         assert region is not None
         type_ = IterableType(element_type(self.source.spec))
-        if self.source.symbols:
-            iterable = apply("iterable_make", *self.source.symbols, source=self.source, type=type_)
+        if self.source.graph_operands:
+            iterable = apply("iterable_make", *self.source.graph_operands, source=self.source, type=type_)
         else:
             iterable = region.trace.capture(BoundDataset(self.source), type_, "dataset")
         return Stream(apply("iterator_make", iterable), lambda leaves: self.adapt(rebuild(self.source.spec, leaves)))

@@ -353,7 +353,7 @@ def _has_dtype(value: Any) -> bool:
 
 def _symbols_of_leaves(leaves: Sequence[Any]) -> list[Any]:
     """Return the values that `Tensors` reads: each leaf that is a tensor, and the symbols of each that is a dataset."""
-    return [symbol for leaf in leaves for symbol in (leaf.node.symbols if hasattr(leaf, "node") else (leaf,))]
+    return [symbol for leaf in leaves for symbol in (leaf.node.graph_operands if hasattr(leaf, "node") else (leaf,))]
 
 
 def _bind_leaf(leaf: Any, bindings: Bindings) -> Any:

@@ -237,7 +237,7 @@ class Cache(CountPreservingNode):
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         with self._lock:
             # Elements that depend on values of a graph are cached only for one pass over the whole dataset.
-            cached_elements = self._elements if not self.symbols or self._cached_bindings is bindings else None
+            cached_elements = self._elements if not self.graph_operands or self._cached_bindings is bindings else None
         if cached_elements is not None:
             yield from cached_elements
             return

@@ -17,7 +17,7 @@ from autoconv.train.cluster_spec import ClusterSpec
 
 
 class ParameterServerStrategy(Strategy):
-    """A strategy whose variables are in tasks of the job `ps`, in turns, and whose functions run in the job `worker`.
+    """A strategy that places variables on the tasks of `ps` in rotation, and runs functions on those of `worker`.
 
     `cluster_resolver` gives the tasks, whose processes are started by Ray unless they are connected already. This
     process is the coordinator: a `coordinator.ClusterCoordinator` schedules functions. Raises ValueError for a cluster

@@ -166,8 +166,8 @@ class Strategy:
     @contextlib.contextmanager
     def updating(self, replica_index: int) -> Iterator[None]:
         """Let the block update the copies of variables that one replica of this process has."""
-        # Negative numbers keep traces of updates apart from those of replicas.
         context = push_context(Context(self, updated_replica=replica_index))
+        # A negative replica number gives updates traces of their own.
         with context, self.on_device(replica_index), run_as_replica(-1 - replica_index):
             yield
 

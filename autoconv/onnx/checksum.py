@@ -28,6 +28,6 @@ def check_checksum(model: bytes, name: str) -> None:
     has_entry = 2 * matching_bytes > len(_ENTRY_HEAD)  # its head may be damaged, too: more than half of it has to match
     if has_entry and add_checksum(model[:-_ENTRY_SIZE]) != model:
         raise DataLossError(
-            f"{name}: the model does not have its checksum: it is damaged, or was changed after the export. To load "
-            "a model that was changed on purpose, give load the result of onnx.load(path)"
+            f"{name}: the model does not match its checksum: it is damaged, or was changed after the export. To load "
+            "a model that was changed on purpose, call load(onnx.load(path))"
         )

@@ -53,11 +53,11 @@ class Indexing:
     form            "rows": each position selects a slice along an axis (`gather`); "vectors": the last axis of the
                     positions is an index (`gather_nd`); "along": one position along an axis for each element of the
                     result (`take_along_axis`); "items": the entries of a subscript
-    positions       the index of the first operand with positions
+    first_operand   the index of the first operand with positions
     """
 
     form: str
-    positions: int = 1
+    first_operand: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Graphs for TensorBoard: the argument of `graph`, or the graphs of the functions that run while a trace is on."""
+"""Graphs for TensorBoard: the argument of `graph`, or the graphs of functions that run after `trace_on`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from autoconv.summary.writing import write
 from autoconv.tracing.execute.graph_collection import end_collection, start_collection
 
 _PLUGIN = "graph_run_metadata_graph"
-_ACTIVE_TRACE: list[bool] = []  # one item while a trace is on: whether it collects graphs
+_ACTIVE_COLLECTION: list[bool] = []  # between `trace_on` and `trace_off` one item: its argument `graph`
 
 
 def graph(graph_data: Any) -> Tensor:
-    """Write a graph, such as that of a concrete function; return whether it was written.
+    """Write a graph, such as that of a concrete function; return whether it was written: not without a default writer.
 
     Raises ValueError for anything but a graph, and in a traced function.
 
@@ -44,12 +44,12 @@ def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: str | 
     >>> autoconv.summary.trace_on()
     >>> autoconv.summary.trace_off()
     """
-    if _ACTIVE_TRACE:
+    if _ACTIVE_COLLECTION:
         warnings.warn("Trace already enabled", stacklevel=2)
         return
     if profiler:
         warnings.warn("no profile is written: autoconv bench and autoconv.debugging measure programs", stacklevel=2)
-    _ACTIVE_TRACE.append(graph)
+    _ACTIVE_COLLECTION.append(graph)
     if graph:
         start_collection()
 
@@ -66,9 +66,9 @@ def trace_export(name: str, step: Any = None, profiler_outdir: str | None = None
     """
     if current_region() is not None:
         raise ValueError("trace_export() cannot be invoked inside a traced function: export outside of it.")
-    if not _ACTIVE_TRACE:
+    if not _ACTIVE_COLLECTION:
         raise ValueError("Must enable trace before export through autoconv.summary.trace_on.")
-    writes_graphs = _ACTIVE_TRACE.pop()
+    writes_graphs = _ACTIVE_COLLECTION.pop()
     concrete_functions = end_collection()
     if writes_graphs and STATE.writer is not None and STATE.writer.writes:
         metadata = messages("config").RunMetadata()
@@ -86,7 +86,7 @@ def trace_off() -> None:
 
     >>> autoconv.summary.trace_off()
     """
-    _ACTIVE_TRACE.clear()
+    _ACTIVE_COLLECTION.clear()
     end_collection()
 
 

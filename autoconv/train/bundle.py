@@ -91,7 +91,7 @@ class Bundle:
 def _read_texts(value_bytes: bytes, shape: tuple[int, ...], checksum: int) -> np.ndarray:
     """Return an array of text, stored as the lengths, a checksum of the lengths, and the bytes.
 
-    The checksum of the entry covers the lengths as numbers of 4 bytes (8 for long texts), and the bytes.
+    The checksum of the entry covers the lengths as numbers of 4 bytes (8 for long texts), their checksum and the bytes.
     """
     position, lengths = 0, []
     result = np.empty(int(np.prod(shape, dtype=np.int64)), object)
@@ -159,7 +159,8 @@ def _iterate_block(block: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 def _object_nodes(message: bytes) -> list[ObjectNode]:
     """Return the objects of a TrackableObjectGraph: each with its children's numbers and its attributes' keys."""
-    # Fields of a node are children (field 1 the number, 2 the name) and attributes (1 the name, 3 the key).
+    # A node has children in field 1, each with its number in field 1 and its name in field 2. It has attributes in
+    # field 2, each with its name in field 1 and its key in field 3.
     nodes = []
     for node in parse_fields(message).get(1, []):
         fields = parse_fields(node)

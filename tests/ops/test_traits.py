@@ -277,11 +277,11 @@ def test_indexing(op: Op) -> None:
     assert indexing is not None and indexing.form in ("rows", "vectors", "along", "items")
     changed = False
     for item in STORES if op.traits.stores_into is not None else samples_of(op):
-        if len(item.inputs) > indexing.positions:
+        if len(item.inputs) > indexing.first_operand:
             inputs = list(item.inputs)
-            positions = np.asarray(inputs[indexing.positions])
+            positions = np.asarray(inputs[indexing.first_operand])
             assert positions.dtype.kind in ("i", "b" if indexing.form == "items" else "i")
-            inputs[indexing.positions] = np.zeros_like(positions)
+            inputs[indexing.first_operand] = np.zeros_like(positions)
             before, after = (_computed_or_stored(op, argument, item.attributes) for argument in (item.inputs, inputs))
             changed |= not is_same(before, after)
     assert changed

@@ -202,7 +202,7 @@ def test_wrong_queues(session):
         tf.FIFOQueue(1, tf.int32).dequeue_many(2)
     with pytest.raises(ValueError, match="one for each dtype"):
         tf.FIFOQueue(1, tf.int32).enqueue([1, 2])
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"has the shape \(2,\), but expects \(3,\)"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"has the shape \(2,\); the queue expects \(3,\)"):
         session.run(tf.FIFOQueue(1, tf.int32, shapes=[[3]]).enqueue([tf.placeholder_with_default([1, 2], None)]))
     with pytest.raises(ValueError, match="non-null input tensor"):
         tf.train.string_input_producer([])

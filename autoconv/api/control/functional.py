@@ -19,7 +19,7 @@ from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.shape import TensorShape, TensorSpec
 from autoconv.runtime.support.structure import Template, flat_leaves, flatten, map_structure, pack
 from autoconv.runtime.support.structure_difference import check_same_structure
-from autoconv.runtime.support.trace_callables import callable_while_tracing
+from autoconv.runtime.support.trace_callables import called_unconverted
 from autoconv.runtime.support.type_spec import is_composite, is_composite_spec
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -251,7 +251,7 @@ def _collect_in_loop(
         TensorArray(type_.dtype, length, element_shape=type_.shape, clear_after_read=False) for type_ in types
     ]
 
-    @callable_while_tracing
+    @called_unconverted
     def body(position: int, arrays_so_far: list[TensorArray], carried_values: Any) -> tuple[Any, ...]:
         index = length - 1 - position if reverse else position
         result, carried_values = step(index, carried_values)
@@ -264,7 +264,7 @@ def _collect_in_loop(
         pairs = zip(arrays_so_far, tensors, strict=True)
         return position + 1, [array.write(index, tensor) for array, tensor in pairs], carried_values
 
-    @callable_while_tracing
+    @called_unconverted
     def continues(position: int, *_: Any) -> Any:
         return position < length
 

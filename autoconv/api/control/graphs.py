@@ -86,7 +86,7 @@ class Graph(FuncGraph):
         return [member for member in members if re.match(scope, getattr(member, "name", None) or "")]
 
     def get_tensor_by_name(self, name: str) -> Any:
-        """Return the tensor `operation:index`, an imported one also by its name in the import; raises KeyError."""
+        """Return the tensor `operation:index`, or the one with this name in an imported GraphDef; raises KeyError."""
         imported_tensor = self.attachments.get("imported", {}).get(name)
         return super().get_tensor_by_name(name) if imported_tensor is None else imported_tensor
 
@@ -124,7 +124,7 @@ class Graph(FuncGraph):
 
     @property
     def building_function(self) -> bool:
-        return False
+        return False  # True in `tensorflow.__internal__.func_graph.FuncGraph`
 
     @property
     def version(self) -> int:
@@ -139,7 +139,7 @@ class Graph(FuncGraph):
         """
         if isinstance(obj, str):
             return self.get_tensor_by_name(obj) if ":" in obj else self.get_operation_by_name(obj)
-        obj = getattr(obj, "snapshot", obj)
+        obj = getattr(obj, "snapshot", obj)  # a variable stands for the tensor that reads it
         graph = getattr(obj, "graph", None)
         if graph is None:
             raise TypeError(f"Can not convert a {type(obj).__name__} into a Tensor or Operation.")

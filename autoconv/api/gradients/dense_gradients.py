@@ -11,7 +11,7 @@ from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.variable_updates import IndexedSlices
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.regions import current_region
-from autoconv.runtime.support.trace_callables import callable_while_tracing
+from autoconv.runtime.support.trace_callables import called_unconverted
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -44,7 +44,7 @@ def stack_element_gradients(target: Tensor, gradients: Any) -> list[Any]:
     if not connected_positions:
         return [None] * len(gradients_of_sum)
 
-    @callable_while_tracing
+    @called_unconverted
     def gradients_of_element(flat_index: TensorLike) -> Any:
         seed = apply("cast", apply("equal", _flat_indices(flat_ones), flat_index), dtype=target.type.dtype)
         gradients_by_source = gradients(apply("reshape_like", seed, target))

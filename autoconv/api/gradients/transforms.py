@@ -23,7 +23,7 @@ from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import flat_leaves, flatten, map_structure, pack
-from autoconv.runtime.support.trace_callables import callable_while_tracing
+from autoconv.runtime.support.trace_callables import called_unconverted
 from autoconv.runtime.tensors.conversion import convert_to_tensor, is_tensor, python_number, weak_constant
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -35,7 +35,7 @@ Function = Callable[..., Any]
 _COPIED_ATTRIBUTES = ("__name__", "__qualname__", "__doc__")  # of a function, for its transforms
 
 
-@callable_while_tracing
+@called_unconverted
 def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int | None = None) -> Function:
     """Return the function that computes the value of `f`, a scalar, and its gradient by an argument.
 
@@ -52,7 +52,7 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_e
     return _compile_like(f, _with_gradient(f, argnums, recompute_every))
 
 
-@callable_while_tracing
+@called_unconverted
 def grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int | None = None) -> Function:
     """Return the function that computes the gradient of `f`; see `value_and_grad`.
 
@@ -88,7 +88,7 @@ def _with_gradient(f: Function, argnums: int | Sequence[int], recompute_every: i
     return with_gradient
 
 
-@callable_while_tracing
+@called_unconverted
 def jacobian(f: Function, argnums: int = 0) -> Function:
     """Return the function that computes the derivatives of each element of f's result by each element of an argument.
 
@@ -116,7 +116,7 @@ def jacobian(f: Function, argnums: int = 0) -> Function:
     return _compile_like(f, derivatives)
 
 
-@callable_while_tracing
+@called_unconverted
 def hessian(f: Function, argnums: int = 0) -> Function:
     """Return the function that computes the second derivatives of `f`, a scalar, by a tensor.
 
@@ -149,7 +149,7 @@ def hessian(f: Function, argnums: int = 0) -> Function:
     return _compile_like(f, second_derivatives)
 
 
-@callable_while_tracing
+@called_unconverted
 def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
     """Return the value of f(*primals), and the vjp: a function from cotangents of the value to those of the primals.
 
@@ -166,7 +166,7 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
         value = callable_for(f)(*all_arguments)
     _check_not_lost(f, tape)
 
-    @callable_while_tracing
+    @called_unconverted
     def back(cotangents: Any) -> tuple[Any, ...]:
         value_leaves, value_template = flatten(value)
         cotangent_leaves = [cotangents] if value_template is None else flat_leaves(cotangents)
@@ -182,7 +182,7 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
     return map_structure(lambda leaf: _convert_to_kind(leaf, leaf), value), back
 
 
-@callable_while_tracing
+@called_unconverted
 def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """Return the value of f(*primals), and its directional derivative along the tangents.
 
@@ -214,7 +214,7 @@ def _wraps(f: Function) -> Callable[[Function], Function]:
     _check_callable(f)
 
     def wrap(transformed: Function) -> Function:
-        return callable_while_tracing(functools.wraps(f, _COPIED_ATTRIBUTES, ())(transformed))
+        return called_unconverted(functools.wraps(f, _COPIED_ATTRIBUTES, ())(transformed))
 
     return wrap
 

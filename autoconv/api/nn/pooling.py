@@ -131,8 +131,8 @@ def _pool(
 ) -> Tensor:  # fmt: skip
     """Return the result of `reduce_windows` in the input's format.
 
-    Its arguments are the image with the channels in the last axis, and a function that makes the windows over an image
-    of the same sides.
+    `reduce_windows` gets the image, channels last, and a function that makes the windows over an image of the same
+    spatial sizes.
     """
     x = convert_to_tensor(input) if data_format is None else as_image(input, len(data_format))
     rank = 0 if x.type.shape is None else len(x.type.shape)
@@ -141,15 +141,16 @@ def _pool(
         requirement = "of 3 to 5 dimensions" if formats is None else f"with a data_format of {' or '.join(formats)}"
         raise ValueError(f"pooling takes an input {requirement}, found {x.type} and {data_format!r}")
     is_channels_first = data_format == formats[1]
-    side_axes = list(range(2, rank))  # of an image with channels before the sides
-    is_padding_channels_last = isinstance(padding, str) or not is_channels_first
-    channels_last_padding = padding if is_padding_channels_last else [padding[i] for i in (0, *side_axes, 1)]
-    image = transpose(x, [0, *side_axes, 1]) if is_channels_first else x
-    window_sides = per_side("ksize", ksize, rank - 2, is_channels_first)
+    spatial_axes = list(range(2, rank))  # of an image with the channels before them
+    # A name such as "SAME" fits any format.
+    has_channels_last_padding = isinstance(padding, str) or not is_channels_first
+    channels_last_padding = padding if has_channels_last_padding else [padding[i] for i in (0, *spatial_axes, 1)]
+    image = transpose(x, [0, *spatial_axes, 1]) if is_channels_first else x
+    window_sizes = per_side("ksize", ksize, rank - 2, is_channels_first)
     side_strides = per_side("strides", strides, rank - 2, is_channels_first)
     side_dilations = per_side("dilations", dilations, rank - 2, is_channels_first)
     result = reduce_windows(
-        image, lambda x: Windows(x, window_sides, side_strides, side_dilations, channels_last_padding, label="windows")
+        image, lambda x: Windows(x, window_sizes, side_strides, side_dilations, channels_last_padding, label="windows")
     )
     result = transpose(result, [0, rank - 1, *range(1, rank - 1)]) if is_channels_first else result
     return apply("identity", result, name=name)
@@ -157,9 +158,10 @@ def _pool(
 
 def _max_of_windows(image: Tensor, make_windows: _MakeWindows) -> Tensor:
     """Return the maximum of each window."""
-    (_, maxima), *other_parts = make_windows(image).elements_by_position(lowest_number(image.dtype))
-    for _, part in other_parts:
-        maxima = apply("maximum", maxima, part)
+    filler = lowest_number(image.dtype)
+    (_, maxima), *other_positions = make_windows(image).elements_by_position(filler)
+    for _, elements in other_positions:
+        maxima = apply("maximum", maxima, elements)
     return maxima
 
 
@@ -167,20 +169,20 @@ def _mean_of_windows(image: Tensor, make_windows: _MakeWindows) -> Tensor:
     """Return the mean of each window, over the elements that lie in the image."""
     windows = make_windows(image)
     if not any(isinstance(amount, Tensor) or amount for pair in windows.padding for amount in pair):
-        parts = windows.elements_by_position(0)
-        return apply("divide", _sum_of_parts(parts), float(len(parts)))
+        elements_by_position = windows.elements_by_position(0)
+        return apply("divide", _sum_over_positions(elements_by_position), float(len(elements_by_position)))
     one_channel = (slice(0, 1), *[slice(None)] * (len(windows.window_counts)), slice(0, 1))
     ones = apply("ones_like", get_item(image, one_channel))  # their sum over a window counts its elements
-    total = _sum_of_parts(windows.elements_by_position(0))
-    count = _sum_of_parts(make_windows(ones).elements_by_position(0))
+    total = _sum_over_positions(windows.elements_by_position(0))
+    count = _sum_over_positions(make_windows(ones).elements_by_position(0))
     return apply("divide", total, count)
 
 
-def _sum_of_parts(parts: Any) -> Tensor:
+def _sum_over_positions(elements_by_position: Any) -> Tensor:
     """Return the sum of the elements of each window, from the result of `Windows.elements_by_position`."""
-    (_, total), *other_parts = parts
-    for _, part in other_parts:
-        total = apply("add", total, part)
+    (_, total), *other_positions = elements_by_position
+    for _, elements in other_positions:
+        total = apply("add", total, elements)
     return total
 
 

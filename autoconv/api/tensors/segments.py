@@ -101,7 +101,9 @@ def unsorted_segment_sqrt_n(
 
 
 def segment_max(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
-    """Row i of the result is the maximum of the rows of `data` whose id is i, 0 where there are none; ids are sorted.
+    """Row i of the result is the maximum of the rows of `data` whose id is i, 0 where there are none.
+
+    `segment_ids` must be sorted; ids may repeat.
 
     >>> autoconv.math.segment_max([1, 5, 3], [0, 0, 2]).numpy()
     array([5, 0, 3], dtype=int32)
@@ -110,7 +112,9 @@ def segment_max(data: TensorLike, segment_ids: TensorLike, name: str | None = No
 
 
 def segment_min(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
-    """Row i of the result is the minimum of the rows of `data` whose id is i, 0 where there are none; ids are sorted.
+    """Row i of the result is the minimum of the rows of `data` whose id is i, 0 where there are none.
+
+    `segment_ids` must be sorted; ids may repeat.
 
     >>> autoconv.math.segment_min([1, 5, 3], [0, 0, 2]).numpy()
     array([1, 0, 3], dtype=int32)
@@ -119,22 +123,26 @@ def segment_min(data: TensorLike, segment_ids: TensorLike, name: str | None = No
 
 
 def segment_prod(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
-    """Row i of the result is the product of the rows of `data` whose id is i, 1 where there are none; ids are sorted.
+    """Row i of the result is the product of the rows of `data` whose id is i, 1 where there are none.
+
+    `segment_ids` must be sorted; ids may repeat.
 
     >>> autoconv.math.segment_prod([2, 5, 3], [0, 0, 2]).numpy()
     array([10,  1,  3], dtype=int32)
     """
-    return unsorted_segment_prod(data, *_sorted_ids(segment_ids))
+    return unsorted_segment_prod(data, *_checked_ids(segment_ids))
 
 
 def segment_mean(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
-    """Row i of the result is the mean of the rows of `data` whose id is i, 0 where there are none; ids are sorted.
+    """Row i of the result is the mean of the rows of `data` whose id is i, 0 where there are none.
+
+    `segment_ids` must be sorted; ids may repeat.
 
     >>> autoconv.math.segment_mean([1.0, 5.0, 3.0], [0, 0, 1]).numpy()
     array([3., 3.], dtype=float32)
     """
     rows = convert_to_tensor(data)
-    means = unsorted_segment_mean(rows, *_sorted_ids(segment_ids))
+    means = unsorted_segment_mean(rows, *_checked_ids(segment_ids))
     return cast(means, rows.dtype) if rows.dtype.is_integer else means
 
 
@@ -219,6 +227,7 @@ def _segment_extreme(
     neutral_element = neutral_of(rows.dtype)
     segment_count = cast(num_segments, ids.dtype)
     row_ids = move_negative_ids(ids, segment_count)
+    # One row more takes the rows of negative ids; it is cut off below.
     sizes = concat([[segment_count + 1], shape(rows, ids.dtype)[1:]], 0)
     initial_rows = fill(sizes, convert_to_tensor(np.array(neutral_element, numpy_dtype)))
     return get_item(scatter(initial_rows, expand_dims(row_ids, 1), rows), slice(None, -1))
@@ -227,7 +236,7 @@ def _segment_extreme(
 def _scaled_sum(
     data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, divisor_of_count: Callable[..., Any]
 ) -> Tensor:
-    """Return the sums of segments, each divided by `divisor_of_count(n)` for its n rows; n is 1 if it has none."""
+    """Return each segment's sum divided by `divisor_of_count(max(rows of the segment, 1))`."""
     rows, ids = _flatten_ids(data, segment_ids)
     counts = apply("maximum", unsorted_segment_sum(ones_like(ids), ids, num_segments), cast(1, ids.dtype))
     divisors = divisor_of_count(cast(counts, rows.dtype))
@@ -236,8 +245,8 @@ def _scaled_sum(
     return unsorted_segment_sum(rows, ids, num_segments) / divisors
 
 
-def _sorted_ids(segment_ids: TensorLike) -> tuple[Tensor, Tensor]:
-    """Return the ids, which are checked to increase, and the number of segments: one more than the last id."""
+def _checked_ids(segment_ids: TensorLike) -> tuple[Tensor, Tensor]:
+    """Return the ids, which must be sorted, and the number of segments: one more than the last id."""
     ids = increasing_ids(segment_ids)
     return ids, get_item(concat([cast([-1], ids.dtype), ids], 0), -1) + 1
 
@@ -246,7 +255,7 @@ def _reduce_with_zeros(
     function: str, data: TensorLike, segment_ids: TensorLike, scatter: Callable[..., Tensor], infinity: float
 ) -> Tensor:
     """Return the maxima (`infinity` is -inf) or minima (inf) of sorted segments, 0 for segments without rows."""
-    rows, (ids, count) = convert_to_tensor(data), _sorted_ids(segment_ids)
+    rows, (ids, count) = convert_to_tensor(data), _checked_ids(segment_ids)
 
     def neutral_of(dtype: Any) -> Any:
         return infinity if dtype.is_floating else dtype.min if infinity < 0 else dtype.max

@@ -23,9 +23,9 @@ def mean(
 ) -> tuple[Any, Any]:  # fmt: skip
     """Return the mean of all values so far, and a tensor that adds `values` when it is run; its value is the new mean.
 
-    The sums are local variables: `local_variables_initializer()` sets them to zero. Weights are a scalar, or have the
-    size of the values or 1 along each axis. They may lack the last axis of the values, or have one more, of size 1.
-    Raises ValueError for other weights.
+    The sums of the weighted values and of the weights are local variables: `local_variables_initializer()` sets them to
+    zero. Weights are a scalar, or have the size of the values or 1 along each axis. They may lack the last axis of the
+    values, or have one more, of size 1. Raises ValueError for other weights.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     value, update = autoconv.compat.v1.metrics.mean([1.0, 3.0])

@@ -1,4 +1,4 @@
-"""One while loop under trace: its test and body, recorded for layouts of the state that are widened in rounds."""
+"""One while loop under trace: its test and body, with layouts of the state widened from recording to recording."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autoconv.operators.regions.container_promotion import (
     is_moved,
     move_into_graph,
     move_new_into_graph,
-    move_shared,
+    move_shared_containers,
     refuse_changed_copies,
     refuse_unrecorded_changes,
 )
@@ -46,10 +46,11 @@ from autoconv.runtime.support.spans import current_place
 class LoopRecording:
     """A while loop, recorded once for each set of layouts until an iteration preserves them.
 
-    The state has the variables `names`, followed by the contents of `locations`. `shared_lists` has the places in it
-    that may hold the same list. The other attributes are results of the last recording: `recorded_test` and
-    `recorded_body` are its parts, `initial_state` is the state before the loop, and `final_state` that after an
-    iteration. `new_locations` are the locations that it was the first to write; `deferred_output` emits its prints.
+    The state has the variables `names`, followed by the contents of `locations`. `shared_lists` has the positions in
+    it that may hold the same list, and converts the state to graph values and back. The other attributes are results of
+    the last recording: `recorded_test` and `recorded_body` are its parts, `initial_state` is the state before the loop,
+    and `final_state` that after an iteration. `new_locations` are the locations that it was the first to write;
+    `deferred_output` emits its prints.
     """
 
     recorded_test: RecordedBody
@@ -69,7 +70,8 @@ class LoopRecording:
     ) -> None:
         parent = current_region()
         assert parent is not None
-        move_shared(parent, arm=None, values=state)  # before the first recording, so that none has to be repeated
+        # This precedes the first recording, so that none has to be repeated.
+        move_shared_containers(parent, arm=None, values=state)
         self.parent, self.test, self.body, self.state = parent, test, body, state
         self.names, self.locations = names, locations
         self.variable_count = len(names)
@@ -83,11 +85,11 @@ class LoopRecording:
         parent.trace.frozen_objects = dict(self._frozen_before)  # this recording freezes objects anew
         locations, known_count = list(self.locations.values()), len(self.layouts)
         self.initial_state = [*self.state, *(location.read() for location in locations)]
-        new_locations = locations[known_count - self.variable_count :]
-        new_contents = zip(new_locations, self.initial_state[known_count:], strict=True)
+        locations_without_layout = locations[known_count - self.variable_count :]
+        new_contents = zip(locations_without_layout, self.initial_state[known_count:], strict=True)
         self.layouts += [contents_layout(location.owner, value, parent) for location, value in new_contents]
         for position, value in enumerate(self.state):
-            # The list has moved into the graph since the last recording.
+            # A variable's list that has moved into the graph since the last recording needs an object layout.
             if heap_of(value) is not None and not is_object_layout(self.layouts[position]):
                 self.layouts[position] = state_layout(value, parent)
         with refuse_unrecorded_changes(self.body, self.state, current_place()):
@@ -128,9 +130,9 @@ class LoopRecording:
         """Evaluate the test on parameters of the layouts; `contents_before` receives the contents of locations."""
         values = self._add_parameters(region)
         contents_before.update((key, location.read()) for key, location in self.locations.items())
-        attributes = [(part, instance_attributes(part)) for part in _objects_in(values)]
+        attributes = [(arm, instance_attributes(arm)) for arm in _arms_with_truth_method(values)]
         condition = truth(self.test(*values), "while loop")
-        if any(not _have_same_attributes(instance_attributes(part), before) for part, before in attributes):
+        if any(not _have_same_attributes(instance_attributes(arm), before) for arm, before in attributes):
             raise StagingError(
                 "the test of a loop changes an object, and which one depends on a tensor", current_place()
             )
@@ -150,15 +152,18 @@ class LoopRecording:
                 result.append(joined_layouts[position])
                 continue
             contents_before = self.initial_state[position]
-            aligned_keys = align_keys(location, [contents_before, self.final_state[position]], self.parent)
-            self.initial_state[position], self.final_state[position] = aligned_keys
+            aligned_contents = align_keys(location, [contents_before, self.final_state[position]], self.parent)
+            self.initial_state[position], self.final_state[position] = aligned_contents
             if self.initial_state[position] is not contents_before:
                 layout = _add_keys(layout, contents_layout(location.owner, self.initial_state[position], self.parent))
             result.append(_widen_contents(location, layout, self.final_state[position], self.recorded_body.region))
         return result
 
     def _join_variables(self) -> dict[int, Layout]:
-        """Return the joined layouts of variables, and under `compile` of attributes and cells, by position."""
+        """Return the joined layouts of variables by position.
+
+        Unless the contract promises identity, those of attributes and cells are among them.
+        """
         locations = [*self.locations.values()]
         positions = [*range(self.variable_count)]
         if not self.parent.contract.promises_identity:
@@ -181,9 +186,10 @@ class LoopRecording:
         """
         count, parent = self.variable_count, self.parent
         wider_layouts = mark_shared(wider_layouts, [[value] for value in self.final_state], [self.recorded_body.region])
-        columns = [[*pair] for pair in zip(self.initial_state[:count], self.final_state[:count], strict=True)]
-        columns += [[value] for value in self.initial_state[count:]]
-        has_moved |= move_into_graph(parent, columns, wider_layouts, list(self.locations.values()), count)
+        variable_values = zip(self.initial_state[:count], self.final_state[:count], strict=True)
+        values_by_position = [[*pair] for pair in variable_values]
+        values_by_position += [[value] for value in self.initial_state[count:]]
+        has_moved |= move_into_graph(parent, values_by_position, wider_layouts, list(self.locations.values()), count)
         has_moved |= move_new_into_graph(parent, self.recorded_body, list(self.new_locations.values()))
         if has_moved:
             self.locations, self.new_locations = (
@@ -234,6 +240,7 @@ class LoopRecording:
 
 def _widen_contents(location: Location, layout: Layout, value: object, region: Region) -> Layout:
     """Join the layouts of a location's contents before the loop and after an iteration."""
+    # NEVER: the arm that would give the contents always raises, so there are none.
     layout_after = NEVER if value is NEVER else layout_of(value, region)
     if type(location.owner) is TracedList and not region.contract.objects_in_graph:
         has_run_time_length = isinstance(layout, RunTimeList) or isinstance(layout_after, RunTimeList)
@@ -262,8 +269,8 @@ def _item_count(layout: Layout) -> int:
     return len(layout.parts) if isinstance(layout, Parts) else len(layout.value) if isinstance(layout, Static) else -1
 
 
-def _objects_in(values: Sequence[Any]) -> list[Any]:
-    """Return the objects in variants of the state whose truth a user-defined method decides."""
+def _arms_with_truth_method(values: Sequence[Any]) -> list[Any]:
+    """Return the objects, among arms of variants in the state, that have a user-defined truth method."""
     arms = [arm for value in values if type(value) is Variant for arm in value.values]
     return [arm for arm in arms if has_user_defined_truth(arm) and has_dict(arm)]
 

@@ -10,7 +10,7 @@ from autoconv.graph.graph import Value
 from autoconv.operators.control.conditionals import is_staged, truth
 from autoconv.operators.control.loop_recording import LoopRecording
 from autoconv.operators.control.staging import stage_arms
-from autoconv.operators.regions.container_promotion import move_shared
+from autoconv.operators.regions.container_promotion import move_shared_containers
 from autoconv.operators.regions.layout import Arms, Layout, Leaf, Static, is_number_layout
 from autoconv.operators.regions.layout_join import join_objects
 from autoconv.operators.regions.region_body import Body, as_tuple
@@ -52,7 +52,7 @@ def stage_loop(
             return _record_limited(outer_limit, test, body, state, names, loop.locations)
         if loop.recorded_test.changes_state:
             return _record_with_test_in_body(test, body, state, names)
-        has_moved = move_shared(loop.parent, loop.recorded_body, loop.final_state)
+        has_moved = move_shared_containers(loop.parent, loop.recorded_body, loop.final_state)
         wider_layouts = loop.widen_layouts()
         may_peel = peel and contract.python_numbers and not loop.new_locations
         if may_peel and any(map(_changes_number_class, loop.layouts, wider_layouts, loop.variables_after())):

@@ -13,7 +13,7 @@ from autoconv.operators.regions.container_promotion import (
     is_alias_of_outer,
     move_into_graph,
     move_parts_of_exceptions,
-    move_shared,
+    move_shared_containers,
     move_shared_parts,
     refuse_changed_copies,
     refuse_unrecorded_changes,
@@ -111,7 +111,7 @@ def _emit_arm_outputs(
     location_columns = [[arm.value_of(location) for arm in recorded_arms] for location in locations]
     columns += [align_keys(*pair, parent) for pair in zip(locations, location_columns, strict=True)]
     has_moved = [
-        move_shared(parent, arm, [column[position] for column in columns])
+        move_shared_containers(parent, arm, [column[position] for column in columns])
         for position, arm in enumerate(recorded_arms)
     ]
     has_moved.append(move_parts_of_exceptions(parent, recorded_arms))

@@ -17,7 +17,7 @@ from autoconv.operators.regions.container_promotion import (
     is_moved,
     move_into_graph,
     move_parts_of_exceptions,
-    move_shared,
+    move_shared_containers,
     move_shared_parts,
     refuse_changed_copies,
 )
@@ -137,7 +137,7 @@ def _move_containers(recorder: Any, arms: Any, columns: Any, names: Any, locatio
     """Move containers after the rounds, and return whether there were any."""
     values_by_arm = list(zip(*columns, strict=True))
     pairs = zip(arms, values_by_arm, strict=bool(values_by_arm))
-    moved_flags = [move_shared(recorder.parent, arm, arm_values) for arm, arm_values in pairs]
+    moved_flags = [move_shared_containers(recorder.parent, arm, arm_values) for arm, arm_values in pairs]
     layouts = [_join_column(column, arms, name) for column, name in zip(columns, names, strict=True)]
     refuse_changed_copies(recorder.parent, locations)
     moved_flags.append(move_parts_of_exceptions(recorder.parent, [recorder.body, *arms]))

@@ -27,7 +27,7 @@ from autoconv.operators.control.handler_values import (
 from autoconv.operators.control.recursive_graphs import locations_written_by_calls
 from autoconv.operators.control.staging import emit_outputs
 from autoconv.operators.control.try_join import join_ends, undo_rounds
-from autoconv.operators.regions.container_promotion import is_moved, move_shared
+from autoconv.operators.regions.container_promotion import is_moved, move_shared_containers
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static
 from autoconv.operators.regions.raised_errors import bypasses_handlers, record_raise
 from autoconv.operators.regions.region_body import RecordedBody, refuse_missing, write_location
@@ -211,7 +211,7 @@ class TryRecorder:
         body = self.body
         locations = [*self.cells, *body.locations.values()]
         values = [*body.results, *(body.end_contents[key] for key in body.locations)]
-        move_shared(self.region, body, values, is_for_next_region=True)  # leaves what existed before: no repetition
+        move_shared_containers(self.region, body, values, is_for_next_region=True)  # so the body is not repeated
         layouts = [layout_of(value, body.region) for value in values]
         earlier_positions = find_shared_identities([[value] for value in values], [body.region])
         unshared_columns = [[NEVER if n in earlier_positions else value] for n, value in enumerate(values)]

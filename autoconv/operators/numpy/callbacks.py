@@ -1,4 +1,6 @@
-"""NumPy functions as Python code that is converted: those that call back, for elements or rows, and eigenvalues.
+"""NumPy functions as Python code that is converted.
+
+They are those that call a function of the user for elements or rows, and fromiter, eig and eigvals.
 
 A call of a function in `SOURCE_BY_FUNCTION`, or of an object of numpy.vectorize, runs the converted function in its
 place. What these functions do not cover raises StagingError, so that the call runs as plain Python.
@@ -20,13 +22,13 @@ from autoconv.operators.values.random_methods import random_source
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.recording.program_reads import treat_as_program
-from autoconv.runtime.support.trace_callables import callable_while_tracing
+from autoconv.runtime.support.trace_callables import called_unconverted
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import as_tensor
 
 
 def convert_callback_function(function: Any, convert: Callable[[Any], Any]) -> Callable[..., Any] | None:
-    """Return the converted form of a NumPy function that calls back, or of a method on sequences; None for others."""
+    """Return the converted form of a function of the module's list or of a random method; None for others."""
     if type(function) is np.vectorize:
         return functools.partial(convert(call_vectorized), function)
     random_method = random_source(function)
@@ -37,7 +39,7 @@ def convert_callback_function(function: Any, convert: Callable[[Any], Any]) -> C
     return None if source_function is None else convert(source_function)
 
 
-@callable_while_tracing
+@called_unconverted
 def may_be_scalar(value: object) -> bool:
     """Return whether the value may be a NumPy scalar, which numpy.vectorize passes on unchanged."""
     tensor = None if type(value) is SymbolicArray else as_tensor(value)
@@ -45,7 +47,7 @@ def may_be_scalar(value: object) -> bool:
 
 
 def call_vectorized(vectorized: np.vectorize, *args: object, **kwargs: object) -> np.ndarray:
-    """Implement a call of a numpy.vectorize object of numbers and arrays.
+    """Implement a call of a numpy.vectorize object with numbers and arrays.
 
     NumPy calls the function with the first elements, as NumPy scalars, to find the dtype of the result. Then it calls
     it with all elements as Python numbers.
@@ -152,18 +154,19 @@ def fromiter(iter: Iterable[object], dtype: DTypeLike, count: int = -1) -> np.nd
     return result
 
 
-@callable_while_tracing
+@called_unconverted
 def may_be_limit(count: object) -> bool:
     """Return whether `count` may limit the number of items; a known negative number does not."""
     return as_tensor(count) is not None or operator.index(count) >= 0  # type: ignore[arg-type]
 
 
-@callable_while_tracing
+@called_unconverted
 def rerun_plain_unless(condition: TensorLike, reason: str) -> None:
     """Record a check of a run-time condition: where it fails, the call is rerun as plain Python."""
     dispatch.apply("assert_true", condition, message=(reason,), failure="assumption")
 
 
+# Attribute reads by this file count as the program's, since its code replaces the library's.
 treat_as_program(__file__)
 # Python code that computes what each function of NumPy computes.
 SOURCE_BY_FUNCTION: dict[Any, Callable[..., Any]] = {

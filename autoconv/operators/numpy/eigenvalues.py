@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike
 
 from autoconv.runtime.arrays.symbolic_arrays import load_elements, wrap_new_arrays
 from autoconv.runtime.recording.numpy_protocol import call_implementation
-from autoconv.runtime.support.trace_callables import callable_while_tracing
+from autoconv.runtime.support.trace_callables import called_unconverted
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 _EigResult: Any = np.linalg._linalg.EigResult  # type: ignore[attr-defined]
 
 
-@callable_while_tracing
+@called_unconverted
 def complex_results(function: Callable[..., object], a: ArrayLike) -> Any:
     """Apply the op for `eig` or `eigvals`, whose results are always complex."""
     return wrap_new_arrays(call_implementation(function, load_elements(a)))
@@ -30,18 +30,18 @@ def _has_real_results() -> bool:
     return not np.iscomplexobj(np.linalg.eigvals(np.eye(1)))
 
 
-@callable_while_tracing
+@called_unconverted
 def may_be_real(a: ArrayLike) -> bool:
     """Return whether the results for a matrix may be real."""
     return _has_real_results() and not np.iscomplexobj(a)
 
 
-@callable_while_tracing
+@called_unconverted
 def real_part(x: ArrayLike) -> ArrayLike:
     return wrap_new_arrays(apply("real", load_elements(x)))  # type: ignore[no-any-return]
 
 
-@callable_while_tracing
+@called_unconverted
 def is_real(x: ArrayLike) -> Tensor:
     """Return whether all imaginary parts are zero."""
     imaginary_parts = apply("imag", load_elements(x))

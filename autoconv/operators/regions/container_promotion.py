@@ -92,7 +92,7 @@ def is_moved(value: object) -> bool:
     return heap_of(value) is not None or graph_object(value) is not None
 
 
-def move_shared(
+def move_shared_containers(
     parent: Region, arm: RecordedBody | None, values: Sequence[Any], is_for_next_region: bool = False
 ) -> bool:
     """Move containers that several of the values hold into the graph, where they keep their identity.

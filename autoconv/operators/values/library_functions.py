@@ -26,7 +26,7 @@ from autoconv.runtime.objects.containers import TRACED_TO_PLAIN
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.recording.program_reads import treat_as_program
 from autoconv.runtime.support.spans import current_place
-from autoconv.runtime.support.trace_callables import callable_while_tracing
+from autoconv.runtime.support.trace_callables import called_unconverted
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
@@ -60,19 +60,19 @@ def _is_generator(value: object) -> bool:
     return type(value) is GeneratorExpression
 
 
-@callable_while_tracing
+@called_unconverted
 def refuse(reason: str) -> None:
     """Raise StagingError for a form of a call that is not converted."""
     raise StagingError(reason, current_place())
 
 
-@callable_while_tracing
+@called_unconverted
 def program_error(error_class: type[Exception], message: str) -> Exception:
     """Make an error that the program can catch."""
     return mark_program_error(error_class(message))
 
 
-@callable_while_tracing
+@called_unconverted
 def _is_array(value: object) -> bool:
     return isinstance(value, (np.ndarray, SymbolicArray, SymbolicTensor))
 
@@ -295,7 +295,7 @@ def replace(obj: Any, /, **changes: object) -> Any:
     return obj.__class__(**{name: getattr(obj, name) for name in names}, **changes)
 
 
-@callable_while_tracing
+@called_unconverted
 def _names_of_kept_fields(obj: Any, *changes: str) -> list[str] | None:
     """Return the names of a dataclass' fields without `changes`.
 
@@ -333,13 +333,13 @@ def _copy_of_fields(function: Callable[..., Any], container: type) -> Callable[.
     return copy_of_fields
 
 
-@callable_while_tracing
+@called_unconverted
 def _is_list(value: object) -> bool:
     """Return whether a value is a list of Python's own class."""
     return isinstance(value, list) and TRACED_TO_PLAIN.get(type(value), type(value)) is list
 
 
-@callable_while_tracing
+@called_unconverted
 def _field_names(obj: Any) -> Any:
     """Return the names of an object's fields; None unless it is a dataclass."""
     is_dataclass = dataclasses.is_dataclass(obj) and not isinstance(obj, type) and type(obj) is obj.__class__

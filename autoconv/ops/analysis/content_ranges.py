@@ -31,7 +31,7 @@ from autoconv.ops.analysis.step_range import StepRange
 
 _UPDATE_LIMIT = 1 << 53  # so many updates take 104 days, at a thousand million a second
 _DEPTH_LIMIT = 64  # nodes between an accumulator and the number that an update writes
-_STEP_RANGE_OF_ACCUMULATOR = StepRange(steps=(0, 0), resets=None)  # of a number that is read from an accumulator
+_STEP_RANGE_OF_ACCUMULATOR = StepRange(increments=(0, 0), resets=None)  # of a number that is read from an accumulator
 _SIGN_OF_SUM = {"add": 1, "python_add": 1, "subtract": -1, "python_subtract": -1}
 _SELECTING_OPS = frozenset({"maximum", "minimum"})
 _NUMBER_KEEPING_OPS = frozenset({"broadcast_to", "cast", "identity", "python_cast", "python_int"})
@@ -89,7 +89,7 @@ class _Accumulators:
             for value in (*node.results, *(parameter for region in node.regions for parameter in region.parameters)):
                 if self._has_integers(value, scalars_only=True) and value not in self._ranges:
                     step_range = self._step_range(value)
-                    if step_range is not None and step_range.steps is not None and self._is_small(step_range):
+                    if step_range is not None and step_range.increments is not None and self._is_small(step_range):
                         result[value] = step_range.range_after(1, accumulator_range)
         return result
 
@@ -174,7 +174,7 @@ class _Accumulators:
         """Return the step range of a number by its node; `depth` counts the nodes between it and the update."""
         node, type_ = value.node, value.type
         if value in self._ranges:
-            return StepRange(steps=None, resets=self._ranges[value])
+            return StepRange(increments=None, resets=self._ranges[value])
         if not isinstance(type_, TensorType) or depth > _DEPTH_LIMIT:
             return None
         if type_.dtype is not self._dtype:
@@ -214,9 +214,9 @@ class _Accumulators:
     def _step_range_of_other_dtype(self, dtype: DType) -> StepRange | None:
         """Return the step range of a bool or a narrower integer: resets in its dtype's range; None for others."""
         if dtype.is_bool:
-            return StepRange(steps=None, resets=(0, 1))
+            return StepRange(increments=None, resets=(0, 1))
         is_narrow = dtype.is_integer and dtype.size < self._dtype.size
-        return StepRange(steps=None, resets=(int(dtype.min), int(dtype.max))) if is_narrow else None
+        return StepRange(increments=None, resets=(int(dtype.min), int(dtype.max))) if is_narrow else None
 
     def _has_integers(self, value: Value, scalars_only: bool = False) -> bool:
         """Return whether the value is a tensor of the accumulators' dtype, and without dimensions if `scalars_only`."""
@@ -224,11 +224,11 @@ class _Accumulators:
         return isinstance(type_, TensorType) and type_.dtype is self._dtype and not (scalars_only and type_.shape != ())
 
     def _is_small(self, step_range: StepRange | None) -> bool:
-        """Return whether steps and resets are so small that numbers always stay within the dtype; false for None."""
+        """Return whether increments and resets are so small that numbers stay within the dtype; false for None."""
         if step_range is None:
             return False
-        steps, resets = step_range.steps or (0, 0), step_range.resets or (0, 0)
-        return max(map(abs, steps)) <= self._largest_step and max(map(abs, resets)) <= self._largest_reset
+        increments, resets = step_range.increments or (0, 0), step_range.resets or (0, 0)
+        return max(map(abs, increments)) <= self._largest_step and max(map(abs, resets)) <= self._largest_reset
 
 
 def _update_bound(graph: Graph, ranges: Mapping[Value, Range]) -> int:
@@ -254,20 +254,20 @@ def _step_range_of_constant(number: object) -> StepRange | None:
     array = np.asarray(number)
     if array.dtype.kind not in "biu" or not array.size:
         return None
-    return StepRange(steps=None, resets=(int(array.min()), int(array.max())))
+    return StepRange(increments=None, resets=(int(array.min()), int(array.max())))
 
 
 def _sum(x: StepRange | None, y: StepRange | None, sign: int) -> StepRange | None:
     """Return the step range of x + sign·y; None if both operands come from accumulators, or if -y does."""
     if x is None or y is None:
         return None
-    if y.steps is not None:
-        if x.steps is not None or sign < 0:
+    if y.increments is not None:
+        if x.increments is not None or sign < 0:
             return None
         x, y = y, x
     assert y.resets is not None
     low, high = y.resets if sign > 0 else (-y.resets[1], -y.resets[0])
     return StepRange(
-        None if x.steps is None else (x.steps[0] + low, x.steps[1] + high),
+        None if x.increments is None else (x.increments[0] + low, x.increments[1] + high),
         None if x.resets is None else (x.resets[0] + low, x.resets[1] + high),
     )

@@ -14,7 +14,7 @@ def has_valid_positions(node: Node) -> bool:
     indexing = node.op.traits.indexing
     if indexing is None or indexing.form not in ("rows", "along"):
         return False
-    source = node.inputs[indexing.positions].node
+    source = node.inputs[indexing.first_operand].node
     indexed_type: Any = node.inputs[0].type if node.op.traits.scatter is None else node.results[0].type
     size = None if indexed_type.shape is None else indexed_type.shape[node.attributes.get("axis", 0)]
     if source is None or source.op.name != "constant" or not isinstance(size, int):

@@ -1,4 +1,4 @@
-"""Ranges of a loop's state, or of an array's elements, after one step, relative to the value before it."""
+"""Ranges of a loop's state, or of an array's elements, after one iteration, relative to the value before it."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ from autoconv.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StepRange:
-    """The next value of a state: the current value plus a number in `steps`, or a number in `resets`.
+    """The next value of a state: the current value plus a number in `increments`, or a number in `resets`.
 
     Either range may be None, if that case does not occur.
     """
 
-    steps: Range | None
+    increments: Range | None
     resets: Range | None
 
     def shift(self, amount: int) -> StepRange:
         """Return the step range of the next value plus an amount."""
-        return StepRange(_shift_range(self.steps, amount), _shift_range(self.resets, amount))
+        return StepRange(_shift_range(self.increments, amount), _shift_range(self.resets, amount))
 
     def union(self, other: StepRange) -> StepRange:
         """Return the step range of a value that has either of two step ranges."""
-        return StepRange(_union_of_ranges(self.steps, other.steps), _union_of_ranges(self.resets, other.resets))
+        increments = _union_of_ranges(self.increments, other.increments)
+        return StepRange(increments, _union_of_ranges(self.resets, other.resets))
 
     def range_after(self, trip_count: int, start: Range) -> Range:
         """Return the range of the state after at most `trip_count` iterations, for an initial value in `start`."""
         low, high = _union_of_ranges(start, self.resets) or start
-        lowest_step, highest_step = self.steps or (0, 0)
-        return low + min(lowest_step, 0) * trip_count, high + max(highest_step, 0) * trip_count
+        lowest, highest = self.increments or (0, 0)
+        return low + min(lowest, 0) * trip_count, high + max(highest, 0) * trip_count
 
 
 def _shift_range(range_: Range | None, amount: int) -> Range | None:

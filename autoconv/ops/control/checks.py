@@ -14,8 +14,8 @@ from autoconv.ops.record import define, sample
 from autoconv.ops.text.printing import element_text, fill_template
 
 # The attribute `failure` tells what fails: "assert" (the program's assertion), "check" (of arguments), "assumption" (of
-# the trace), "warning" (without the condition NumPy warns, and has the same results), "precondition" (a resource has no
-# value), or the name of the error that NumPy raises, a key of NUMPY_ERRORS.
+# the trace), "warning" (if the condition is false, NumPy warns and returns the same results), "precondition" (a
+# resource has no value), or the name of the error that NumPy raises, a key of NUMPY_ERRORS.
 NUMPY_ERRORS: dict[str, type[Exception]] = {error.__name__: error for error in (ValueError, ZeroDivisionError)}
 ASSUMPTIONS = frozenset({"assumption", "warning"})  # if one of these fails, the call is rerun as plain Python
 
@@ -29,7 +29,10 @@ def _assert_type(condition: Type, *data: Type, **_: Any) -> tuple[Type, ...]:
 def _assert_true(
     condition: Any, *data: Any, message: str | tuple[Any, ...] = "", failure: str = "assert", summarize: int = 3
 ) -> tuple[Any, ...]:
-    """Raise the error of the failure unless all conditions hold."""
+    """Raise the error of the failure unless all conditions hold.
+
+    For "precondition" and NumPy's errors, `message` is a tuple: the arguments of the error.
+    """
     if np.all(condition):
         return ()
     if failure in ASSUMPTIONS:
@@ -43,7 +46,7 @@ def _assert_true(
 
 
 def _message(message: str | tuple[Any, ...], data: Any, summarize: int) -> str:
-    """Return the text `[message] [data] …`; a message that is a tuple has the positions of data among its texts."""
+    """Return the text `[message] [data] …`; in a tuple, an int stands for `data[int]`."""
     pieces = message if isinstance(message, tuple) else (*([message] if message else []), *range(len(data)))
     texts = [
         summary(data[piece], summarize)

@@ -33,14 +33,14 @@ def _follows_textbook_formulas() -> bool:
     return python_product == stepwise_product and math.isnan(product_with_infinity.imag) and sys.version_info < (3, 14)
 
 
-FOLLOWS_TEXTBOOK_FORMULAS = _follows_textbook_formulas()
+PYTHON_USES_TEXTBOOK_FORMULAS = _follows_textbook_formulas()
 
 
 @element("python_complex_part")
 def complex_part(b: Elements, *parts: Any, function: str, part: str) -> Any:
     """Return the real or imaginary part ("real", "imag") of the function's result, or a result that is a float."""
     rule = RULES.get(function)
-    if rule is None or not FOLLOWS_TEXTBOOK_FORMULAS:
+    if rule is None or not PYTHON_USES_TEXTBOOK_FORMULAS:
         return None
     result = rule(b, *parts)
     if not isinstance(result, tuple):

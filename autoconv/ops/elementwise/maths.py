@@ -19,6 +19,7 @@ from autoconv.ops.rules import broadcast
 
 Derivative = Callable[[Builder, Any, Any], Any]  # (b, x, y) -> dy/dx
 
+# Operands of samples
 SMALL = np.array([[0.5, -0.25, 0.75], [0.125, -0.8, 0.3]])
 POSITIVE = np.array([0.5, 1.75, 3.0])
 COMPLEX = np.array([0.5 + 0.25j, -0.75 - 1.5j])

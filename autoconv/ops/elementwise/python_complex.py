@@ -22,8 +22,8 @@ from autoconv.ops.elementwise.python_numbers import gradient_of, to_python_array
 from autoconv.ops.record import Builder, define, no_gradient, sample
 
 _COMPLEX, _REAL = np.array(0.5 - 1.25j), np.array(0.75)
-BOOL_CMATH = frozenset({"isnan", "isinf", "isfinite"})
-FLOAT_CMATH = frozenset({"phase", "modulus", "angle"})  # "modulus" and "angle" are the results of polar
+CMATH_WITH_BOOL_RESULT = frozenset({"isnan", "isinf", "isfinite"})
+CMATH_WITH_FLOAT_RESULT = frozenset({"phase", "modulus", "angle"})  # "modulus" and "angle" are the results of polar
 _TENSOR_OP_BY_FUNCTION = {
     "sqrt": "sqrt", "exp": "exp", "log": "log", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin",
     "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "asinh",
@@ -39,16 +39,19 @@ def _polar_part(index: int) -> Callable[[Any], float]:
 
 
 CMATH: dict[str, Callable[..., Any]] = {
-    **{name: getattr(cmath, name) for name in (*_TENSOR_OP_BY_FUNCTION, *BOOL_CMATH) if hasattr(cmath, name)},
+    **{
+        name: getattr(cmath, name)
+        for name in (*_TENSOR_OP_BY_FUNCTION, *CMATH_WITH_BOOL_RESULT) if hasattr(cmath, name)
+    },
     "log10": cmath.log10, "modulus": _polar_part(0), "angle": _polar_part(1),
     "rect": cmath.rect,
 }  # fmt: skip
 
 
 def _cmath_type(*_: TensorType, function: str) -> TensorType:
-    if function in BOOL_CMATH:
+    if function in CMATH_WITH_BOOL_RESULT:
         return number_type(bool_)
-    return number_type(float64 if function in FLOAT_CMATH else complex128)
+    return number_type(float64 if function in CMATH_WITH_FLOAT_RESULT else complex128)
 
 
 def _cmath(*inputs: Any, function: str) -> np.ndarray:
@@ -78,7 +81,7 @@ def _rect_gradient(b: Builder, inputs: Any, cotangents: Any) -> Any:
 
 define(
     name="python_cmath", graphdef="PythonCmath", result=_cmath_type, kernel=_cmath, gradient=_cmath_gradient,
-    effects=lambda _, attributes: Effects.PURE if attributes["function"] in BOOL_CMATH else Effects.RAISE,
+    effects=lambda _, attributes: Effects.PURE if attributes["function"] in CMATH_WITH_BOOL_RESULT else Effects.RAISE,
     samples=(
         sample(_COMPLEX, function="sqrt"), sample(_COMPLEX, function="modulus"), sample(_COMPLEX, function="isnan"),
         sample(_REAL, _REAL, function="rect"), sample(_COMPLEX, _COMPLEX, function="log", differentiable=()),

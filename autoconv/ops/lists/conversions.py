@@ -10,7 +10,13 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import as_dtype, float64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ListType, Shape, TensorType, Type, join
-from autoconv.ops.lists.tensor_lists import ROWS, element_of, same_list, shaped_element, tensor_element
+from autoconv.ops.lists.tensor_lists import (
+    ROWS,
+    element_type,
+    element_type_with_shape,
+    list_type_of_first,
+    tensor_element_type,
+)
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.values.list_value import ListValue
 
@@ -62,12 +68,12 @@ list_split = define(
 
 
 def _stack_type(list_: Type, *, shape: Shape = None) -> TensorType:
-    element = shaped_element("list_stack", list_, shape)
+    element = element_type_with_shape("list_stack", list_, shape)
     return element.with_shape(None if element.shape is None else (None, *element.shape))
 
 
 def _gather_type(list_: Type, indices: TensorType, *, shape: Shape = None) -> TensorType:
-    element = shaped_element("list_gather", list_, shape)
+    element = element_type_with_shape("list_gather", list_, shape)
     if element.shape is None or indices.shape is None:
         return element.with_shape(None)
     return element.with_shape((*indices.shape, *element.shape))
@@ -97,7 +103,7 @@ def _list_add_at(list_: ListValue, indices: Any, x: Any) -> Any:
 
 def _list_scatter_type(list_: Type, indices: Type, x: TensorType, *, resize: bool = False) -> ListType:
     element = x.with_shape(None if x.shape is None else x.shape[1:])
-    return ListType(join(element_of("list_scatter", list_), element))
+    return ListType(join(element_type("list_scatter", list_), element))
 
 
 def _list_scatter(list_: ListValue, indices: Any, x: Any, *, resize: bool = False) -> Any:
@@ -116,7 +122,7 @@ def _list_scatter_gradient(b: Builder, inputs: Any, results: Any, cotangents: An
 
 
 def _flatten_type(list_: Type) -> TensorType:
-    element = tensor_element("list_flatten", list_)
+    element = tensor_element_type("list_flatten", list_)
     return element.with_shape((None, *element.shape[1:]) if element.shape else None)
 
 
@@ -136,7 +142,7 @@ def _list_flatten(list_: ListValue) -> Any:
 
 
 def _list_split_like(x: Any, list_: ListValue) -> Any:
-    """Return a list whose elements have as many of the rows of x as those of `list_` have rows."""
+    """Split the rows of x into a list; element i gets as many rows as element i of `list_` has."""
     return _list_split(x, np.array([len(item) for item in list_], np.int64))
 
 
@@ -160,7 +166,7 @@ list_scatter = define(
 )  # fmt: skip
 list_add_at = define(
     name="list_add_at", graphdef="TensorListScatterIntoExistingList",
-    result=lambda list_, indices, x: same_list(list_), kernel=_list_add_at,
+    result=lambda list_, indices, x: list_type_of_first(list_), kernel=_list_add_at,
     gradient=lambda b, inputs, results, cotangents, attributes: (
         cotangents[0], None, b.list_gather(cotangents[0], inputs[1]),
     ),
@@ -174,7 +180,7 @@ list_flatten = define(
     samples=(sample(_RAGGED_ROWS),),
 )  # fmt: skip
 list_split_like = define(
-    name="list_split_like", graphdef="TensorListSplit", result=lambda x, list_: same_list(list_),
+    name="list_split_like", graphdef="TensorListSplit", result=lambda x, list_: list_type_of_first(list_),
     kernel=_list_split_like, shape_only=(1,),
     gradient=lambda b, inputs, results, cotangents, attributes: (b.list_flatten(cotangents[0]), None),
     samples=(sample(np.array([[1.5], [2.0], [0.5]]), _RAGGED_ROWS),),

@@ -33,27 +33,27 @@ ROWS = ListValue(
 )
 
 
-def element_of(op: str, list_: Type) -> Type:
+def element_type(op: str, list_: Type) -> Type:
     """Return the type of the list's elements; raises TypeError for other types than lists."""
     if not isinstance(list_, ListType):
         raise TypeError(f"{op} takes a list, found {list_}")
     return list_.element
 
 
-def tensor_element(op: str, list_: Type) -> TensorType:
+def tensor_element_type(op: str, list_: Type) -> TensorType:
     """Return the type of the list's elements; raises TypeError unless it is a tensor type."""
-    element = element_of(op, list_)
+    element = element_type(op, list_)
     if not isinstance(element, TensorType):
         raise TypeError(f"{op} takes a list of tensors, found {list_}")
     return element
 
 
-def shaped_element(op: str, list_: Type, shape: Shape) -> TensorType:
+def element_type_with_shape(op: str, list_: Type, shape: Shape) -> TensorType:
     """Return the type of the list's elements, which are tensors.
 
     Their shape is `shape`, unless that is None or the list's own type has a compatible one with all sizes.
     """
-    element = tensor_element(op, list_)
+    element = tensor_element_type(op, list_)
     is_known = has_all_sizes(element.shape) and are_shapes_compatible(element.shape, shape)
     return element if shape is None or is_known else element.with_shape(shape)
 
@@ -64,9 +64,9 @@ def _check_scalar(op: str, role: str, x: Type) -> None:
         raise TypeError(f"{op}: the {role} has to be an integer scalar, found {x}")
 
 
-def same_list(list_: Type, *_: Type, **__: Any) -> Type:
+def list_type_of_first(list_: Type, *_: Type, **__: Any) -> Type:
     """Type rule of ops whose result has the type of their first operand, a list."""
-    element_of("a list op", list_)
+    element_type("a list op", list_)
     return list_
 
 
@@ -105,7 +105,7 @@ list_reserve = define(
 
 
 def _list_push_type(list_: Type, x: Type) -> ListType:
-    return ListType(join(element_of("list_push", list_), x))
+    return ListType(join(element_type("list_push", list_), x))
 
 
 def _list_push_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -113,7 +113,7 @@ def _list_push_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, 
 
 
 def _list_pop_type(list_: Type) -> tuple[Type, Type]:
-    return list_, element_of("list_pop", list_)
+    return list_, element_type("list_pop", list_)
 
 
 def _list_pop_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -134,8 +134,8 @@ def _normalise_index(list_: ListValue, index: Any, wrap: bool) -> int:
 
 def _list_get_type(list_: Type, index: Type, *, wrap: bool = False, shape: Shape = None) -> Type:
     _check_scalar("list_get", "index", index)
-    element = element_of("list_get", list_)
-    return element if shape is None else shaped_element("list_get", list_, shape)
+    element = element_type("list_get", list_)
+    return element if shape is None else element_type_with_shape("list_get", list_, shape)
 
 
 def _list_get(list_: ListValue, index: Any, *, wrap: bool = False, shape: Shape = None) -> Any:
@@ -157,7 +157,7 @@ def _list_set_type(
     list_: Type, index: Type, x: Type, *, resize: bool = False, wrap: bool = False
 ) -> ListType:
     _check_scalar("list_set", "index", index)
-    return ListType(join(element_of("list_set", list_), x))
+    return ListType(join(element_type("list_set", list_), x))
 
 
 def _list_set(list_: ListValue, index: Any, x: Any, *, resize: bool = False, wrap: bool = False) -> Any:
@@ -201,12 +201,12 @@ list_set = define(
 
 
 def _length_type(list_: Type) -> TensorType:
-    element_of("list_length", list_)
+    element_type("list_length", list_)
     return TensorType(int32, ())
 
 
 def _join_lists_type(first: Type, second: Type) -> ListType:
-    return ListType(join(element_of("list_concat", first), element_of("list_concat", second)))
+    return ListType(join(element_type("list_concat", first), element_type("list_concat", second)))
 
 
 def _list_concat(first: ListValue, second: ListValue) -> Any:
@@ -225,7 +225,7 @@ def _list_concat_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any
 def _list_slice_type(list_: Type, start: Type, stop: Type) -> Type:
     _check_scalar("list_slice", "start", start)
     _check_scalar("list_slice", "stop", stop)
-    return same_list(list_)
+    return list_type_of_first(list_)
 
 
 def _list_slice(list_: ListValue, start: Any, stop: Any) -> Any:
@@ -256,7 +256,7 @@ def _slice_end(b: Builder, part: Any, start: Any) -> Any:
 
 def _list_resize_type(list_: Type, length: Type) -> Type:
     _check_scalar("list_resize", "length", length)
-    return same_list(list_)
+    return list_type_of_first(list_)
 
 
 def _list_resize(list_: ListValue, length: Any) -> Any:
@@ -292,7 +292,7 @@ list_slice = define(
     gradient=_list_slice_gradient, samples=(sample(ROWS, np.array(1), np.array(3)),),
 )  # fmt: skip
 list_slice_back = define(
-    name="list_slice_back", graphdef="TensorListSlice", result=lambda part, start, like: same_list(like),
+    name="list_slice_back", graphdef="TensorListSlice", result=lambda part, start, like: list_type_of_first(like),
     kernel=_list_slice_back, shape_only=(2,),
     gradient=lambda b, inputs, results, cotangents, attributes: (
         b.list_slice(cotangents[0], inputs[1], _slice_end(b, *inputs[:2])), None, None,
@@ -307,8 +307,8 @@ list_resize = define(
     samples=(sample(ROWS, np.array(2)), sample(ROWS, np.array(5))),
 )  # fmt: skip
 list_zeros_like = define(
-    name="list_zeros_like", graphdef="ZerosLike", result=same_list, kernel=_list_zeros_like, gradient=no_cotangents,
-    shape_only=(0,),
+    name="list_zeros_like", graphdef="ZerosLike", result=list_type_of_first, kernel=_list_zeros_like,
+    gradient=no_cotangents, shape_only=(0,),
     samples=(sample(ROWS),),
 )  # fmt: skip
 list_add = define(

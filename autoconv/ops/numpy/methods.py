@@ -52,7 +52,7 @@ def _method_kernel(method: str) -> Callable[..., Any]:
 
 
 def _effects_of_extreme(types: Sequence[Any], attributes: Any) -> Effects:
-    """Return RAISE unless the operand is known to have elements; a size that is a symbol is never 0."""
+    """Return RAISE unless the operand is known to have elements. Symbols here are open sizes, never 0."""
     shape = types[0].shape
     return Effects.RAISE if shape is None or None in shape or 0 in shape else Effects.PURE
 
@@ -73,7 +73,7 @@ def _define_reduction(method: str, gradient: Any, samples: tuple[Any, ...], effe
 
 
 def _gradient_of_reduction(op: str) -> Callable[..., Any]:
-    """Return the gradient rule of the reduction `op`, which keeps the dtype: for floats it equals NumPy's."""
+    """Return the gradient rule of TensorFlow's reduction `op`, for NumPy's method: for floats both compute the same."""
 
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         dtype = dtype_of(inputs[0])
@@ -98,7 +98,7 @@ def _variance_gradient(is_deviation: bool) -> Callable[..., Any]:
         (cotangent,), (x,), (y,) = cotangents, inputs, results
         dtype, axes = dtype_of(x), _axes(x, attributes)
         if dtype_of(y) is not dtype.real_dtype:
-            raise TypeError(f"the variance of {dtype.name} elements has no gradient here")
+            raise TypeError(f"the variance or deviation of {dtype.name} elements is not differentiable")
         size_before, size_after = (b.cast(b.size(value), dtype=dtype.real_dtype) for value in (x, y))
         count = b.subtract(b.divide(size_before, size_after), float(attributes.get("ddof", 0)))
         if is_deviation:
@@ -168,9 +168,9 @@ _define_scan("cumprod")
 def _clip_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """Differentiate minimum(maximum(x, low), high)."""
     x, low, high = inputs
-    raised_x = b.maximum(x, low)
-    raised_cotangent, high_cotangent = OPS["minimum"].gradient(b, (raised_x, high), results, cotangents, {})  # type: ignore[operator]
-    return (*OPS["maximum"].gradient(b, (x, low), (raised_x,), (raised_cotangent,), {}), high_cotangent)  # type: ignore[operator]
+    x_above_low = b.maximum(x, low)
+    raised_cotangent, high_cotangent = OPS["minimum"].gradient(b, (x_above_low, high), results, cotangents, {})  # type: ignore[operator]
+    return (*OPS["maximum"].gradient(b, (x, low), (x_above_low,), (raised_cotangent,), {}), high_cotangent)  # type: ignore[operator]
 
 
 def _clip(x: Any, low: Any, high: Any) -> Any:
@@ -222,7 +222,8 @@ define(
 
 
 def _read_only(x: Any) -> Any:
-    result = np.array(x, order="C")  # a copy that owns its memory, which native code uses directly
+    """Return a read-only copy that owns its memory; native code has a view of the operand in its place."""
+    result = np.array(x, order="C")
     result.flags.writeable = False
     return result
 
@@ -234,6 +235,6 @@ define(
 )  # fmt: skip
 define(
     name="numpy_tolist", graphdef="NumpyToList", result=lambda x: ObjectType("list" if x.shape else "any"),
-    kernel=lambda x: (np.asarray(x).tolist(),), gradient=no_gradient("a value of Python's own"),
+    kernel=lambda x: (np.asarray(x).tolist(),), gradient=no_gradient("a Python list"),
     effects=Effects.READ | Effects.WRITE,
 )  # fmt: skip

@@ -52,7 +52,7 @@ def mark_number_lists(graph: Graph, number_lists: Mapping[int, tuple[ItemType, i
 def ban_mutated_arguments(kinds: Kinds) -> None:
     """Keep as Python lists the argument lists that may be mutated and cannot be written back.
 
-    Set `stored_sites` to the others that may be mutated.
+    Set `mutated_argument_nodes` to the others that may be mutated.
     """
     sites = {
         site for alias_class in kinds.alias_classes() for site in alias_class.sites if site.op.name == ARGUMENT_LIST_OP
@@ -60,16 +60,16 @@ def ban_mutated_arguments(kinds: Kinds) -> None:
     if not sites:
         return
     banned_sites: set[Node] = set()
-    kinds.stored_sites = set()
+    kinds.mutated_argument_nodes = set()
     new_objects, can_store = fresh_objects(kinds.graph), _can_store(kinds, sites)
     for node in kinds.graph.walk():
-        if node in kinds.nodes_with_known_effect:
+        if node in kinds.rewritable_nodes:
             # Cells merge values flow-insensitively, but a list allocated here is never an argument.
             if not _may_mutate_first_operand(node) or node.inputs[0] in new_objects:
                 continue
             if kinds.kind(node.inputs[0]) == LIST:
                 is_stored = can_store and is_number(kinds.content(node.inputs[0]).kind)
-                mutated_sites = kinds.stored_sites if is_stored else banned_sites
+                mutated_sites = kinds.mutated_argument_nodes if is_stored else banned_sites
                 mutated_sites |= find_root(kinds.alias_class(node.inputs[0])).sites & sites
         elif not node.regions and _may_mutate_argument(node, new_objects):
             banned_sites |= sites
@@ -90,7 +90,7 @@ def _keeps_outside(kinds: Kinds, node: Node) -> bool:
         return False
     if node.op.name == "object_constant":
         return isinstance(node.attributes["value"], _CONSTANT_CLASSES)
-    is_local = node.op.name.startswith("object_") or node in kinds.nodes_with_known_effect
+    is_local = node.op.name.startswith("object_") or node in kinds.rewritable_nodes
     return is_local or bool(node.regions) or not node.effects & (Effects.WRITE | Effects.RANDOM | Effects.OUTPUT)
 
 

@@ -80,18 +80,18 @@ class AliasClass:
 class Kinds:
     """The analysis of a graph, and its result: the kind of each object.
 
-    `nodes_with_known_effect`: nodes whose effect on objects of these kinds is known; `nested_nodes`: those of them with
+    `rewritable_nodes`: nodes whose effect on objects of these kinds is known; `nested_nodes`: those of them with
     a list of lists as operand; `late_nodes`: nodes that may run after a side effect that cannot be undone;
-    `used_values`: values that a node reads or a graph returns; `stored_sites`: marks of arguments into which the typed
-    lists are written back at the end. `_banned`: nodes that allocate lists which stay Python lists. `_is_final_phase`:
-    kinds that are not decided in the first phase of a run count as OTHER.
+    `used_values`: values that a node reads or a graph returns; `mutated_argument_nodes`: marks of arguments into which
+    the typed lists are written back at the end. `_banned`: nodes that allocate lists which stay Python lists.
+    `_is_final_phase`: kinds that are not decided in the first phase of a run count as OTHER.
     """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.late_nodes = late_nodes(graph)
         self.used_values = _used_values(graph)
-        self.stored_sites: set[Node] = set()
+        self.mutated_argument_nodes: set[Node] = set()
         self._banned: set[Node] = set()
         while not self._reach_fixed_point():
             pass
@@ -237,7 +237,7 @@ class Kinds:
             self._has_changed = True
             while self._has_changed:
                 self._has_changed = False
-                self.nodes_with_known_effect: set[Node] = set()
+                self.rewritable_nodes: set[Node] = set()
                 self.nested_nodes: set[Node] = set()
                 self._visited: set[Graph] = set()
                 self._apply_rules(self.graph)
@@ -283,7 +283,7 @@ class Kinds:
             rules = NESTED_RULES if is_nested else RULES
             is_effect_known = rules.get(operation_key(node), lambda *_: False)(self, node)
             if is_effect_known:
-                self.nodes_with_known_effect.add(node)
+                self.rewritable_nodes.add(node)
                 if is_nested:
                     self.nested_nodes.add(node)
             elif is_effect_known is False or self._is_final_phase:

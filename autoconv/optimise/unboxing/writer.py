@@ -56,8 +56,8 @@ def rewrite_rule(*names: str) -> Callable[[RewriteRule], RewriteRule]:
 
 def rewrite_by_kinds(graph: Graph, kinds: Kinds) -> Graph:
     """Rewrite the graph by its inferred kinds; parameters and result types stay."""
-    # Python finds a NaN in a container by identity, which a graph cannot. If the graph looks numbers up, its boxes of
-    # floats ("looked_up") therefore raise at a NaN.
+    # Boxes of floats have the attribute `boxing`: "number" makes a Python float of every value, and "looked_up" raises
+    # for a NaN: Python finds a NaN in a container by identity, which a graph that looks numbers up cannot.
     has_lookups = any(node.attributes.get("boxing") == "looked_up" for node in graph.walk())
     copy = _GraphCopier(kinds, "looked_up" if has_lookups else "number").copy_graph(graph)
     compute_effects(copy)
@@ -79,12 +79,15 @@ class _GraphCopier:
         for value in graph.parameters:
             writer.values[value] = tuple(copy.add_parameter(type_, value.name) for type_ in writer.types(value))
         for node in graph.nodes:
-            if node in self._kinds.nodes_with_known_effect:
+            if node in self._kinds.rewritable_nodes:
                 writer.write_node(node)
             else:
                 self._copy(writer, node)
         for value in graph.outputs:
-            copy.outputs += [writer.as_object(value, node=None)] if targets is None else writer.passed(value, targets)
+            if targets is None:
+                copy.outputs.append(writer.as_object(value, node=None))
+            else:
+                copy.outputs += writer.replacements_for_target(value, targets)
         if targets is None:
             writer.add_stores()
         return copy
@@ -94,12 +97,13 @@ class _GraphCopier:
         if node.op.name == ARGUMENT_LIST_OP:
             writer.values[node.results[0]] = writer.replacements(node.inputs[0])
             return
-        attributes, targets = node.attributes, {source: target for source, target in flow_edges(node) if source}
+        attributes = node.attributes
+        targets = {source: target for source, target in flow_edges(node) if source is not None}
         if not node.regions:
             inputs = [writer.as_object(value, node) for value in node.inputs]
             types: list[Type] = [value.type for value in node.results]
         else:
-            passed_values = [writer.passed(value, targets, node) for value in node.inputs]
+            passed_values = [writer.replacements_for_target(value, targets, node) for value in node.inputs]
             inputs = [value for values in passed_values for value in values]
             types = [type_ for value in node.results for type_ in writer.types(value)]
             if node.op.traits.repeats:
@@ -123,7 +127,7 @@ class Writer:
         self.kinds = kinds
         self.values: dict[Value, tuple[Value, ...]] = {}
         self.constants: dict[Value, Any] = {}
-        self._tuples: dict[Value, Value] = {}  # objects of the tuples whose numbers replace them
+        self._tuples: dict[Value, Value] = {}  # value replaced by a tuple's numbers -> the object built from them
         self._outgoing_lists: dict[Value, Value] = {}  # Python lists that the graph returns, by typed list
         self.argument_lists: dict[Value, Value] = {}  # arguments, by the typed lists made from them
 
@@ -178,7 +182,9 @@ class Writer:
         """Return the values that replace a value of the old graph."""
         return self.values[value]
 
-    def passed(self, value: Value, targets: Mapping[Value, Value], node: Node | None = None) -> tuple[Value, ...]:
+    def replacements_for_target(
+        self, value: Value, targets: Mapping[Value, Value], node: Node | None = None
+    ) -> tuple[Value, ...]:
         """Return the replacements of a value that is passed on: an object where its target is one.
 
         `targets` maps the operands and outputs of regions to what receives them; `node` is the control node.
@@ -239,17 +245,20 @@ class Writer:
         if not self.argument_lists or not self._may_hold_argument(value):
             return self._add_python_list(value, _span_of(value))
         inputs = [list_value, *(list_ for pair in self.argument_lists.items() for list_ in pair)]
-        op = OPS["typed_list_or_given"]  # the arguments from which typed lists were made, or else new lists
+        op = OPS["typed_list_or_given"]  # gives the argument whose typed list this is, or else a new Python list
         attributes = {"element": self._number_type(value)}
         return self.graph.add(op, inputs, attributes, types=[value.type], span=_span_of(value)).results[0]
 
     def add_stores(self) -> None:
-        """Write the typed lists of mutated arguments back into these; no list may occur twice among arguments then."""
-        stored_sites = [node for node in self.kinds.graph.nodes if node in self.kinds.stored_sites]
-        is_nested = any(site.attributes["depth"] > 1 for site in stored_sites)
-        if is_nested or (stored_sites and len(self.argument_lists) > 1):
+        """Write the typed lists of mutated arguments back into the arguments.
+
+        If several lists or inner lists are involved, it is checked at run time that no list occurs twice.
+        """
+        mutated_argument_nodes = [node for node in self.kinds.graph.nodes if node in self.kinds.mutated_argument_nodes]
+        is_nested = any(site.attributes["depth"] > 1 for site in mutated_argument_nodes)
+        if is_nested or (mutated_argument_nodes and len(self.argument_lists) > 1):
             self.graph.add(OPS["typed_list_apart"], [*self.argument_lists.values()], {})
-        for site in stored_sites:
+        for site in mutated_argument_nodes:
             typed_list = self.typed_list(site.results[0])
             inputs = [self.argument_lists[typed_list], typed_list]
             self.graph.add(OPS["typed_list_store"], inputs, {"element": site.attributes["element"]})

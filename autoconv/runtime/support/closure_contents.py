@@ -1,4 +1,4 @@
-"""Values captured inside functions, methods, slices and classes, which are not containers of the program.
+"""Values inside functions, methods, slices and classes: objects that hold values, but are no lists, dicts or sets.
 
 A function made by the traced code is valid in that trace alone. As a constant of the graph it would be the same object
 in all calls, and would leak symbolic values.
@@ -18,7 +18,7 @@ class BoundSymbolicMethod:
     """Base of bound methods of symbolic values, called while tracing; the slots of a subclass hold its captures."""
 
     __slots__ = ()
-    __autoconv_function__ = True
+    __autoconv_function__ = True  # has its own behaviour under trace: no conversion
 
 
 _CAPTURING_TYPES = (FunctionType, MethodType, functools.partial, slice, type, BoundSymbolicMethod)
@@ -65,7 +65,7 @@ def _parts(value: Any) -> Iterator[Any]:
     elif isinstance(value, BoundSymbolicMethod):
         slots: Sequence[str] = type(value).__slots__
         yield from (getattr(value, slot) for slot in slots)
-    elif isinstance(value, type) and "<locals>" in value.__qualname__:  # a class of the module existed before the call
+    elif isinstance(value, type) and "<locals>" in value.__qualname__:  # a class at module level is older than the call
         yield from vars(value).values()
     elif isinstance(value, (property, classmethod, staticmethod)):
         yield from (value.fget, value.fset) if isinstance(value, property) else (value.__func__,)

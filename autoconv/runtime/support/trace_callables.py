@@ -13,13 +13,13 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _MARKED_CODES: set[types.CodeType] = set()
 
 
-def callable_while_tracing(function: _Function) -> _Function:
+def called_unconverted(function: _Function) -> _Function:
     """Mark a function that returns arrays for arrays: traced code may call it without conversion."""
     _MARKED_CODES.add(function.__code__)
     return function
 
 
-def is_callable_while_tracing(function: object) -> bool:
+def is_called_unconverted(function: object) -> bool:
     """Return whether a function, or the one that it wraps, is marked."""
     functions = (function, getattr(function, "__wrapped__", None))
     return any(getattr(candidate, "__code__", None) in _MARKED_CODES for candidate in functions)

@@ -49,8 +49,8 @@ def note_fault(error: BaseException) -> bool:
 def is_fault(error: BaseException) -> bool:
     """Return whether the error is a fault, by its class and the innermost frame of its traceback.
 
-    Faults are failed assertions, unknown names, and other errors that no `raise` statement raised, unless they come
-    from code that carries out operations of the program.
+    Faults are AssertionError and NameError, and any other error that no `raise` statement raised, outside of code that
+    carries out operations of the program.
     """
     if getattr(error, "_autoconv_is_fault", False):
         return True
@@ -67,16 +67,19 @@ def is_fault(error: BaseException) -> bool:
     _, subpackage, *_ = os.path.relpath(code.co_filename, _PARENT_FOLDER).split(os.sep)
     is_operation = subpackage in _OPERATION_PACKAGES
     if is_operation and isinstance(error, AttributeError):
+        # In such code, an attribute that an object of this package lacks is a fault.
         return (type(error.obj).__module__ or "").startswith("autoconv.") and not is_tracing_error(error)
     return not is_operation
 
 
-def is_program_error(fault: BaseException, plain_error: BaseException | None) -> bool:
-    """Return whether plain Python raised an error of the same class as `fault`, or of a base class or subclass.
+def is_program_error(suspect: BaseException, plain_error: BaseException | None) -> bool:
+    """Return whether a supposed fault is the program's own error: whether plain Python raised a similar one.
 
-    `plain_error` is None if it raised none.
+    `plain_error` is that error, or None. Errors are similar if the class of one is that of the other or a base of it.
     """
-    return plain_error is not None and (isinstance(plain_error, type(fault)) or isinstance(fault, type(plain_error)))
+    if plain_error is None:
+        return False
+    return isinstance(plain_error, type(suspect)) or isinstance(suspect, type(plain_error))
 
 
 def error_text(error: BaseException) -> str:

@@ -1,7 +1,7 @@
 """Outside arrays, lists, dicts and sets that a trace read, and that a later call may pass as arguments.
 
-While tracing, their items were constants. A graph that changes such an argument would not change these constants. So a
-call in which both are one object, or share memory, runs as plain Python.
+Their items are constants in the graph. If an argument is such a value, or shares memory with one, the graph's writes
+would not reach the constants; that call runs as plain Python.
 """
 
 from __future__ import annotations
@@ -96,7 +96,8 @@ def values_reached_by_names(
     """Iterate over the values and their parts; also over the attributes of classes and modules, by these names.
 
     If `names` is None, all attributes of classes and modules count. Defaults and attributes of functions are among the
-    parts. `input_keys` and `reads` are as in `reachable_values`.
+    parts. `input_keys` has the pairs (id of an object, position or name) that are inputs of the trace; these are left
+    out. `reads` is as in `reachable_values`.
     """
     visited_ids: set[int] = set()
     pending = list(values)

@@ -62,7 +62,10 @@ class FunctionWriter:
             self.require(f"{expression} is {self.constant(value)}")
 
     def require_equal(self, value: Any, expression: str) -> None:
-        """Require that the value of the expression is an equivalent number, text or range of the same class."""
+        """Require a value of the same class: a number with the same bits, the same text, or a range of equal bounds.
+
+        A zero has to have the same sign. A member of an Enum has to be the same object.
+        """
         constant, cls = self.constant(value), self.constant(type(value))
         if isinstance(value, enum.Enum):
             self.require(f"{expression} is {constant}")
@@ -74,6 +77,7 @@ class FunctionWriter:
             # `==` ignores the sign of zero and the bounds of ranges with equal numbers, and nan differs from itself.
             comparison = "repr({0}) == repr({1})"
         if isinstance(value, (int, float, complex, str, bytes)) and type(value).__module__ not in ("builtins", "numpy"):
+            # A subclass may redefine `__eq__` and `__repr__`.
             is_equal = f"{self.constant(exact_value)}({expression}) == {self.constant(exact_value(value))}"
         else:
             is_equal = comparison.format(expression, constant)

@@ -38,7 +38,7 @@ from autoconv.runtime.recording.regions import Trace, current_region
 from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.attributes import attributes_of, has_attributes
 from autoconv.runtime.support.structure import is_structure, plain_class, structure_parts
-from autoconv.runtime.support.trace_callables import is_callable_while_tracing
+from autoconv.runtime.support.trace_callables import is_called_unconverted
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
@@ -133,7 +133,7 @@ def require_pure(trace: Trace, function: Any) -> None:
     is_of_autoconv = module.partition(".")[0] == "autoconv"
     is_operator = module.startswith("autoconv.operators.")  # which converted code of library functions calls as well
     trace.uses_tensors |= is_of_autoconv and not is_operator
-    if is_callable_while_tracing(function):
+    if is_called_unconverted(function):
         return
     if trace.uses_arrays and is_of_autoconv:
         raise RunPlain("autoconv's own functions make tensors of NumPy arrays")

@@ -37,8 +37,8 @@ class BoundsCheck:
 
 
 _MAX_UNSTORED_WINDOWS = 3  # number of windows up to which loops read a padded array without storing it first
-_MIN_LONG_PART = 128  # elements of an updated part from which its loops are a function of their own
-_MIN_RUN_LENGTH = 8  # contiguous elements from which a scatter shares a loop: shorter runs are not vectorised
+_MIN_LONG_PART = 128  # least number of elements of an updated part whose loops are a function of their own
+_MIN_RUN_LENGTH = 8  # least number of contiguous elements with which a scatter shares a loop, as it is vectorised
 
 
 def has_position_arrays(node: Node) -> bool:
@@ -61,8 +61,8 @@ def positions(node: Node) -> list[Value]:
     """Return the operands that hold positions, single numbers included."""
     indexing = node.op.traits.indexing
     assert indexing is not None
-    end = None if indexing.form == "items" else indexing.positions + 1
-    return list(node.inputs[indexing.positions : end])
+    end = None if indexing.form == "items" else indexing.first_operand + 1
+    return list(node.inputs[indexing.first_operand : end])
 
 
 def updates(node: Node) -> Value:
@@ -89,15 +89,18 @@ def part_shape(node: Node) -> tuple[int, ...]:
 
 
 def item_shape(node: Node) -> Shape:
-    """Return the shape of the part that a subscript selects, with symbols for open dimensions."""
+    """Return the shape of the part that a subscript selects, with symbols for open dimensions.
+
+    It is None, or a size in it is, if a bound of a slice is an operand.
+    """
     x: Any = node.inputs[0].type
     operands: Any = tuple(value.type for value in positions(node))
     return indexed_shape(x.shape, operands, node.attributes["spec"], _sliced_size)
 
 
-def updates_in_routine(node: Node, lowering: str) -> bool:
+def updates_in_routine(node: Node, lowering_class: str) -> bool:
     """Return whether a node updates an item of so many elements that its loops should be a separate function."""
-    shape = item_shape(node) if lowering == "update" else None
+    shape = item_shape(node) if lowering_class == "update" else None
     return shape is not None and is_known(shape) and math.prod(shape) >= _MIN_LONG_PART  # type: ignore[arg-type]
 
 
@@ -108,8 +111,9 @@ def _sliced_size(size: Dimension, bounds: Sequence[Any]) -> Dimension:
 def shares_loop(node: Node) -> bool:
     """Return whether a scatter joins the loop that computes its updates.
 
-    A scatter of single elements is not vectorised, and neither would be the nodes that share its loop. If an operand is
-    both the updates and the positions, it is in memory before the loop, where positions are checked.
+    A scatter of single elements is not vectorised, and neither would be the nodes that share its loop. An
+    operand that is both the updates and the positions has to be in memory before the loop, since its positions are
+    checked there; so the scatter does not join.
     """
     shape = part_shape(node)
     run_shape = shape[_leading_rank(node) :]
@@ -124,6 +128,7 @@ def _leading_rank(node: Node) -> int:
         return len(sizes(positions(node)[0].type)) - 1
     if form == "rows":
         return len(sizes(positions(node)[0].type)) + _axis(node) - int(node.attributes.get("batch_dims", 0))
+    # "along" has no contiguous dimension; of "items", which select single positions, the first one is left out.
     return len(part_shape(node)) if form == "along" else 1
 
 
@@ -176,7 +181,7 @@ def single_positions(node: Node) -> list[tuple[Value, int]]:
 
 
 def _is_single(operands: Any) -> bool:
-    """Return whether an entry's operand is a number, as it may be where the rank of the operand was unknown."""
+    """Return whether an entry's operand is a number; that of a Gather may be, if its rank was unknown when recorded."""
     return bool(operands) and is_scalar(operands[0].type)
 
 
@@ -229,7 +234,7 @@ def _item_map(node: Node) -> IndexMap:
     array_axes = range(rank_before, rank_before + array_rank)
     array_index = tuple(map(variable, array_axes))
     other_variables = (variable(axis) for axis in count() if axis not in array_axes)
-    single_indices = (pick(i) for i in count())
+    single_indices = (pick(i) for i in count())  # positions computed at run time, numbered in the order of entries
     index: list[Dimension] = []
     for entry, operands, axis, width in entries:
         if isinstance(entry, NewAxis):
@@ -251,7 +256,7 @@ def _item_map(node: Node) -> IndexMap:
 
 
 def start_and_step(entry: Slice, size: Dimension) -> tuple[Dimension, int]:
-    """Return the start and step of a slice with constant bounds."""
+    """Return the start and step of a slice whose bounds are no operands."""
     if isinstance(size, int) and not isinstance(entry.start, Symbol) and not isinstance(entry.stop, Symbol):
         start, stop, step = slice(*entry.parts).indices(size)
         is_step_unused = len(range(start, stop, step)) < 2 and abs(step) >= 2**31
@@ -271,7 +276,7 @@ def position_from_start(position: int | Symbol, size: Dimension) -> Dimension:
     return position if position >= 0 else plus(size, position)
 
 
-def reads_repeat_work(node: Node, readers: Sequence[Node]) -> bool:
+def is_better_stored(node: Node, readers: Sequence[Node]) -> bool:
     """Return whether reading a view through its index map repeats work, or cuts loops into many pieces.
 
     Each window of a padded array cuts the loops that read it at two more positions; a stored array has no pieces.
@@ -280,5 +285,6 @@ def reads_repeat_work(node: Node, readers: Sequence[Node]) -> bool:
         return len(readers) > 1
     rank = len(sizes(node.results[0].type))
     window_specs = [reader.attributes["spec"] for reader in readers if reader.op.name == "get_item"]
+    # Windows along the last dimension.
     window_count = len({spec[-1] for spec in window_specs if len(spec) == rank})
     return node.op.name == "pad" and window_count > _MAX_UNSTORED_WINDOWS

@@ -27,7 +27,7 @@ def step_ranges(loop: Node) -> dict[int, StepRange]:
         return result
     for position, parameter in enumerate(body.parameters[:state_count]):
         if is_int64_scalar(parameter.type) and parameter.type.weak:
-            unchanged = StepRange(steps=(0, 0), resets=None)
+            unchanged = StepRange(increments=(0, 0), resets=None)
             step_range = _step_range_of(body.outputs[position], {parameter: unchanged}, depth=0)
             if step_range is not None:
                 result[position] = step_range
@@ -62,7 +62,7 @@ def _step_range_of_result(value: Value, known_ranges: dict[Value, StepRange | No
     """Return the step range of a value that is a constant, a sum, or chosen from step ranges; None for any other."""
     constant, node = constant_of(value), value.node
     if constant is not None:
-        return StepRange(steps=None, resets=(constant, constant))
+        return StepRange(increments=None, resets=(constant, constant))
     if node is None or depth > _DEPTH_LIMIT or not is_int64_scalar(value.type):
         return None
     if node.op.name in ("python_add", "python_subtract"):

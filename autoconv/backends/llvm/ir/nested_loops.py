@@ -12,28 +12,32 @@ from autoconv.backends.llvm.ir.index_arith import Index, Position, minimum, plus
 
 def write_loop_nest(
     out: FunctionText, counts: Sequence[Position], write: Callable[[Index], Any],
-    outermost: tuple[str, str] | None = None, index: Index = (),
+    outermost: tuple[str, str] | None = None, outer_index: Index = (),
 ) -> None:  # fmt: skip
     """Write loops that run `write(index)` for each index below the counts, in row-major order.
 
-    `outermost` are the bounds of the first loop, if it covers only a part.
+    `outermost` are the bounds of the first loop, if it covers only a part. `outer_index` is the index in the loops of
+    the first counts, which are written already.
     """
-    if len(index) == len(counts):
-        write(index)
+    if len(outer_index) == len(counts):
+        write(outer_index)
         return
-    if counts[len(index)] == 1 and outermost is None:
-        write_loop_nest(out, counts, write, None, (*index, 0))
+    if counts[len(outer_index)] == 1 and outermost is None:
+        write_loop_nest(out, counts, write, None, (*outer_index, 0))
         return
-    first, last = outermost or ("0", str(counts[len(index)]))
-    with out.loop(first, last) as i:
-        write_loop_nest(out, counts, write, None, (*index, i))
+    start, end = outermost or ("0", str(counts[len(outer_index)]))
+    with out.loop(start, end) as i:
+        write_loop_nest(out, counts, write, None, (*outer_index, i))
 
 
 @contextmanager
-def strips(out: FunctionText, first: Position, last: Position, size: int) -> Iterator[tuple[Position, Position]]:
-    """Write a loop over parts of a range, of `size` positions or fewer in the last; yield the bounds of a part."""
-    length = plus(out, last, -first if isinstance(first, int) else times(out, first, -1))
+def strips(out: FunctionText, first: Position, end: Position, size: int) -> Iterator[tuple[Position, Position]]:
+    """Write a loop over parts of a range; yield the half-open bounds of a part.
+
+    Each part has `size` positions, the last one may have fewer.
+    """
+    length = plus(out, end, -first if isinstance(first, int) else times(out, first, -1))
     count = -(-length // size) if isinstance(length, int) else out.op("sdiv", plus(out, length, size - 1), size)
     with out.loop("0", str(count)) as number:
         start = plus(out, times(out, number, size), first)
-        yield start, minimum(out, plus(out, start, size), last)
+        yield start, minimum(out, plus(out, start, size), end)

@@ -19,7 +19,7 @@ from autoconv.backends.llvm.ir.signature import Parameter, Signature, names_in
 from autoconv.backends.llvm.legalize.pipeline import legalize_graph
 from autoconv.backends.llvm.library import assembly
 from autoconv.backends.llvm.library.entry import write_function, write_variant
-from autoconv.backends.llvm.library.failures import CAUGHT, ERRORS, NO_MEMORY, Failures
+from autoconv.backends.llvm.library.failures import CATCHABLE, ERRORS, NO_MEMORY, Failures
 from autoconv.backends.llvm.library.linear_algebra import LINEAR_ALGEBRA, write_linear_algebra
 from autoconv.backends.llvm.library.processors import Processor, processor
 from autoconv.backends.llvm.library.products import write_products
@@ -148,7 +148,7 @@ def _shared_texts(target_processor: Processor) -> list[str]:
     host = read(
         "library_host", WORD="i32" if is_32_bit else "i64", NARROW="trunc" if is_32_bit else "add",
         TO="to i32" if is_32_bit else ", 0", COUNT="%count", LOCAL=target_processor.thread_local,
-        NO_MEMORY=NO_MEMORY, ERRORS=ERRORS, CAUGHT=CAUGHT,
+        NO_MEMORY=NO_MEMORY, ERRORS=ERRORS, CATCHABLE=CATCHABLE,
         LARGEST=(1 << 31) - 1 if is_32_bit else (1 << 62), DATA=abi.DATA, RANK=abi.RANK, DIMENSIONS=abi.DIMENSIONS,
         STRIDES=abi.STRIDES, BASE=abi.BASE, DESCRIPTOR=abi.DESCRIPTOR, FLAGS=abi.FLAGS, TYPE=abi.TYPE_OFFSET,
         BYTE_COUNT=abi.BYTE_COUNT, BYTE_CAPACITY=abi.BYTE_CAPACITY, BYTE_MEMORY=abi.BYTE_MEMORY,

@@ -14,7 +14,7 @@ from autoconv.backends.llvm.ir.constants import list_constant
 NO_MEMORY = 1  # the code for missing memory
 # Tables by code: the error, and whether handlers may catch it. An error is a pair: the reference count -1 of an
 # immortal object, and the code.
-ERRORS, CAUGHT = "library_errors", "library_caught"
+ERRORS, CATCHABLE = "library_errors", "library_caught"
 
 
 class Failures:
@@ -48,7 +48,7 @@ class Failures:
         classes: list[ErrorClass] = [None, *self._classes]  # the first one is that of the code 0, no failure
         errors = ", ".join(f"{{ i64, i64 }} {{ i64 -1, i64 {code} }}" for code in range(len(classes)))
         texts = [f"@{ERRORS} = constant [{len(classes)} x {{ i64, i64 }}] [{errors}]"]
-        texts.append(list_constant(CAUGHT, [int(error_class is not None) for error_class in classes]))
+        texts.append(list_constant(CATCHABLE, [int(error_class is not None) for error_class in classes]))
         for clauses in self._clauses:
             numbers = [clause_number(error_class, clauses) for error_class in classes]
             texts.append(list_constant(self.match_table(clauses), numbers))

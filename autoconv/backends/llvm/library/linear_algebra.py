@@ -1,4 +1,4 @@
-"""Native routines of linear algebra for C libraries, which have no LAPACK; the names are LAPACK's."""
+"""LAPACK routines as native code, for the C libraries that `autoconv build` writes: these do not link LAPACK."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LINEAR_ALGEBRA = frozenset(f"lapack_{name}" for name in _ROUTINES)
 
 def write_linear_algebra(module: ModuleText, names: frozenset[str]) -> None:
     """Write the routines of these names."""
-    module.has_loops = True
+    module.has_loops = True  # the routines are worth a thorough compilation
     for name, (parameters, write) in _ROUTINES.items():
         if f"lapack_{name}" in names:
             routine = RoutineText(module, name, parameters, complex128 if name.startswith("z") else float64)

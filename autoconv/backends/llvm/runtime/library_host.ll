@@ -16,7 +16,7 @@ declare void @retain(ptr)
 declare void @release(ptr)
 @code = $LOCAL global i32 0
 @$ERRORS = external constant i8
-@$CAUGHT = external constant i8
+@$CATCHABLE = external constant i8
 @recursion_error = internal constant i8 0
 @none = constant { i64, i64 } { i64 -1, i64 0 }
 
@@ -344,7 +344,7 @@ define ptr @PyObject_Vectorcall(ptr %function, ptr %arguments, i64 %count, ptr %
 define ptr @catch_error(ptr %limits, ptr %before) nounwind {
   %code = load i32, ptr @code
   %number = zext i32 %code to i64
-  %flag_at = getelementptr i64, ptr @$CAUGHT, i64 %number
+  %flag_at = getelementptr i64, ptr @$CATCHABLE, i64 %number
   %flag = load i64, ptr %flag_at
   %is_limit = icmp eq i64 %flag, 0
   br i1 %is_limit, label %return_null, label %return_error

@@ -14,9 +14,9 @@ from autoconv.backends.llvm.analysis.classify import LoweringClasses
 from autoconv.backends.llvm.analysis.contiguity import is_contiguous_part, is_whole_source
 from autoconv.backends.llvm.analysis.indexing import (
     has_position_arrays,
+    is_better_stored,
     part_shape,
     positions,
-    reads_repeat_work,
     shares_loop,
     updates,
 )
@@ -146,7 +146,7 @@ class Plan:
                 self.classes[node] = "pick"
             elif result not in outputs and self._is_alias(node, readers, is_read_through):
                 self.classes[node] = "alias"
-            elif result in outputs or not is_read_through or reads_repeat_work(node, readers):
+            elif result in outputs or not is_read_through or is_better_stored(node, readers):
                 self.classes[node] = "pad" if node.op.name == "pad" else "copy"
             else:
                 self.views.add(result)

@@ -13,7 +13,7 @@ from autoconv.backends.portable.writing import Rules
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Node
 from autoconv.ops.elements.python_complex import RULES as COMPLEX_RULES
-from autoconv.ops.elementwise.python_complex import BOOL_CMATH, FUNCTIONS_OF_REALS
+from autoconv.ops.elementwise.python_complex import CMATH_WITH_BOOL_RESULT, FUNCTIONS_OF_REALS
 
 # {op: key in `COMPLEX_RULES`}.
 _RULE_OF_OP = {"python_multiply": "multiply", "python_divide": "divide", "python_abs": "abs"}
@@ -42,7 +42,7 @@ def cmath(writer: Rules, node: Node, *operands: Term) -> Term | None:
         logarithms = [_apply(writer, "log", _parts(writer, x)) for x in operands]
         return _apply(writer, "divide", [part for x in logarithms for part in _parts(writer, x)])
     parts = [part for x in operands for part in _parts(writer, x)]
-    if function in BOOL_CMATH:
+    if function in CMATH_WITH_BOOL_RESULT:
         real_holds, imag_holds = (_test_part(writer, function, part) for part in parts)
         return real_holds & imag_holds if function == "isfinite" else real_holds | imag_holds
     return _apply(writer, function, parts) if function in COMPLEX_RULES else None

@@ -148,7 +148,8 @@ class QueueBase:
         for value, shape in zip(element, self.shapes, strict=True):
             if not shape.is_compatible_with(np.shape(value)):
                 raise InvalidArgumentError(
-                    f"{self.name}: an element has the shape {TensorShape(np.shape(value))}, but expects {shape}"
+                    f"{self.name}: a value of an element has the shape {TensorShape(np.shape(value))}; "
+                    f"the queue expects {shape}"
                 )
 
     def _dequeue_batch(
@@ -170,7 +171,10 @@ class QueueBase:
         return np.stack([np.asarray(value, object if isinstance(value, bytes) else None) for value in values])
 
     def _dequeue(self, inputs: list[Any], specs: list[TensorSpec], take: abc.Callable[..., Any], name: str) -> Any:
-        """Return tensors of the values that take(*inputs) removes: a dict for a queue with names, one, or a list."""
+        """Return tensors of the values that take(*inputs) removes.
+
+        They are a dict for a queue with names, a single tensor for one dtype, and else a list.
+        """
 
         def take_values(*arguments: Any) -> list[Any]:
             return list(take(*arguments))
@@ -223,7 +227,7 @@ class PaddingFIFOQueue(QueueBase):
         super().__init__(capacity, dtypes, shapes, names, name, shared_name)
 
     def _stack(self, values: list[Any]) -> Any:
-        """Return the values as one array, with zeros, or empty strings, in the place of missing elements."""
+        """Return the values as one array, with zeros, or empty strings, where an array is shorter."""
         arrays = [np.asarray(value, object if isinstance(value, bytes) else None) for value in values]
         shape = np.max([array.shape for array in arrays], 0).astype(int)
         result = np.zeros((len(arrays), *shape), arrays[0].dtype)

@@ -16,7 +16,7 @@ from autoconv.api.control.graph_variable import GraphVariable, declare_storage
 from autoconv.api.control.graphs import Graph
 from autoconv.compat.v1.operations import Operation, StartOperation
 from autoconv.compat.v1.saved_model.signatures import SignatureDef
-from autoconv.graph import graph as graphs
+from autoconv.graph.graph import Graph as RecordedGraph
 from autoconv.graph.graph import Value, copy_node
 from autoconv.graph.text import to_text
 from autoconv.graph.types import ResourceType
@@ -60,7 +60,7 @@ def make_meta_graph(
     signatures: Mapping[str, SignatureDef] | None = None, tags: Sequence[str] = (),
     saved_variables: Mapping[str, GraphVariable] | None = None,
 ) -> MetaGraphDef:  # fmt: skip
-    """Return a graph as data; its arrays are added to `arrays`.
+    """Return a graph as data; add its arrays to `arrays`.
 
     `collections` are the names of the collections to keep, by default all. `saved_variables` are the variables of a
     saver by their names in checkpoints. Nodes that refer to Python functions or objects are left out, with the
@@ -71,11 +71,12 @@ def make_meta_graph(
     names = {*(value.name for value in part.parameters), *(node.name for node in part.nodes)}
     variables = [item for item in graph.attachments.get("variables", []) if item.assignment.op.name in names]
     variable_numbers = {variable: number for number, variable in enumerate(variables)}
+    # Names that stand for several nodes. A StartOperation calls Python, so it is left out.
     operations = {
         name: list(item.control_names) for name, item in graph.attachments.get("operations", {}).items()
         if not isinstance(item, StartOperation) and names.issuperset(item.control_names)
     }  # fmt: skip
-    imported = graph.attachments.get("imported", {})
+    imported = graph.attachments.get("imported", {})  # tensors by their names in an imported GraphDef
     kept_collections = graph.collections if collections is None else collections
     members = {
         name: [_element_record(item, variable_numbers, names, operations) for item in graph.get_collection(name)]
@@ -103,11 +104,11 @@ def make_meta_graph(
     return MetaGraphDef(record, to_text(part, spans=True, attributes=array_extractor(arrays)), arrays.__getitem__)
 
 
-def _storable_part(graph: Graph) -> graphs.Graph:
+def _storable_part(graph: Graph) -> RecordedGraph:
     """Return the graph without the nodes that refer to Python functions or objects, and all that needs them."""
     recorded = graph.recorded
     missing_values = {value for value, object_ in graph.captured.items() if not isinstance(object_, _STORABLE_CAPTURES)}
-    part = graphs.Graph(recorded.name, [value for value in recorded.parameters if value not in missing_values])
+    part = RecordedGraph(recorded.name, [value for value in recorded.parameters if value not in missing_values])
     missing_names: set[str] = set()
     for node in recorded.nodes:
         inner_nodes = [inner for region in node.regions for inner in region.walk()]
@@ -124,7 +125,10 @@ _STORABLE_CAPTURES = (Storage, EagerTensor, np.ndarray)
 
 
 def _capture_record(captured: Any, arrays: dict[str, np.ndarray]) -> str | None:
-    """Return the name of the array of a captured tensor; None for a variable, whose value is in checkpoints."""
+    """Add the array of a captured tensor to `arrays` and return its name; return None for a variable.
+
+    The values of variables are in checkpoints.
+    """
     if isinstance(captured, Storage):
         return None
     name = f"capture/{len(arrays)}"
@@ -253,7 +257,8 @@ def export_graph(
 def read_meta_graph(path: str | os.PathLike[str]) -> MetaGraphDef:
     """Return the meta graph of a file.
 
-    Raises OSError without the file, ValueError for another version, and DataLossError for damage and other files.
+    Raises OSError without the file, ValueError for another version, and DataLossError for a file that
+    is damaged or holds no meta graph.
     """
     name = os.fspath(path)
     if not os.path.isfile(name):

@@ -18,7 +18,10 @@ _silenced = False
 
 
 def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> Callable[[Any], Any]:
-    """Return a decorator of a deprecated function or class; `instructions` say what to use instead."""
+    """Return a decorator of a deprecated function or class; `instructions` say what to use instead.
+
+    The `__init__` of a class is replaced in place. `warn_once` has no effect: each message is logged once.
+    """
 
     def decorate(target: Any) -> object:
         if inspect.isclass(target):
@@ -36,7 +39,8 @@ def deprecated_args(
 ) -> Callable[[Any], Any]:
     """Return a decorator of a function with deprecated arguments.
 
-    An argument is a name, or a tuple of a name and the values that do not warn.
+    Each of `names_or_tuples` is an argument's name, or a tuple of the name and the values that do not warn.
+    `kwargs` have no effect: each message is logged once.
     """
     accepted_values = {item[0]: item[1:] for item in names_or_tuples if isinstance(item, tuple)}
     names = [item[0] if isinstance(item, tuple) else item for item in names_or_tuples]
@@ -54,7 +58,7 @@ def deprecated_args(
 def deprecated_arg_values(
     date: str | None, instructions: str, warn_once: bool = True, **deprecated_kwargs: object
 ) -> Callable[[Any], Any]:
-    """Return a decorator of a function with deprecated values of arguments."""
+    """Return a decorator of a function with deprecated values of arguments; `warn_once` has no effect."""
 
     def message(target: Any, arguments: dict[str, object]) -> str:
         text = ", ".join(
@@ -67,7 +71,10 @@ def deprecated_arg_values(
 
 
 def deprecated_alias(deprecated_name: str, name: str, func_or_class: Any, warn_once: bool = True) -> object:
-    """Return a function or a subclass under its former name, which warns when it is called."""
+    """Return a wrapper of a function, or a subclass, that warns that `deprecated_name` is deprecated.
+
+    It keeps the `__name__` of `func_or_class`. `warn_once` has no effect: each message is logged once.
+    """
     instructions = f"use {name} instead"
     if inspect.isclass(func_or_class):
         initialise = _with_warning(

@@ -330,7 +330,7 @@ def _record_ranges_of_stepped_states(
         initial_value, value = initial_state[position], state[position]
         if not isinstance(initial_value, Element) or not isinstance(value, Element):
             continue
-        if step_range.resets is None and step_range.steps is not None and step_range.steps[1] <= 0:
+        if step_range.resets is None and step_range.increments is not None and step_range.increments[1] <= 0:
             region.body.record_upper_bound(value, initial_value, 0)
         range_ = step_range.range_after(trip_count, region.body.range_of(initial_value))
         if (counter is None or position != counter.position) and is_within_int64(range_):

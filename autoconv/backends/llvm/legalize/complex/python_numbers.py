@@ -1,7 +1,8 @@
-"""Rules for `split`, with operands `x`: ops on Python's complex numbers, in terms of real and imaginary parts.
+"""Rules that `split_complex` applies: ops on Python's complex numbers, in terms of real and imaginary parts.
 
-A real operand has the imaginary part 0.0. An op that may raise becomes one `python_complex_part` for each part, which
-computes both; LLVM removes the duplicate.
+Each of the operands `x` is a pair (real, imaginary), or a value if it is real; its imaginary part is 0.0 then. A rule
+returns None if it does not fit: the op runs by its kernel. An op that may raise becomes two ops `python_complex_part`.
+Each computes the whole result and returns one part; LLVM merges the computations.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ import numpy as np
 from autoconv.graph.dtypes import DType, bool_, float64
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.builder import GraphBuilder
-from autoconv.ops.elements.python_complex import FOLLOWS_TEXTBOOK_FORMULAS
-from autoconv.ops.elementwise.python_complex import BOOL_CMATH, FLOAT_CMATH, FUNCTIONS_OF_REALS
+from autoconv.ops.elements.python_complex import PYTHON_USES_TEXTBOOK_FORMULAS
+from autoconv.ops.elementwise.python_complex import CMATH_WITH_BOOL_RESULT, CMATH_WITH_FLOAT_RESULT, FUNCTIONS_OF_REALS
 
 Rule = Callable[[GraphBuilder, Node, Any], Any]
 
@@ -42,7 +43,7 @@ def _apply_to_parts(name: str) -> Rule:
     """Return the rule that applies an op to each part, as in Python after both operands are converted to complex."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
-        if not FOLLOWS_TEXTBOOK_FORMULAS:
+        if not PYTHON_USES_TEXTBOOK_FORMULAS:
             return None
         pairs = [_pair(b, operand) for operand in x]
         return tuple(getattr(b, name)(*parts) for parts in zip(*pairs, strict=True))
@@ -51,7 +52,7 @@ def _apply_to_parts(name: str) -> Rule:
 
 
 def _multiply(b: GraphBuilder, node: Node, x: Any) -> Any:
-    if not FOLLOWS_TEXTBOOK_FORMULAS:
+    if not PYTHON_USES_TEXTBOOK_FORMULAS:
         return None
     (xr, xi), (yr, yi) = (_pair(b, operand) for operand in x)
     real = b.python_subtract(b.python_multiply(xr, yr), b.python_multiply(xi, yi))
@@ -59,7 +60,7 @@ def _multiply(b: GraphBuilder, node: Node, x: Any) -> Any:
 
 
 def _checked_rule(function: str) -> Rule:
-    """Return the rule of a function that may raise; a magnitude has a real part only."""
+    """Return the rule of a function that may raise. For a float result, such as that of abs, it gives one value."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
         return _checked_parts(b, node, function, [part for operand in x for part in _pair(b, operand)])
@@ -68,7 +69,7 @@ def _checked_rule(function: str) -> Rule:
 
 
 def _checked_parts(b: GraphBuilder, node: Node, function: str, operands: list[Any]) -> Any:
-    if not FOLLOWS_TEXTBOOK_FORMULAS:
+    if not PYTHON_USES_TEXTBOOK_FORMULAS:
         return None
 
     def part(name: str) -> Any:
@@ -110,8 +111,7 @@ def _cast(b: GraphBuilder, node: Node, x: Any) -> Any:
         return _is_nonzero(b, node, x)
     if not target.is_complex:
         return None
-    parts = _pair(b, x[0]) if isinstance(x[0], tuple) or _dtype(x[0]) is not float64 else (x[0], _zero(b))
-    return tuple(b.python_cast(part, dtype=target.real_dtype, weak=weak) for part in parts)
+    return tuple(b.python_cast(part, dtype=target.real_dtype, weak=weak) for part in _pair(b, x[0]))
 
 
 def _cmath(b: GraphBuilder, node: Node, x: Any) -> Any:
@@ -120,11 +120,12 @@ def _cmath(b: GraphBuilder, node: Node, x: Any) -> Any:
         return _checked_parts(b, node, function, [_real(b, operand) for operand in x])
     if len(x) > 1:
         return None
-    if function in BOOL_CMATH:
+    if function in CMATH_WITH_BOOL_RESULT:
         tests = [getattr(b, _OP_OF_TEST[function])(part) for part in _pair(b, x[0])]
         combined_test = getattr(b, "logical_and" if function == "isfinite" else "logical_or")(*tests)
         return b.python_cast(combined_test, dtype=bool_, weak=True)
-    return _checked_rule(function)(b, node, x) if function in FLOAT_CMATH or function in _CHECKED_CMATH else None
+    has_rule = function in CMATH_WITH_FLOAT_RESULT or function in _CHECKED_CMATH
+    return _checked_rule(function)(b, node, x) if has_rule else None
 
 
 _OP_OF_TEST = {"isnan": "is_nan", "isinf": "is_inf", "isfinite": "is_finite"}
