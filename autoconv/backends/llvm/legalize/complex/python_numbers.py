@@ -115,6 +115,7 @@ def _cast(b: GraphBuilder, node: Node, x: Any) -> Any:
 
 
 def _cmath(b: GraphBuilder, node: Node, x: Any) -> Any:
+    """Apply a function of `cmath`; log with a base, and functions without a rule, run by the kernel."""
     function = node.attributes["function"]
     if function in FUNCTIONS_OF_REALS:
         return _checked_parts(b, node, function, [_real(b, operand) for operand in x])
