@@ -10,6 +10,7 @@ import numpy as np
 from autoconv.api import image as images
 from autoconv.api.nn.convolution import depthwise_conv2d
 from autoconv.api.nn.pooling import avg_pool
+from autoconv.api.nn.windows import as_image
 from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.dimensions import sizes_of
@@ -93,7 +94,7 @@ def extract_patches(
     """
     if padding not in ("VALID", "SAME"):
         raise ValueError(f'padding is "VALID" or "SAME", found {padding!r}')
-    x = convert_to_tensor(images)
+    x = as_image(images, 4)
     sizes, strides, rates = ([int(number) for number in numbers] for numbers in (sizes, strides, rates))
     patch_sides = [(sizes[axis] - 1) * rates[axis] + 1 for axis in (1, 2)]
     sides = [x.shape[axis] if x.shape[axis] is not None else shape(x)[axis] for axis in (1, 2)]

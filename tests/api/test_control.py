@@ -128,7 +128,7 @@ def test_eager_loops_keep_python_numbers() -> None:
 
 def test_while_loop_stops_at_maximum_iterations() -> None:
     def f(n: tf.Tensor) -> Any:
-        return tf.while_loop(lambda i: i < n, lambda i: (i + 2,), [0], maximum_iterations=3)
+        return tf.while_loop(lambda i: i < n, lambda i: [i + 2], [0], maximum_iterations=3)
 
     assert int(run_and_compare(f, 100)[0]) == 6 and int(run_and_compare(f, 3)[0]) == 4
 

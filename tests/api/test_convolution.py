@@ -319,3 +319,17 @@ def test_images_of_unknown_rank():
         assert compiled.get_concrete_function().structured_outputs.shape.rank == 4
         with pytest.raises(tf.errors.InvalidArgumentError, match="not compatible"):
             compiled(x[0])
+
+
+def test_patches_and_normalization_of_images_of_unknown_rank():
+    @tf.function(input_signature=[tf.TensorSpec(None)])
+    def f(x):
+        patches = tf.image.extract_patches(x, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID")
+        return tf.nn.local_response_normalization(x), patches
+
+    assert [shape.rank for shape in f.get_concrete_function().output_shapes] == [4, 4]
+    normalized, patches = f(tf.ones([1, 3, 3, 2]))
+    np.testing.assert_allclose(normalized.numpy(), np.full((1, 3, 3, 2), 3**-0.5), rtol=1e-6)
+    np.testing.assert_array_equal(patches.numpy(), np.ones((1, 2, 2, 8)))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        f(tf.ones([3, 3, 2]))

@@ -131,3 +131,10 @@ def test_scalars_in_mutable_tables():
     assert sorted(table.export()[1].numpy().tolist()) == [2, 3]
     with pytest.raises(ac.errors.InvalidArgumentError, match=r"Expected shape \[1\] for value, got \[2\]"):
         table.insert(["a"], [1, 2])
+
+
+def test_inserted_keys_of_another_dtype_raise_value_error() -> None:
+    """The class is TensorFlow 2.21's."""
+    table = ac.lookup.experimental.MutableHashTable(ac.string, ac.int64, -1)
+    with pytest.raises(ValueError, match="requested dtype string for Tensor with dtype int32"):
+        table.insert(ac.constant([1]), ac.constant([1], ac.int64))

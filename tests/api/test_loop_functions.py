@@ -121,3 +121,17 @@ def test_segments_are_sorted() -> None:
                     run(tf.constant(X), tf.constant(ids))
     with pytest.raises(tf.errors.InvalidArgumentError, match="segment ids are not increasing"):
         tf.sparse.segment_sum(tf.constant(X), [0, 1, 2], [0, 2, 1])
+
+
+def test_eager_loops_return_the_container_of_the_body() -> None:
+    """The classes are TensorFlow 2.21's."""
+    test, start = (lambda i, total: i < 3), (tf.constant(0), tf.constant(0))
+    for vars_class, body_class in ((list, tuple), (tuple, list)):
+        def step(i: Any, total: Any, body_class: Any = body_class) -> Any:
+            return body_class((i + 1, total + i))
+
+        found = tf.while_loop(test, step, vars_class(start))
+        staged = tf.function(lambda: tf.while_loop(test, step, vars_class(start)))()  # noqa: B023 - called at once
+        unchanged = tf.while_loop(lambda i, total: i < 0, step, vars_class(start))
+        assert (type(found), type(staged), type(unchanged)) == (body_class, vars_class, vars_class)
+        assert [int(x) for x in found] == [int(x) for x in staged] == [3, 3]

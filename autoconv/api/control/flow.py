@@ -121,10 +121,10 @@ def while_loop(
 ) -> Any:
     """Repeat `loop_vars = body(*loop_vars)` while cond(*loop_vars), at most `maximum_iterations` times.
 
-    Returns the loop variables in a container like `loop_vars`, with numbers as tensors. Raises ValueError when `body`
-    returns another number of values. In graphs of `function`, variables keep their dtypes, and their shapes or those of
-    `shape_invariants`; another dtype raises TypeError, another shape ValueError. `parallel_iterations`, `back_prop` and
-    `swap_memory` have no effect.
+    Returns the loop variables, with numbers as tensors, in a container like `loop_vars`, or outside of `function` like
+    the last one of `body`. Raises ValueError when `body` returns another number of values. In graphs of `function`,
+    variables keep their dtypes, and their shapes or those of `shape_invariants`; another dtype raises TypeError,
+    another shape ValueError. `parallel_iterations`, `back_prop` and `swap_memory` have no effect.
 
     >>> autoconv.while_loop(lambda i, s: i < 4, lambda i, s: (i + 1, s + i), (0, 0))[1].numpy()
     np.int32(6)
@@ -156,16 +156,16 @@ def while_loop(
             checks.check(results)
         return (count + 1, *results)
 
-    if region is None:
-        values = (0, *state)
-        while continues(*values):
-            values = repeat(*values)
-    else:
-        values = stage_loop(continues, repeat, (0, *state), ("iterations", *_parameter_names(body, len(state))))
-    results = values[1:]
-    if region is None:
-        results = tuple(map_structure(_as_loop_value, value) for value in results)
-    return _pack_like(initial_values, results)
+    if region is not None:
+        names = ("iterations", *_parameter_names(body, len(state)))
+        return _pack_like(initial_values, stage_loop(continues, repeat, (0, *state), names)[1:])
+    count, values, container = 0, state, initial_values
+    while continues(count, *values):
+        body_results = step(*map(_with_python_lists, values))
+        count, values = count + 1, _loop_results(body_results, values)
+        if isinstance(body_results, (list, tuple)) and len(body_results) == len(values):
+            container = body_results
+    return _pack_like(container, tuple(map_structure(_as_loop_value, value) for value in values))
 
 
 def _with_python_lists(value: Any) -> Any:

@@ -51,8 +51,8 @@ class MutableHashTable(LookupTable):
         )[0]
 
     def insert(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> None:
-        """Add entries, or replace the values of existing keys."""
-        inputs = [self._convert_keys(keys), convert_to_tensor(values, self._value_dtype)]
+        """Add entries, or replace the values of existing keys; raises ValueError for keys of another dtype."""
+        inputs = [convert_to_tensor(keys, self._key_dtype), convert_to_tensor(values, self._value_dtype)]
         self._call_on_host(self._insert_arrays, inputs)
 
     def remove(self, keys: TensorLike, name: str | None = None) -> None:

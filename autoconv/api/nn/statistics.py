@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autoconv.api.nn.windows import as_image
 from autoconv.api.tensors.accepted_dtypes import check_dtype, with_default_dtype
 from autoconv.api.tensors.arguments import static_axes
 from autoconv.api.tensors.arithmetic import divide_no_nan, squared_difference
@@ -80,7 +81,7 @@ def local_response_normalization(
     array([0.4082, 0.8165], dtype=float32)
     """
     input = with_default_dtype(input, float32, FLOATING - {float64})
-    x: Any = convert_to_tensor(input)
+    x: Any = as_image(input, 4)
     depth = shape(x)[-1]  # type: ignore[index]
     radius = int(depth_radius)
     neighbours = apply("matrix_band_part", ones([depth, depth], x.dtype), num_lower=radius, num_upper=radius)
