@@ -1,4 +1,4 @@
-"""Floats as indices of arrays under `compile`: NumPy's errors, where only the graph shows that an index is a float."""
+"""Floats as indices of arrays and tuples under `compile`: the errors of plain Python, where only the graph shows that an index is a float."""
 
 import numpy as np
 import pytest
@@ -50,3 +50,25 @@ def test_floats_are_no_indices(function):
     compiled = autoconv.compile(function)
     for total in (0, 1, 0):
         assert outcome(compiled, total) == outcome(function, total)
+
+
+def mixed_items(x, n):
+    return (1 if n > 2 else 2.5, n)[x % 2]
+
+
+def functions(x, n):
+    return (abs, float)[x % 2](n)
+
+
+@pytest.mark.parametrize("function", [mixed_items, functions])
+def test_floats_are_no_indices_of_tuples(function):
+    compiled = autoconv.compile(function)
+    for x, n in ((2.0, 1), (3.0, 4), (2, 3), (True, 1)):
+        outcomes = []
+        for f in (function, compiled):
+            try:
+                outcomes.append(f(x, n))
+            except TypeError as error:
+                outcomes.append(str(error))
+        assert outcomes[0] == outcomes[1]
+    assert "internal error" not in compiled.explain()

@@ -135,11 +135,12 @@ _ARM_LIMIT = 64  # the largest number of items, other than numbers, from which a
 
 def _sequence_item(x: Any, index: SymbolicTensor) -> Any:
     """Read an item of a list, tuple or range: from a graph object, an array of the items, or by one arm for each."""
-    is_integer = index.type.shape == () and (index.weak or index.type.dtype.is_integer)
+    dtype = index.type.dtype
+    is_integer = index.type.shape == () and (dtype.is_integer or (index.weak and dtype.is_bool))
     if has_objects_in_graph() and not is_integer:
         return apply_object("getitem", x, index)  # the kernel raises Python's own error
     items = list(x)
-    if index.weak and index.type.dtype.is_bool:
+    if index.weak and dtype.is_bool:
         index = dispatch.apply("python_int", index)
     result = _item_from_array(x, items, index)
     if result is not None:
