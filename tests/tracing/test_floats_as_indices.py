@@ -1,4 +1,4 @@
-"""Floats as indices of arrays and tuples under `compile`: the errors of plain Python, where only the graph shows that an index is a float."""
+"""Floats as indices of arrays and tuples under `compile`: plain errors, where only the graph shows the floats."""
 
 import numpy as np
 import pytest
