@@ -349,7 +349,7 @@ class FunctionExits:
     def _lower_finally_with_exit(self, node: Any, place: BlockPlace) -> tuple[list[Any], frozenset[str]]:
         """Lower a try statement whose finally clause has early exits; the clause gets a code of its own.
 
-        If that code is set, the pending exception is discarded, and so is the exit of the body.
+        If that code is set, the pending exception and the exit of the body are discarded.
         """
         code = self._new_code()
         code.is_read = self.has_guards = True

@@ -83,8 +83,10 @@ def test_sentences_of_docstrings_are_short():
     assert long == []
 
 
-# "the block around", where "the enclosing block" is meant; "of which" without a word such as "each" before it.
+# "the block around", where "the enclosing block" is meant; "of which" without a word such as "each" before it; "so are
+# the", whose verb is elsewhere; "ids are sorted", which may be a requirement ("must be sorted") or an action.
 RIDDLES = re.compile(
+    r"\bso (is|are) the\b|\bthose of those\b|\b(ids|indices) are sorted\b|"
     r"\b(block|scope|store|graph|session) around\b|"
     r"(?<!\beach )(?<!\ball )(?<!\bany )(?<!\bsome )(?<!\brow )(?<!\bone )(?<!\btwo )(?<!\bfirst )(?<!\blast )"
     r"(?<!\beither )\bof which\b"

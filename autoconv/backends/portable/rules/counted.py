@@ -1,6 +1,6 @@
 """Rules of ops with counts: repetitions, largest elements, distinct elements, and histograms of integers.
 
-If a count is computed, so is the size of the result: only runtimes with arrays of open size can represent it.
+If a count is computed, the size of the result is computed too: only runtimes with arrays of open size can represent it.
 
 A rule returns None for a node that has no form in other runtimes.
 """

@@ -1,6 +1,6 @@
 """Lower Fourier transforms of constant sizes up to a limit; longer ones run by their kernels.
 
-Because the sizes are constants, so are the stages and the roots of unity. Along the last dimension each row is
+As the sizes are constants, the stages and the roots of unity are too. Along the last dimension each row is
 transformed separately. Along another dimension, as many adjacent columns are transformed together as fit into the
 processor's cache: a block.
 """
