@@ -68,7 +68,7 @@ def _worker_processes(count: int) -> Iterator[Callable[[Job], Future[Outcome]]]:
 def _start_process() -> subprocess.Popen[bytes]:
     """Start a process that runs `_serve_jobs`, with exactly this process's import path.
 
-    Folders that the command has removed are absent, and the current folder is absent.
+    The current folder and folders that the command has removed are absent.
     """
     environment = {**os.environ, "PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     return subprocess.Popen(

@@ -41,7 +41,7 @@ BUDGETS = {
     "undocumented functions of 7 lines or more": 620,
     "parameters with vague names": 75,
 }
-_VAGUE_NAMES = frozenset({"entries", "info", "obj", "others", "part", "parts", "rest", "stuff", "which"})
+_VAGUE_NAMES = frozenset({"entries", "info", "obj", "others", "part", "parts", "passed", "rest", "stuff", "which"})
 _BRANCHES = (
     ast.If, ast.For, ast.While, ast.IfExp, ast.ExceptHandler, ast.With, ast.Assert, ast.comprehension, ast.match_case,
 )  # fmt: skip
