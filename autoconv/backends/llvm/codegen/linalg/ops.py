@@ -15,6 +15,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis.classify_indexing import broadcasts_to, shape_of
 from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_scalar, is_static_array, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.linalg.failures import write_failure
 from autoconv.backends.llvm.codegen.linalg.lapack import Batch, has_routines, routine_of, workspace_sizes
 from autoconv.backends.llvm.codegen.linalg.small_matrix import LARGEST_SIZE, Rows, cholesky, eliminate
 from autoconv.backends.llvm.codegen.registry import complex_lowering, native_lowering
@@ -284,7 +285,8 @@ def write_cholesky(region: LoweringContext, node: Node) -> None:
             batch.store_result([y for row in factor_rows for y in (*row, *zeros[len(row) :])])
             stack.enter_context(out.unless(is_regular.ir))
         batch.transpose(x, matrix, n, n)
-        batch.record_failure_if(batch.call_lapack(batch.routine_of("dpotrf"), "L", n, matrix, n))
+        failure = batch.call_lapack(batch.routine_of("dpotrf"), "L", n, matrix, n)
+        write_failure(batch, node, failure, (matrix, times(n, n), True))
         with out.loop("0", side) as i, out.loop("0", side) as j:
             is_above = b.wrap(bool_, out.icmp("sgt", j, i))
             factor = _zero_if(b, is_above, load(b, batch.lapack_dtype, matrix, offset(j, i)))
@@ -387,10 +389,10 @@ def write_svd(region: LoweringContext, node: Node) -> None:
     real_workspace = (batch.new_workspace(real_length),) if has_complex else ()
     with batch.loop_over_matrices():
         batch.transpose(batch.operands[0], matrix, rows, columns)
-        vectors = (u, rows, v, v_columns)
-        workspaces = (workspace, length, *real_workspace, integer_workspace)
-        failure = batch.call_lapack(name, job, rows, columns, matrix, rows, singular_values, *vectors, *workspaces)
-        batch.record_failure_if(failure)
+        buffers = (singular_values, u, rows, v, v_columns, workspace, length, *real_workspace, integer_workspace)
+        failure = batch.call_lapack(name, job, rows, columns, matrix, rows, *buffers)
+        vector_memory = ((u, vector_sizes[0], True), (v, vector_sizes[1], True)) if has_vectors else ()
+        write_failure(batch, node, failure, (singular_values, short_side, False), *vector_memory)
         batch.copy_real(singular_values, batch.results[0], short_side)
         if has_vectors:
             batch.transpose(u, batch.results[1], u_columns, rows, from_lapack=True)

@@ -1,0 +1,27 @@
+"""What becomes of matrices for which a LAPACK routine failed."""
+
+from __future__ import annotations
+
+from autoconv.backends.llvm.codegen.linalg.lapack import Batch
+from autoconv.backends.llvm.ir.scalars import store
+from autoconv.graph.dimensions import times
+from autoconv.graph.dtypes import float64
+from autoconv.graph.graph import Node
+from autoconv.graph.types import Dimension
+
+
+def write_failure(batch: Batch, node: Node, failure: str, *memory: tuple[str, Dimension, bool]) -> None:
+    """Write what happens if the i1 `failure` holds: the op's kernel replaces the results after the last matrix.
+
+    If the node has the attribute `nan_on_failure`, the routine's results get NaN instead. `memory` has the address of
+    each, the number of its elements, and whether they have LAPACK's dtype, complex where the op is, or are real.
+    """
+    if not node.attributes.get("nan_on_failure"):
+        batch.record_failure_if(failure)
+        return
+    nan = batch.b.constant(float("nan"), float64)
+    with batch.out.if_(failure):
+        for address, count, has_lapack_dtype in memory:
+            double_count = times(count, batch.lapack_dtype.size // 8 if has_lapack_dtype else 1)
+            with batch.out.loop("0", str(batch.size_operand(double_count))) as i:
+                store(batch.b, nan, address, i)
