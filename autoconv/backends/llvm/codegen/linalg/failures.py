@@ -1,4 +1,4 @@
-"""What becomes of matrices for which a LAPACK routine failed."""
+"""Results of matrices for which a LAPACK routine failed."""
 
 from __future__ import annotations
 
