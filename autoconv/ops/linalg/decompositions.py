@@ -227,7 +227,6 @@ triangular_solve = define(
     gradient=_triangular_solve_gradient, unify="all", effects=Effects.RAISE,
     samples=(
         sample(_MATRIX, _TALL), sample(_MATRIX, _TALL, lower=False), sample(_MATRIX, _TALL, lower=True, adjoint=True),
-        sample(np.tril(_MATRIX, -1), _TALL, differentiable=()),
     ),
 )  # fmt: skip
 
