@@ -151,6 +151,18 @@ def test_lengths_of_slices_of_changed_arrays_are_right_or_set_the_error_word(fun
             np.testing.assert_array_equal(changed, x)
 
 
+@pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin"])
+def test_extremes_of_no_elements_set_the_error_word(name):
+    function = getattr(np, name)
+    model = autoconv.onnx.export(lambda x: function(x * 2.0, axis=0), "float64[n,3]", contract="compile")
+    for size in (0, 1, 4):
+        x = np.random.default_rng(size).normal(size=(size, 3))
+        (found,), word = run_onnx(model, [x])
+        assert (word == 0) == (size > 0)
+        if size:
+            np.testing.assert_array_equal(found, function(x * 2.0, axis=0))
+
+
 def ranks(x):
     order = np.argsort(x)
     places = np.empty(len(x), np.int64)

@@ -45,6 +45,17 @@ def _axes_and_keepdims(node: Node, x: Term) -> tuple[tuple[int, ...], bool]:
     return normalise_axes(node.attributes.get("axis"), x.rank), bool(node.attributes.get("keepdims", False))
 
 
+def _raises_for_no_elements(node: Node) -> bool:
+    """Return whether the node is an extreme of NumPy's that may have no elements.
+
+    Its effects leave out open sizes, since a call with a size of 0 has a trace of its own; a model takes such arrays.
+    """
+    has_open_size = any(not isinstance(size, int) for size in node.inputs[0].shape or ())
+    return bool(node.effects & Effects.RAISE) or (node.op.name in _EXTREMES_OF_NUMPY and has_open_size)
+
+
+_EXTREMES_OF_NUMPY = frozenset({"numpy_max", "numpy_min", "numpy_argmax", "numpy_argmin"})
+
 for _kind in ("sum", "prod", "max", "min", "any", "all"):
 
     def _reduce(writer: Rules, node: Node, x: Term, *further_operands: Term, kind: str = _kind) -> Term | None:
@@ -55,7 +66,7 @@ for _kind in ("sum", "prod", "max", "min", "any", "all"):
             x = writer.cast(x, bool_)
         else:
             x = writer.cast(x, node.results[0].dtype)
-        if node.effects & Effects.RAISE:  # NumPy's extremes of no elements
+        if _raises_for_no_elements(node):
             writer.fail_if(count_elements(writer, x, axes, int64).same(0))
         return fold(writer, x, kind, axes, keepdims)
 
@@ -167,7 +178,7 @@ def position_of_extreme(writer: Rules, node: Node, x: Term) -> Term | None:
     if is_flattened:
         x, axis = writer.flatten(x), 0
     axis = normalise_axis(axis, x.rank)
-    if node.effects & Effects.RAISE:
+    if _raises_for_no_elements(node):
         writer.fail_if(count_elements(writer, x, (axis,), int64).same(0))
     positions = writer.extreme_position(x, axis, "max" in node.op.name, node.results[0].dtype)
     return writer.keep_dimensions(positions, x, (axis,)) if node.attributes.get("keepdims") else positions
