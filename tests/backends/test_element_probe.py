@@ -24,6 +24,8 @@ class RecordingWriter(ElementWriter):
     def fail_if(self, condition):
         self.fails = True
 
+    raise_if = fail_if
+
     def mark_rare(self, condition):
         self.is_rare = True
 

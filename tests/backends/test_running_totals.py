@@ -36,6 +36,17 @@ def total_of_rows(a: Any) -> Any:
     return result
 
 
+def total_of_several_addends(a: Any) -> Any:
+    result = a[0]
+    for i in range(1, len(a)):
+        result += a[i] >> 1
+        if a[i] & 1:
+            result += a[i] - (a[i] >> 1)
+        else:
+            result -= -(a[i] >> 1)
+    return result
+
+
 def sum_after_a_branch(a: Any) -> Any:
     result = 0
     for i in range(len(a)):
@@ -57,7 +68,7 @@ def outcome(program: Any, a: Any) -> Any:
     return result, [str(warning.message) for warning in caught]
 
 
-@pytest.mark.parametrize("program", [total, falling_total, total_of_rows, sum_after_a_branch])
+@pytest.mark.parametrize("program", [total, falling_total, total_of_rows, total_of_several_addends, sum_after_a_branch])
 @pytest.mark.parametrize(
     "numbers",
     [range(40), [MAX_INT64 - 1, *[1] * 40], [2**62, *[2**39] * 40], [MAX_INT64 // 9 - 5] * 11, [2**41] * 30,

@@ -218,6 +218,8 @@ class Elementwise(Arrays):
             return
         self.fail_where(condition)
 
+    raise_if = fail_if
+
     def warn(self, error: str, condition: Term) -> None:
         """Ignore the condition: NumPy's warnings have no counterpart."""
 

@@ -90,7 +90,7 @@ def _c_function(name: str) -> Callable[..., Any]:
         result = b.intrinsic("sqrt", x) if name == "sqrt" else b.libm(name, x)
         failure_test = _FAILURE_TESTS[name]
         if failure_test is not None:
-            b.fail_if(failure_test(b, x, result))
+            b.raise_if(failure_test(b, x, result))
         return result
 
     return rule
@@ -101,7 +101,7 @@ def _rounding_rule(name: str) -> Callable[..., Any]:
 
     def rule(b: Elements, x: Any) -> Any:
         # The negated comparisons are true for nan too.
-        b.fail_if(~(b.compare("ge", x, -(2.0**63)) & b.compare("lt", x, 2.0**63)))
+        b.raise_if(~(b.compare("ge", x, -(2.0**63)) & b.compare("lt", x, 2.0**63)))
         return b.cast(b.intrinsic(name, x), int64)
 
     return rule

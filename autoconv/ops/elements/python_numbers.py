@@ -1,6 +1,7 @@
 """Element rules of Python's numbers.
 
-Ints are exact: where a result exceeds 64 bits, or Python raises, `b.fail_if` sends the operands to the op's kernel.
+Ints are exact. Where Python raises, or a result exceeds 64 bits, which raises as well, `b.raise_if` calls the op's
+kernel for the error. Where only the kernel computes a result, `b.fail_if` calls it.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ for _name, _overflow_op in (("add", "add"), ("subtract", "sub"), ("multiply", "m
         if x.dtype.is_floating:
             return {"add": x.__add__, "subtract": x.__sub__, "multiply": x.__mul__}[name](y)
         result, overflows = b.with_overflow(overflow_op, x, y)
-        b.fail_if(overflows)
+        b.raise_if(overflows)
         return result
 
     element(f"python_{_name}")(_rule)
@@ -57,7 +58,7 @@ def negative(b: Elements, x: Any) -> Any:
         return None
     (x,) = _to_common_kind(b, x)
     if not x.dtype.is_floating:
-        b.fail_if(x.same(-(2**63)))
+        b.raise_if(x.same(-(2**63)))
     return -x
 
 
@@ -68,7 +69,7 @@ def absolute(b: Elements, x: Any) -> Any:
     (x,) = _to_common_kind(b, x)
     if x.dtype.is_floating:
         return b.intrinsic("fabs", x)
-    b.fail_if(x.same(-(2**63)))
+    b.raise_if(x.same(-(2**63)))
     return b.select(x < 0, -x, x)
 
 
@@ -77,7 +78,7 @@ def divide(b: Elements, x: Any, y: Any) -> Any:
     if not _have_python_dtypes(x, y):
         return None
     x, y = _exact_float(b, x), _exact_float(b, y)
-    b.fail_if(y.same(0.0))
+    b.raise_if(y.same(0.0))
     return x / y
 
 
@@ -88,9 +89,9 @@ def floor_divide(b: Elements, x: Any, y: Any) -> Any:
         return None
     x, y = _to_common_kind(b, x, y)
     if x.dtype.is_floating:
-        b.fail_if(y.same(0.0))
+        b.raise_if(y.same(0.0))
         return floor_quotient(b, x, y)
-    b.fail_if(y.same(0) | (y.same(-1) & x.same(-(2**63))))
+    b.raise_if(y.same(0) | (y.same(-1) & x.same(-(2**63))))
     divisor, _ = safe_divisor(b, x, y)
     quotient = b.divide(x, divisor)
     remainder = x - quotient * divisor
@@ -104,12 +105,12 @@ def modulo(b: Elements, x: Any, y: Any) -> Any:
         return None
     x, y = _to_common_kind(b, x, y)
     if x.dtype.is_floating:
-        b.fail_if(y.same(0.0))
+        b.raise_if(y.same(0.0))
         remainder = b.remainder(x, y)
         signs_differ = b.compare("lt", y, 0.0) ^ b.compare("lt", remainder, 0.0)
         remainder_with_sign = b.select(signs_differ, remainder + y, remainder)
         return b.select(remainder.differs(0.0), remainder_with_sign, b.intrinsic("copysign", remainder, y))
-    b.fail_if(y.same(0))
+    b.raise_if(y.same(0))
     divisor, _ = safe_divisor(b, x, y)
     remainder = b.remainder(x, divisor)
     return b.select(is_rounded_up(remainder, divisor), remainder + divisor, remainder)
@@ -151,7 +152,7 @@ def left_shift(b: Elements, x: Any, y: Any) -> Any:
     x, y = _to_common_kind(b, x, y)
     b.fail_if(b.compare("lt", y, 0) | b.compare("gt", y, 62))
     shifted_x = b.bits("shl", x, y)
-    b.fail_if(b.bits("ashr", shifted_x, y).differs(x))
+    b.raise_if(b.bits("ashr", shifted_x, y).differs(x))
     return shifted_x
 
 
@@ -160,7 +161,7 @@ def right_shift(b: Elements, x: Any, y: Any) -> Any:
     if x.dtype.is_floating or y.dtype.is_floating:
         return None
     x, y = _to_common_kind(b, x, y)
-    b.fail_if(b.compare("lt", y, 0))
+    b.raise_if(b.compare("lt", y, 0))
     return b.bits("ashr", x, b.select(b.compare("gt", y, 63), 63, y))
 
 
@@ -172,7 +173,7 @@ def cast(b: Elements, x: Any, *, dtype: DType, weak: bool = False) -> Any:
     if may_not_fit:
         if x.dtype is not int64:
             return None
-        b.fail_if(b.compare("gt", x, min(dtype.max, 2**63 - 1)) | b.compare("lt", x, dtype.min))
+        b.raise_if(b.compare("gt", x, min(dtype.max, 2**63 - 1)) | b.compare("lt", x, dtype.min))
     return b.cast(x, dtype)
 
 
@@ -204,7 +205,7 @@ def common_size(b: Elements, first: Any, *others: Any) -> Any:
         return None
     size = first
     for other in others:
-        b.fail_if(size.differs(other) & size.differs(1) & other.differs(1))
+        b.raise_if(size.differs(other) & size.differs(1) & other.differs(1))
         size = b.select(size.same(1), other, size)
     return size
 
@@ -214,7 +215,7 @@ def to_integer(b: Elements, x: Any) -> Any:
     if not x.dtype.is_floating:
         return b.cast(x, int64)
     # The negated comparisons are true for nan too.
-    b.fail_if(~(b.compare("gt", x, -(2.0**63)) & b.compare("lt", x, 2.0**63)))
+    b.raise_if(~(b.compare("gt", x, -(2.0**63)) & b.compare("lt", x, 2.0**63)))
     return b.cast(x, int64)
 
 

@@ -77,6 +77,8 @@ class ElementProbe:
     def fail_if(self, condition: Element) -> None:
         self.fails = True
 
+    raise_if = fail_if
+
     def keep_flags(self, x: Element) -> Element:
         return x
 

@@ -50,16 +50,8 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
         if unchecked_element is not None:
             _set_and_record_facts(region, node, operands, unchecked_element, range_)
             return
-    kernel_label, done_label = out.label("cold"), out.label("done")
-    passed_labels: list[str] = []
-
-    def fail(condition: Element) -> None:
-        passed_label = out.label("fine")
-        out.branch_if(condition.ir, kernel_label, passed_label, unlikely=True)
-        out.begin(passed_label)
-        passed_labels.append(passed_label)
-
-    b = RegisterWriter(region, fail)
+    exits = _ExceptionalCases(region, node)
+    b = RegisterWriter(region, exits.branch)
     # LLVM does not vectorise a serial loop, in which a branch takes fewer instructions than joining the overflow bits.
     prefers_branch = range_ is None and region.body.is_in_serial_loop
     element_with_branch = _write_with_overflow_branch(b, node, operands, region) if prefers_branch else None
@@ -69,24 +61,53 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
         element = _write_signed_division(b, node, operands) or apply_rule(b, node, operands)
         if range_ is None:
             _write_overflow_warning(b, node, operands, element, region)
-    if not passed_labels:
+    joined_element = exits.write(element)
+    if joined_element is element:
         _set_and_record_facts(region, node, operands, element, range_)
-        return
-    native_block = out.block
-    out.branch(done_label)
-    out.begin(kernel_label)
-    kernel_result = region.call_kernel(node, is_rare=True)[0]
-    if node.op.traits.overflow_error == "only" and node.results[0].dtype.is_integer:  # the kernel always raises here
-        out.branch(region.body.failure_label)
+    else:
+        region.set(node.results[0], joined_element)
+
+
+class _ExceptionalCases:
+    """Branches to the kernel of a node, for operands that its element rule does not handle."""
+
+    def __init__(self, region: LoweringContext, node: Node) -> None:
+        self._region, self._node, self._out = region, node, region.out
+        self._kernel_label = self._raising_label = ""  # of the block that calls the kernel, and of one that never returns
+
+    def branch(self, condition: Element, raises: bool) -> None:
+        """Branch to the kernel if the condition holds; with `raises`, the kernel is known to raise."""
+        out = self._out
+        if raises:
+            label = self._raising_label = self._raising_label or out.label("raising")
+        else:
+            label = self._kernel_label = self._kernel_label or out.label("cold")
+        continue_label = out.label("fine")
+        out.branch_if(condition.ir, label, continue_label, unlikely=True)
+        out.begin(continue_label)
+
+    def write(self, element: Element) -> Element:
+        """Write the blocks that call the kernel; return `element`, joined with the kernel's result if there is one."""
+        if not self._kernel_label and not self._raising_label:
+            return element
+        out, native_block, done_label = self._out, self._out.block, self._out.label("done")
+        out.branch(done_label)
+        if self._raising_label:
+            out.begin(self._raising_label)
+            self._region.call_kernel(self._node, is_rare=True)
+            out.branch(self._region.body.failure_label)
+        if not self._kernel_label:
+            out.begin(done_label)
+            return element
+        out.begin(self._kernel_label)
+        kernel_result = self._region.call_kernel(self._node, is_rare=True)[0]
+        assert isinstance(kernel_result, Element)
+        kernel_block = out.block
+        out.branch(done_label)
         out.begin(done_label)
-        _set_and_record_facts(region, node, operands, element, range_)
-        return
-    assert isinstance(kernel_result, Element)
-    kernel_block = out.block
-    out.branch(done_label)
-    out.begin(done_label)
-    result = out.phi((Operand.of(element.ir, register(element.dtype)), native_block), (kernel_result.ir, kernel_block))
-    region.set(node.results[0], b.wrap(element.dtype, result))
+        operand = Operand.of(element.ir, register(element.dtype))
+        result = out.phi((operand, native_block), (kernel_result.ir, kernel_block))
+        return element.b.wrap(element.dtype, result)
 
 
 def _dimension_of(region: LoweringContext, node: Node, operands: Sequence[Element]) -> Dimension:

@@ -74,7 +74,7 @@ class ElementReader(Protocol):
 class RegisterWriter(ElementWriter):
     """A writer of element rules outside of loops, where they may call the C library.
 
-    `fail_if(condition)` writes the code for the exceptional case of a rule, in which the bool `condition` is true.
+    `fail_if` and `raise_if` write the code for the exceptional cases of a rule, in which their bool is true.
     """
 
     avoids_library_calls = False

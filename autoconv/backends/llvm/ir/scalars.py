@@ -118,11 +118,14 @@ _FLOAT_TESTS = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt",
 
 
 class ElementWriter(ElementLoops):
-    """A writer of instructions into `out`. A rule calls `fail_if(condition)` where its op raises."""
+    """A writer of instructions into `out`.
+
+    `fail` gets the condition of a rule's exceptional case, and whether the op's kernel always raises in it.
+    """
 
     avoids_library_calls = False  # calls of the C library prevent LLVM from vectorising a loop
 
-    def __init__(self, out: FunctionText, fail: Callable[[Element], None] | None = None) -> None:
+    def __init__(self, out: FunctionText, fail: Callable[[Element, bool], None] | None = None) -> None:
         self.out = out
         self._fail = fail
 
@@ -203,7 +206,12 @@ class ElementWriter(ElementLoops):
     def fail_if(self, condition: Element) -> None:
         """Run the op's kernel instead if the condition holds; it raises, or returns the result."""
         assert self._fail is not None
-        self._fail(condition)
+        self._fail(condition, False)
+
+    def raise_if(self, condition: Element) -> None:
+        """Run the op's kernel, which raises, if the condition holds."""
+        assert self._fail is not None
+        self._fail(condition, True)
 
     def keep_flags(self, x: Element) -> Element:
         """Return a number for a select, such that the number is computed where it is not selected as well.
@@ -233,7 +241,7 @@ class ElementWriter(ElementLoops):
         dtype, ir_type = operands[0].dtype, register(operands[0].dtype)
         name = name if dtype is float64 else name + "f"
         parameters = ", ".join([ir_type] * len(operands))
-        function = self.out.module.declare(name, ir_type, parameters, "nounwind willreturn memory(none)")
+        function = self.out.module.declare(name, ir_type, parameters, "nofree nosync nounwind speculatable willreturn memory(none)")
         return self._new(dtype, f"call {ir_type} {function}({', '.join(f'{ir_type} {x.ir}' for x in operands)})")
 
     def fma(self, x: Element, y: Any, z: Any) -> Element:

@@ -74,7 +74,7 @@ def _compute_arm(region: LoweringContext, node: Node, arm: Graph, bound: int) ->
     """Compute the outputs of an arm without a branch; its ranges exclude errors."""
     ranges = _ranges_of(region, node, arm, bound)
     assert ranges is not None
-    b = RegisterWriter(region, lambda condition: None)  # the ranges exclude all that would raise
+    b = RegisterWriter(region, lambda condition, raises: None)  # the ranges exclude all that would raise
     numbers = {
         value: region.number(operand) for value, operand in zip(arm.parameters, node.inputs[1:], strict=True)
         if isinstance(region.representation_of(operand), Element)

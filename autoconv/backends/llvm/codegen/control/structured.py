@@ -140,7 +140,8 @@ def write_while(region: LoweringContext, node: Node) -> None:
     weight = None if is_slow or is_short else _chunked_weight(counter, body)
     # Running totals: sums of NumPy's int64, whose overflow is checked per chunk, not per addition.
     totals = running_totals(body, state_count) if is_short or weight is not None else {}
-    check_totals(region, [initial_state[position] for position in totals.values()])
+    total_positions = sorted(set(totals.values()))
+    check_totals(region, [initial_state[position] for position in total_positions])
     outer_totals, region.body.running_totals = region.body.running_totals, region.body.running_totals | totals.keys()
     captures = [as_borrowed(region.representation_of(value)) for value in node.inputs[state_count:]]
     head_label, body_label, done_label = out.label("while"), out.label("again"), out.label("after")
@@ -149,7 +150,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
     region.body.is_in_serial_loop = is_serial(node, region.body.dependence)
     chunk = None
     if counter is not None and weight is not None:
-        chunk = _begin_chunk(region, cells, types, counter, captures, done_label, weight, totals.values())
+        chunk = _begin_chunk(region, cells, types, counter, captures, done_label, weight, total_positions)
     scopes = region.body.alias_scopes
     outer_group = scopes.access_group
     is_independent = region.body.dependence.has_independent_iterations(node)
@@ -178,7 +179,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
     region.body.is_in_serial_loop, region.body.running_totals = outer_is_serial, outer_totals
     region.body.end_loop()
     final_state = _set_final_state(region, node, cells, types)
-    check_totals(region, [final_state[position] for position in totals.values()])
+    check_totals(region, [final_state[position] for position in total_positions])
 
 
 def _set_final_state(

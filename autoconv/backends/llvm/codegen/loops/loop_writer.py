@@ -41,4 +41,4 @@ class LoopWriter(ElementWriter):
         new_flag = self.out.new(f"or i1 {old_flag}, {condition.ir}")
         self.out.line(f"store i1 {new_flag}, ptr {self.rare_flag}")
 
-    fail_if = mark_rare
+    fail_if = raise_if = mark_rare
