@@ -21,9 +21,10 @@ Step = Callable[[Any, list[Any]], tuple[Any, list[Any]]]  # (n, state) -> (wheth
 class Elements(Protocol):
     """Operations available to rules, besides the operators of the elements themselves.
 
-    `fail_if(condition)` marks operands for which the op's kernel computes the result, or raises;
-    `raise_if(condition)` marks those for which it always raises. `warn(error, condition)` marks operands for which NumPy reports a floating-point error, although the rule's own operations set no
-    flag of the processor; `error` is its name in `np.errstate`.
+    `fail_if(condition)` marks operands for which the op's kernel computes the result, or raises; `raise_if(condition)`
+    marks those for which the kernel always raises. `warn(error, condition)` marks operands for which NumPy reports a
+    floating-point error, although the rule's own operations set no flag of the processor; `error` is its name in
+    `np.errstate`.
 
     `iterate(active, state, step, max_count)` repeats a step on the elements that are active, at most `max_count` times,
     and returns their last state. `step(n, state)` gets the number of the iteration from 1 on, a float64, and returns

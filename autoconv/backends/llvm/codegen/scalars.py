@@ -37,7 +37,7 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
 
     In the exceptional cases of the rule, the op's kernel runs.
     """
-    out, operands = region.out, [region.number(value) for value in node.inputs]
+    operands = [region.number(value) for value in node.inputs]
     range_ = _range_of(region, node, operands)
     dimension = _dimension_of(region, node, operands)
     if isinstance(dimension, Symbol) and register_of(dimension) in region.body.module.sizes:  # it has been computed
@@ -73,7 +73,8 @@ class _ExceptionalCases:
 
     def __init__(self, region: LoweringContext, node: Node) -> None:
         self._region, self._node, self._out = region, node, region.out
-        self._kernel_label = self._raising_label = ""  # of the block that calls the kernel, and of one that never returns
+        self._kernel_label = ""  # of the block that calls the kernel for its result
+        self._raising_label = ""  # of the block that calls the kernel for its error
 
     def branch(self, condition: Element, raises: bool) -> None:
         """Branch to the kernel if the condition holds; with `raises`, the kernel is known to raise."""

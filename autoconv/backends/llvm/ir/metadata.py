@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 QUICK = "noinline optnone"  # Attributes of functions to compile quickly: they do little, or run rarely.
+# Attributes of functions that LLVM may call before a branch or a loop instead.
+SPECULATABLE = "nofree nosync nounwind speculatable willreturn memory(none)"
 # !0: weights of an unlikely branch; !1: the empty node of invariant loads; !5, !6: alias classes (TBAA) of lists and of
 # their items, as a write to one never changes the other; !7: the domain of the alias scopes of arrays.
 METADATA = """

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from autoconv.backends.llvm.ir.element_loops import ElementLoops
 from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.metadata import SPECULATABLE
 from autoconv.backends.llvm.ir.types import is_narrow, literal, memory_type, register
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import (
@@ -118,14 +118,11 @@ _FLOAT_TESTS = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt",
 
 
 class ElementWriter(ElementLoops):
-    """A writer of instructions into `out`.
-
-    `fail` gets the condition of a rule's exceptional case, and whether the op's kernel always raises in it.
-    """
+    """A writer of instructions into `out`; `fail` handles conditions of `fail_if` (False) and of `raise_if` (True)."""
 
     avoids_library_calls = False  # calls of the C library prevent LLVM from vectorising a loop
 
-    def __init__(self, out: FunctionText, fail: Callable[[Element, bool], None] | None = None) -> None:
+    def __init__(self, out: FunctionText, fail: Any = None) -> None:
         self.out = out
         self._fail = fail
 
@@ -205,12 +202,9 @@ class ElementWriter(ElementLoops):
 
     def fail_if(self, condition: Element) -> None:
         """Run the op's kernel instead if the condition holds; it raises, or returns the result."""
-        assert self._fail is not None
         self._fail(condition, False)
 
     def raise_if(self, condition: Element) -> None:
-        """Run the op's kernel, which raises, if the condition holds."""
-        assert self._fail is not None
         self._fail(condition, True)
 
     def keep_flags(self, x: Element) -> Element:
@@ -225,8 +219,6 @@ class ElementWriter(ElementLoops):
         """Raise the flag of a floating-point error when the function returns, if a bool held or an int was negative."""
         self.out.raise_at_end(error, register(condition.dtype), condition.ir)
 
-    # ---- functions
-
     def intrinsic(self, name: str, *operands: Element) -> Element:
         """Call llvm.NAME on numbers, such as sqrt, fabs, floor, fma."""
         dtype, ir_type = operands[0].dtype, register(operands[0].dtype)
@@ -240,8 +232,7 @@ class ElementWriter(ElementLoops):
         """Call the C library's function of doubles or of floats."""
         dtype, ir_type = operands[0].dtype, register(operands[0].dtype)
         name = name if dtype is float64 else name + "f"
-        parameters = ", ".join([ir_type] * len(operands))
-        function = self.out.module.declare(name, ir_type, parameters, "nofree nosync nounwind speculatable willreturn memory(none)")
+        function = self.out.module.declare(name, ir_type, ", ".join([ir_type] * len(operands)), SPECULATABLE)
         return self._new(dtype, f"call {ir_type} {function}({', '.join(f'{ir_type} {x.ir}' for x in operands)})")
 
     def fma(self, x: Element, y: Any, z: Any) -> Element:

@@ -15,6 +15,7 @@ from autoconv.backends.llvm.codegen.values import Native, RegisterWriter
 from autoconv.backends.llvm.ir.scalars import Element
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.region_flow import captured_operands
 from autoconv.graph.types import TensorType
 
 _SAFE_TOTAL = (1 << 62) - 1  # largest magnitude of a total before and after the loop or chunk
@@ -43,23 +44,25 @@ def _additions(total: Value, output: Value) -> list[Node] | None:
     result: list[Node] = []
     while output is not total:
         node = output.node
-        if node is None or node.op.name not in ("add", "subtract", "cond"):
+        if node is None:
             return None
-        if node.op.name == "cond":
+        if node.op.traits.selects:
             operand, additions = _additions_in_arms(node, node.results.index(output))
             if operand is None:
                 return None
             result += additions
             output = operand
-        else:
+        elif node.op.name in ("add", "subtract"):
             result.append(node)
             output = node.inputs[0]
+        else:
+            return None
     return result
 
 
 def _additions_in_arms(node: Node, position: int) -> tuple[Value | None, list[Node]]:
     """Return the operand of a condition to which all arms add for a result, and the additions; (None, []) if none."""
-    for i, operand in enumerate(node.inputs[1:]):
+    for i, operand in enumerate(captured_operands(node)):
         additions = [_additions(arm.parameters[i], arm.outputs[position]) for arm in node.regions]
         if None not in additions:
             return operand, [addition for arm_additions in additions for addition in arm_additions or ()]
