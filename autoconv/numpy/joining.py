@@ -18,8 +18,8 @@ from autoconv.numpy.operands import (
     integer,
     numpy_dtype,
     rank_of,
-    refuse,
     refuse_deprecated,
+    refuse_unknown,
     require_known_shape,
     rerun_plain_unless,
     sizes_of,
@@ -29,7 +29,6 @@ from autoconv.numpy.shapes import WHOLE, atleast_1d, atleast_2d, atleast_3d, sha
 from autoconv.numpy.writes import write_into
 from autoconv.ops.index_spec import At, Slice
 from autoconv.runtime.annotations import AxisLike, DTypeLike, OutLike, TensorLike
-from autoconv.runtime.recording.regions import current_contract
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.splits import split_ends
@@ -153,7 +152,7 @@ def _split(x: Tensor, sections: Any, axis: int, must_be_even: bool) -> list[Tens
     """Split along an axis: `sections` is the number of parts, of one size if `must_be_even`, or the ends of parts."""
     ends = split_ends(sizes_of(x)[axis], sections, must_be_even)
     if ends is None:
-        refuse("is given positions known only at run time")
+        refuse_unknown("is given positions known only at run time", sections)
     return [x[(slice(None),) * axis + (slice(*bounds),)] for bounds in itertools.pairwise((None, *ends, None))]
 
 
@@ -202,8 +201,7 @@ def delete(arr: TensorLike, obj: object, axis: AxisLike | None = None) -> Tensor
     axis_index = axis_of(axis, rank_of(x))
     positions = obj if isinstance(obj, slice) else static_value(obj)
     if positions is None:
-        current_contract().specialise(obj)
-        refuse("is given positions known only at run time")
+        refuse_unknown("is given positions known only at run time", obj)
     count = sizes_of(x)[axis_index]
     if not isinstance(count, int) and isinstance(positions, slice):
         return _without_slice(x, positions, axis_index)
@@ -245,10 +243,8 @@ def insert(arr: TensorLike, obj: object, values: TensorLike, axis: AxisLike | No
         x, axis = apply("reshape", x, shape=(-1,)), 0
     axis_index = axis_of(axis, rank_of(x))
     static_position = static_value(obj)
-    if static_position is None:
-        current_contract().specialise(obj)
     if static_position is None or (np.ndim(static_position) and not _are_integers(static_position)):
-        refuse("is given positions that are no integers, or known only at run time")
+        refuse_unknown("is given positions that are no integers, or known only at run time", obj)
     count = sizes_of(x)[axis_index]
     if np.size(static_position) > 1:
         return _insert_several(x, np.ravel(static_position), values, axis_index)

@@ -32,6 +32,7 @@ from autoconv.runtime.recording.numpy_protocol import (
 )
 from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.recording.tracebacks import present_errors
+from autoconv.runtime.support.structure import flat_leaves
 from autoconv.runtime.tensors.binary_dispatch import dimension_of
 from autoconv.runtime.tensors.conversion import as_tensor, constant
 from autoconv.runtime.tensors.dispatch import apply
@@ -59,6 +60,15 @@ def refuse(reason: str) -> NoReturn:
     A trace raises an error that names the function; eagerly, NumPy itself is called.
     """
     raise NotStaged(reason)
+
+
+def refuse_unknown(reason: str, values: object) -> NoReturn:
+    """Refuse a call that needs the value, or structure of values, known only at run time, or open sizes of arrays.
+
+    If integer arguments of the traced function determine all of them, these become constants of another trace.
+    """
+    current_contract().specialise(*flat_leaves(values))
+    refuse(reason)
 
 
 def refusal(name: str, error: NotStaged) -> StagingError:
@@ -280,8 +290,7 @@ def require_known_shape(x: Tensor) -> tuple[int, ...]:
     """Return the shape; refuse one known only at run time."""
     shape = x.type.shape
     if shape is None or not all(isinstance(size, int) for size in shape):
-        current_contract().specialise(x)
-        refuse("depends on a shape known only at run time")
+        refuse_unknown("depends on a shape known only at run time", x)
     return shape  # type: ignore[return-value]
 
 

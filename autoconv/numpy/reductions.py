@@ -26,6 +26,7 @@ from autoconv.numpy.operands import (
     rank_of,
     refuse,
     refuse_options,
+    refuse_unknown,
     require_known_shape,
     rerun_with_warning_unless,
     size_of,
@@ -240,7 +241,7 @@ def _variance_function(name: str) -> Callable[..., Any]:
         ddof = argument_or_default(correction, ddof)
         x = tensor(a)
         if type(ddof) not in (int, float):
-            refuse("is given ddof known only at run time")
+            refuse_unknown("is given ddof known only at run time", ddof)
         options: dict[str, Any] = {} if argument_or_default(where, True) is True else {"where": where}
         if dtype is not None and not _can_convert_first(numpy_dtype(dtype), x.dtype.numpy):
             options["dtype"] = dtype

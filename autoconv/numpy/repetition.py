@@ -19,6 +19,7 @@ from autoconv.numpy.operands import (
     integer,
     rank_of,
     refuse,
+    refuse_unknown,
     require_known_shape,
     rerun_plain_unless,
     sizes_of,
@@ -28,8 +29,6 @@ from autoconv.numpy.shapes import axis_tuple, flip
 from autoconv.runtime.annotations import AxisLike, ShapeLike, TensorLike
 from autoconv.runtime.arrays.assigned_values import check_as_numpy, check_sizes
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
-from autoconv.runtime.recording.regions import current_contract
-from autoconv.runtime.support.structure import flat_leaves
 from autoconv.runtime.tensors.binary_dispatch import count_of
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
@@ -80,9 +79,7 @@ def pad(array: TensorLike, pad_width: ShapeLike, mode: str = "constant", **optio
         pairs = _width_pairs(pad_width, x) if has_one_value or (mode in _EXTENSION_MODES and not options) else None
         if pairs is not None:
             return _pad_by_computed_widths(x, pairs, mode, **options)
-        # If arguments determine the widths, this trace ends, and these arguments are constants of the next one.
-        current_contract().specialise(*flat_leaves(pad_width))
-        refuse("is given widths known only at run time")
+        refuse_unknown("is given widths known only at run time", pad_width)
     if not rank_of(x):
         return call_numpy("pad", x, pad_width, mode, **options)
     check_as_numpy(lambda: np.pad(np.empty((0,) * rank_of(x)), np.zeros_like(widths)))

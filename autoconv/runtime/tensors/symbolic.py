@@ -168,6 +168,8 @@ class SymbolicTensor(Tensor):
         )
 
     def __bool__(self) -> bool:
+        self._check_scope()
+        current_contract().concretise(self, "a bool")
         self._refuse("Using a symbolic `autoconv.Tensor` as a Python `bool`")
 
     def __iter__(self) -> Iterator[Tensor]:
