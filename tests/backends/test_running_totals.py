@@ -88,3 +88,30 @@ def test_a_total_that_wraps_to_a_small_number_has_the_warning() -> None:
         result = autoconv.compile(total_of_equal_addends)(2**24 + 1, np.int64(2**40 - 1))
     assert result == (2**24 + 1) * (2**40 - 1) - 2**64
     assert [str(warning.message) for warning in caught] == ["overflow encountered in scalar add"]
+
+
+def total_of_python_ints(a: Any, start: int) -> Any:
+    result = start
+    for i in range(len(a)):
+        result += int(a[i])
+    return result
+
+
+def difference_of_python_ints(a: Any, start: int) -> Any:
+    result = start
+    for _ in range(3):
+        for i in range(len(a)):
+            if a[i] % 2:
+                result -= int(a[i])
+            result -= i
+    return result
+
+
+@pytest.mark.parametrize("count", [3, 100, 2_000_000])
+@pytest.mark.parametrize("program", [total_of_python_ints, difference_of_python_ints])
+def test_totals_of_python_ints_are_exact(program: Any, count: int) -> None:
+    compiled, a = autoconv.compile(program), np.arange(count, dtype=np.int32) - 7
+    change = program(a, 0)
+    for start in (0, -5, MAX_INT64 - change, MAX_INT64 - change + 1, -MAX_INT64 - change, -MAX_INT64 - change - 2):
+        if abs(start) <= MAX_INT64:
+            assert compiled(a, start) == start + change

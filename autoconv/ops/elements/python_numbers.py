@@ -257,17 +257,21 @@ def power(b: Elements, x: Any, y: Any) -> Any:
 
 
 def _integer_power(b: Elements, x: Any, y: Any) -> Any:
-    """Return the power of ints by squaring, for exponents from 0 to 63; others go to the kernel.
+    """Return the power of ints by squaring; negative exponents go to the kernel.
 
-    With larger exponents, all powers but those of -1, 0 and 1 exceed 64 bits.
+    With exponents above 63, all powers but those of -1, 0 and 1 exceed 64 bits. For these bases, exponents of 2 and 3
+    stand for all greater even and odd ones.
     """
-    b.fail_if(b.compare("lt", y, 0) | b.compare("gt", y, 63))
+    is_small_base = (x < 2) & (x > -2)
+    y = b.select(is_small_base & (y > 1), b.bits("and", y, b.constant(1, int64)) + 2, y)
+    b.fail_if(b.compare("lt", y, 0))
+    b.raise_if(b.compare("gt", y, 63))
     result, square = b.constant(1, int64), x
     square_overflowed = None  # None before the first square is computed
     for bit in range(6):
         is_set = b.bits("and", y, b.constant(1 << bit, int64)).differs(0)
         product, overflows = b.with_overflow("mul", result, square)
-        b.fail_if(is_set & (overflows if square_overflowed is None else overflows | square_overflowed))
+        b.raise_if(is_set & (overflows if square_overflowed is None else overflows | square_overflowed))
         result = b.select(is_set, product, result)
         if bit < 5:
             square, overflows = b.with_overflow("mul", square, square)

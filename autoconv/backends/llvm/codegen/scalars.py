@@ -50,6 +50,10 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
         if unchecked_element is not None:
             _set_and_record_facts(region, node, operands, unchecked_element, range_)
             return
+    total = _write_unchecked_total(region, node, operands)
+    if total is not None:
+        region.set(node.results[0], total)
+        return
     exits = _ExceptionalCases(region, node)
     b = RegisterWriter(region, exits.branch)
     # LLVM does not vectorise a serial loop, in which a branch takes fewer instructions than joining the overflow bits.
@@ -66,6 +70,18 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
         _set_and_record_facts(region, node, operands, element, range_)
     else:
         region.set(node.results[0], joined_element)
+
+
+def _write_unchecked_total(region: LoweringContext, node: Node, operands: Sequence[Element]) -> Element | None:
+    """Write an addition to a running total of Python's ints, which the loop tests; None for other nodes."""
+    if node not in region.body.running_totals or not node.op.traits.overflow_error:
+        return None
+    b, (total, addend) = RegisterWriter(region), operands
+    least, greatest = region.body.range_of(addend)
+    if least < -SAFE_ADDEND or greatest > SAFE_ADDEND:
+        return None
+    addend = b.cast(addend, int64)
+    return total + addend if node.op.name == "python_add" else total - addend
 
 
 class _ExceptionalCases:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.serial_loops import is_serial
@@ -12,7 +12,7 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.control.interchanged_loop import write_interchanged_loop
 from autoconv.backends.llvm.codegen.control.join_cells import as_borrowed, convert, load_cell, new_cell, store_outputs
 from autoconv.backends.llvm.codegen.control.recursion import write_recursive_call
-from autoconv.backends.llvm.codegen.control.running_totals import check_totals, running_totals
+from autoconv.backends.llvm.codegen.control.running_totals import TotalTests, running_totals
 from autoconv.backends.llvm.codegen.control.selection import has_large_operand, operand_bound, select_results
 from autoconv.backends.llvm.codegen.memory import array_view
 from autoconv.backends.llvm.codegen.registry import lowering
@@ -134,14 +134,12 @@ def write_while(region: LoweringContext, node: Node) -> None:
     cells = [new_cell(region, type_) for type_ in types]
     initial_state = [_take_initial_state(region, node, value) for value in node.inputs[:state_count]]
     store_outputs(region, cells, body.parameters[:state_count], node.inputs[:state_count], initial_state)
-    is_slow = any(_is_slow(inner) for graph in node.regions for inner in graph.walk())
     counter = counter_of(node)
-    is_short = not is_slow and _has_short_trip_count(node)
-    weight = None if is_slow or is_short else _chunked_weight(counter, body)
-    # Running totals: sums of NumPy's int64, whose overflow is checked per chunk, not per addition.
-    totals = running_totals(body, state_count) if is_short or weight is not None else {}
-    total_positions = sorted(set(totals.values()))
-    check_totals(region, [initial_state[position] for position in total_positions])
+    is_slow, is_short, weight = _pace_of(node, counter)
+    totals = running_totals(node) if is_short or weight is not None else {}
+    if weight is not None and (totals or _reads_elements(body)):  # LLVM may vectorise the loop
+        region.body.module.has_loops = out.has_element_loops = True
+    total_tests = TotalTests(region, totals, initial_state)
     outer_totals, region.body.running_totals = region.body.running_totals, region.body.running_totals | totals.keys()
     captures = [as_borrowed(region.representation_of(value)) for value in node.inputs[state_count:]]
     head_label, body_label, done_label = out.label("while"), out.label("again"), out.label("after")
@@ -150,7 +148,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
     region.body.is_in_serial_loop = is_serial(node, region.body.dependence)
     chunk = None
     if counter is not None and weight is not None:
-        chunk = _begin_chunk(region, cells, types, counter, captures, done_label, weight, total_positions)
+        chunk = _begin_chunk(region, cells, types, counter, captures, done_label, weight, total_tests)
     scopes = region.body.alias_scopes
     outer_group = scopes.access_group
     is_independent = region.body.dependence.has_independent_iterations(node)
@@ -179,7 +177,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
     region.body.is_in_serial_loop, region.body.running_totals = outer_is_serial, outer_totals
     region.body.end_loop()
     final_state = _set_final_state(region, node, cells, types)
-    check_totals(region, [final_state[position] for position in total_positions])
+    total_tests.write({position: final_state[position] for position in total_tests.positions})
 
 
 def _set_final_state(
@@ -205,6 +203,28 @@ def _has_short_trip_count(node: Node) -> bool:
     """Return whether a loop, with the loops nested in it, is known to have so few iterations that it need not poll."""
     iterations = nested_trip_count_bound(node)
     return iterations is not None and iterations <= _SHORT_TRIP_COUNT
+
+
+class _Pace(NamedTuple):
+    """The polls of a loop for interrupts: often if its iterations are slow, none if it is short as a whole.
+
+    `weight` is the weight of an iteration (see `_begin_chunk`) in a loop that polls once in many iterations, else None.
+    """
+
+    is_slow: bool
+    is_short: bool
+    weight: int | None
+
+
+def _pace_of(node: Node, counter: Counter | None) -> _Pace:
+    is_slow = any(_is_slow(inner) for graph in node.regions for inner in graph.walk())
+    is_short = not is_slow and _has_short_trip_count(node)
+    return _Pace(is_slow, is_short, None if is_slow or is_short else _chunked_weight(counter, node.regions[1]))
+
+
+def _reads_elements(body: Graph) -> bool:
+    """Return whether a loop's body reads single elements of arrays."""
+    return any(lowering_class(node) == "pick" for node in body.walk())
 
 
 def _chunked_weight(counter: Counter | None, body: Graph) -> int | None:
@@ -256,12 +276,11 @@ def _begin_chunk(
     captures: Sequence[Native],
     done_label: str,
     weight: int,
-    totals: Iterable[int],
+    total_tests: TotalTests,
 ) -> _Chunk:
     """Strip-mine a loop of short iterations into chunks, each preceded by one poll and a check of the running totals.
 
-    An iteration of `weight` w takes about as long as w iterations of weight 1. `totals` are the positions of the
-    running totals (see `running_totals`) in the state.
+    An iteration of `weight` w takes about as long as w iterations of weight 1.
     """
     out = region.out
     b = ElementWriter(out)
@@ -269,7 +288,8 @@ def _begin_chunk(
     limit = _counter_limit(b, counter, captures)
     out.branch(head_label)
     out.begin(head_label)
-    check_totals(region, [load_cell(region, cells[position], types[position]) for position in totals])
+    positions = total_tests.positions
+    total_tests.write({position: load_cell(region, cells[position], types[position]) for position in positions})
     count = load_cell(region, cells[counter.position], types[counter.position])
     assert isinstance(count, Element)
     remaining_count = limit - count
