@@ -35,6 +35,7 @@ from autoconv.ops.lists import (  # noqa: F401 (registers its records)
     positions,
     queues,
     tensor_lists,
+    typed_dicts,
     typed_lists,
 )
 from autoconv.ops.movement import (  # noqa: F401 (registers its records)

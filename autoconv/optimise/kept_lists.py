@@ -5,9 +5,10 @@ from __future__ import annotations
 from autoconv.graph.graph import Graph, Node, Span
 from autoconv.graph.types import TensorType, TupleType
 from autoconv.optimise.unbox import tests_identity
-from autoconv.optimise.unboxing.kind_inference import OTHER, AliasClass, Kind, Kinds, find_root, is_item, operation_key
+from autoconv.optimise.unboxing.kind_inference import AliasClass, Kinds, find_root, operation_key
+from autoconv.optimise.unboxing.kinds import OTHER, Kind, is_item
 
-_CLASSES = ("list", "deque")
+_CLASSES = ("list", "deque", "dict", "set")
 
 
 def find_kept_lists(graph: Graph) -> list[tuple[str, Span | None]]:
@@ -69,7 +70,9 @@ class _ExplainedKinds(Kinds):
             return f"{_kind_text(kind_before)} is one item, and another is no number or tuple of numbers", span
         if node is None:
             return "it is returned, or comes from outside", None
-        operation = operation_key(node).removeprefix("object_").removeprefix("apply.").removeprefix("method.")
+        operation = operation_key(node)
+        for prefix in ("object_", "apply.", "method.", "build."):
+            operation = operation.removeprefix(prefix)
         return f"{operation} has no native form for these operands", span
 
     def _ban_sites(self, alias_class: AliasClass) -> None:

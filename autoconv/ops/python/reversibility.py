@@ -19,9 +19,9 @@ _LOGGED_OPS = frozenset(
         "array_new", "array_of",
     }
 )  # fmt: skip
-# Prefix of the ops on typed lists. All of them write only to lists that the run makes, except `typed_list_store`: it
-# writes to an argument at the end of a run, and records that in the undo log.
-LOCAL_WRITE_PREFIX = "typed_list_"
+# Prefix of the ops on typed lists and dicts. All of them write only to what the run makes, except `typed_list_store`:
+# it writes to an argument at the end of a run, and records that in the undo log.
+LOCAL_WRITE_PREFIX = "typed_"
 
 
 def can_undo(graph: Graph) -> bool:

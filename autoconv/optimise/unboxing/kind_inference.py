@@ -11,19 +11,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoconv.graph.dtypes import bfloat16, bool_, float16, float64, int64
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import flow_edges
-from autoconv.graph.types import ObjectType, TensorType, TupleType, number_type
-from autoconv.ops.python.objects import constant_of
+from autoconv.graph.types import ObjectType, TensorType
 from autoconv.optimise.unboxing.irreversible import late_nodes
+from autoconv.optimise.unboxing.kinds import (
+    CONTAINERS,
+    DICT,
+    LIST,
+    OTHER,
+    SET,
+    SLICE,
+    DictPart,
+    Kind,
+    is_item,
+    is_number,
+)
 
-# CURSOR, INNER_LIST_CURSOR: iterators over a list of numbers, and over a list of lists; ENUMERATE: an `enumerate` of a
-# list of numbers; PAIRS: an iterator over its pairs; PAIR: one of them, (index, number).
-LIST, DEQUE, ENUMERATE, CURSOR, PAIRS, PAIR = "list", "deque", "enumerate", "cursor", "pairs", "pair"
-SLICE, RANGE, INNER_LIST_CURSOR, OTHER = "slice", "range", "inner list cursor", "other"
-INT, FLOAT, BOOL = (number_type(dtype) for dtype in (int64, float64, bool_))
-Kind = TensorType | TupleType | str | None  # a tuple of numbers; None: no definition is known yet
 ARGUMENT_LIST_OP = "object_numbers"  # marks an argument as a list of numbers, or a list of such lists
 
 # A rule sets the kinds of a node's results. It returns True if the node's effect on objects of these kinds is known,
@@ -32,31 +36,40 @@ ARGUMENT_LIST_OP = "object_numbers"  # marks an argument as a list of numbers, o
 Rule = Callable[["Kinds", Node], bool | None]
 RULES: dict[str, Rule] = {}
 NESTED_RULES: dict[str, Rule] = {}  # for nodes with a list of lists as an operand
+DICT_RULES: dict[str, Rule] = {}  # for nodes whose first operand is a dict or set, or a view or iterator of one
 RUN_CHECKS: list[Callable[[Kinds], object]] = []  # checks at the end of a run, which may ban lists
+
+
+_KEY_ATTRIBUTES = {"object_apply": "function", "object_method": "name", "object_build": "class_name"}
 
 
 def rule(*names: str) -> Callable[[Rule], Rule]:
     """Register the decorated function as the rule for the nodes with these keys."""
-    return _register_in(RULES, names)
+    return register_in(RULES, names)
 
 
 def nested_rule(*names: str) -> Callable[[Rule], Rule]:
     """Register the decorated function as the rule for these keys where an operand is a list of lists."""
-    return _register_in(NESTED_RULES, names)
+    return register_in(NESTED_RULES, names)
 
 
-def _register_in(table: dict[str, Rule], names: Sequence[str]) -> Callable[[Rule], Rule]:
-    def register(function: Rule) -> Rule:
-        for name in names:
-            table[name] = function
+def dict_rule(*names: str) -> Callable[[Rule], Rule]:
+    """Register the decorated function as the rule for these keys where the first operand is a dict or a part of one."""
+    return register_in(DICT_RULES, names)
+
+
+def register_in(table: dict[str, Any], names: Sequence[str]) -> Callable[[Any], Any]:
+    """Return a decorator that enters a function into a table of rules under these keys."""
+    def register(function: Any) -> Any:
+        table.update(dict.fromkeys(names, function))
         return function
 
     return register
 
 
 def operation_key(node: Node) -> str:
-    """Return the name of the op, with the function or method that it applies."""
-    key_attribute = {"object_apply": "function", "object_method": "name"}.get(node.op.name)
+    """Return the name of the op, with the function or method that it applies, or the class that it builds."""
+    key_attribute = _KEY_ATTRIBUTES.get(node.op.name)
     return node.op.name if key_attribute is None else f"{node.op.name}.{node.attributes[key_attribute]}"
 
 
@@ -123,7 +136,7 @@ class Kinds:
 
     def has_lists(self) -> bool:
         """Return whether any list becomes a typed list."""
-        return any(find_root(alias_class).kind in (LIST, DEQUE) for alias_class in self._alias_classes.values())
+        return any(find_root(alias_class).kind in CONTAINERS for alias_class in self._alias_classes.values())
 
     # ---- transfer functions used by rules
 
@@ -204,7 +217,7 @@ class Kinds:
             return
         self.raise_kind(self.content(target), OTHER if kind is not None and not is_item(kind) else kind)
 
-    def mark_derived_from_list(self, value: Value, kind: str, list_class: AliasClass) -> None:
+    def mark_derived_from_list(self, value: Value, kind: Kind, list_class: AliasClass) -> None:
         """Mark the value as an iterator, `enumerate` or pair, by `kind`, that comes from a list of `list_class`."""
         alias_class = self.alias_class(value)
         if alias_class.content is None:
@@ -243,10 +256,10 @@ class Kinds:
                 self._apply_rules(self.graph)
                 self.current_node = None
                 for value in self.graph.outputs:
-                    if self.kind(value) not in (None, LIST) and not is_item(self.kind(value)):
+                    if self.kind(value) not in (None, LIST, DICT, SET) and not is_item(self.kind(value)):
                         self._escape(value)
         for alias_class in self.alias_classes():
-            if alias_class.kind in (LIST, DEQUE) and not _holds_numbers(alias_class):
+            if alias_class.kind in CONTAINERS and not _holds_numbers(alias_class):
                 self._ban_sites(alias_class)
         self._ban_shared_outputs()
         for check in RUN_CHECKS:
@@ -258,7 +271,7 @@ class Kinds:
         output_by_class: dict[AliasClass, Value] = {}
         for value in self.graph.outputs:
             alias_class = self.alias_class(value)
-            while isinstance(value.type, ObjectType) and alias_class.kind == LIST:
+            while isinstance(value.type, ObjectType) and alias_class.kind in (LIST, DICT, SET):
                 if output_by_class.setdefault(alias_class, value) is not value:
                     self._ban_sites(alias_class)
                 alias_class = find_root(alias_class.content or alias_class)
@@ -280,7 +293,7 @@ class Kinds:
             if not any(isinstance(value.type, ObjectType) for value in (*node.inputs, *node.results)):
                 continue
             is_nested = any(self.is_nested_list(value) for value in node.inputs)
-            rules = NESTED_RULES if is_nested else RULES
+            rules = NESTED_RULES if is_nested else DICT_RULES if self.reads_dict(node) else RULES
             is_effect_known = rules.get(operation_key(node), lambda *_: False)(self, node)
             if is_effect_known:
                 self.rewritable_nodes.add(node)
@@ -292,6 +305,11 @@ class Kinds:
                         self._escape(value)
                 for value in node.results:
                     self._escape(value)
+
+    def reads_dict(self, node: Node) -> bool:
+        """Return whether the first operand is a dict or set, a view of one or an iterator over one."""
+        kind = self.kind_or_number_type(node.inputs[0]) if node.inputs else None
+        return kind in (DICT, SET) or isinstance(kind, DictPart)
 
     def is_nested_list(self, value: Value) -> bool:
         """Return whether the value is a list of lists."""
@@ -341,7 +359,7 @@ class Kinds:
 def _holds_numbers(alias_class: AliasClass) -> bool:
     """Return whether the list's items are numbers of one kind, tuples of one kind, or lists of these."""
     list_classes: set[AliasClass] = set()
-    while alias_class.kind in (LIST, DEQUE) and alias_class not in list_classes:
+    while alias_class.kind in CONTAINERS and alias_class not in list_classes:
         list_classes.add(alias_class)
         alias_class = find_root(alias_class.content or alias_class)
     return is_item(alias_class.kind)
@@ -363,34 +381,3 @@ def find_root(alias_class: AliasClass) -> AliasClass:
         alias_class = alias_class.parent
     return alias_class
 
-
-def is_number(kind: Any) -> bool:
-    """Return whether the kind is a number type that can be an item of a typed list."""
-    if not isinstance(kind, TensorType) or kind.shape != ():
-        return False
-    if kind.weak:
-        return kind in (INT, FLOAT, BOOL)
-    dtype = kind.dtype
-    return dtype.is_bool or dtype.is_integer or (dtype.is_floating and dtype not in (float16, bfloat16))
-
-
-def is_item(kind: Kind) -> bool:
-    """Return whether the kind is immutable and can be an item of a typed list: a number, or a tuple of numbers."""
-    return isinstance(kind, TupleType) or is_number(kind)
-
-
-def is_none(value: Value) -> bool:
-    """Return whether the value is the constant None."""
-    return value.node is not None and value.node.op.name == "object_constant" and constant_of(value) is None
-
-
-def is_index(kind: Any) -> bool:
-    """Return whether a list accepts numbers of the kind as indices."""
-    if not is_number(kind):
-        return False
-    return bool(kind.dtype.is_integer or kind == BOOL)
-
-
-def is_python_number(kind: Any) -> bool:
-    """Return whether the kind is that of a Python number."""
-    return kind in (INT, FLOAT, BOOL)

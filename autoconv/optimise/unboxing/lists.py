@@ -13,7 +13,8 @@ import numpy as np
 
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TupleType
-from autoconv.optimise.unboxing.kind_inference import (
+from autoconv.optimise.unboxing.kind_inference import Kinds, find_root, rule
+from autoconv.optimise.unboxing.kinds import (
     CURSOR,
     DEQUE,
     ENUMERATE,
@@ -24,10 +25,7 @@ from autoconv.optimise.unboxing.kind_inference import (
     PAIRS,
     SLICE,
     Kind,
-    Kinds,
-    find_root,
     is_index,
-    rule,
 )
 from autoconv.optimise.unboxing.numbers import operator_rule, write_operator
 from autoconv.optimise.unboxing.tuples import tuple_item_rule, tuple_rule, unpack_rule, write_tuple_item
@@ -45,12 +43,16 @@ from autoconv.optimise.unboxing.writer import Writer, rewrite_rule
 # ---- construction
 
 
-@rule("object_build")
+rule("object_build.tuple")(tuple_rule)
+
+
+@rewrite_rule("object_build.tuple")
+def _write_tuple(writer: Writer, node: Node) -> list[Value]:
+    return [number for value in node.inputs for number in writer.replacements(value)]
+
+
+@rule("object_build.list")
 def _build_rule(kinds: Kinds, node: Node) -> bool | None:
-    if node.attributes["class_name"] == "tuple":
-        return tuple_rule(kinds, node)
-    if node.attributes["class_name"] != "list":
-        return False
     if not mark_new_list(kinds, node):
         return False
     for value in node.inputs:
@@ -58,10 +60,8 @@ def _build_rule(kinds: Kinds, node: Node) -> bool | None:
     return True
 
 
-@rewrite_rule("object_build")
+@rewrite_rule("object_build.list")
 def _write_build(writer: Writer, node: Node) -> list[Value]:
-    if node.attributes["class_name"] == "tuple":
-        return [number for value in node.inputs for number in writer.replacements(value)]
     attributes = writer.element_attribute(node.results[0])
     if attributes["element"] == LIST:
         return writer.copy_with_inner_lists(node)

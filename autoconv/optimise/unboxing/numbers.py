@@ -13,7 +13,8 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.python_operators import BINARY, BITWISE, COMPARISONS
 from autoconv.graph.types import TensorType, TupleType
 from autoconv.ops import OPS
-from autoconv.optimise.unboxing.kind_inference import (
+from autoconv.optimise.unboxing.kind_inference import Kinds, operation_key, rule
+from autoconv.optimise.unboxing.kinds import (
     BOOL,
     DEQUE,
     FLOAT,
@@ -22,12 +23,9 @@ from autoconv.optimise.unboxing.kind_inference import (
     OTHER,
     SLICE,
     Kind,
-    Kinds,
     is_item,
     is_number,
     is_python_number,
-    operation_key,
-    rule,
 )
 from autoconv.optimise.unboxing.scalars import scalar_dtype, scalar_result, write_scalar_operator
 from autoconv.optimise.unboxing.tuples import comparison_rule, is_orderable, write_comparison

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.lists.queues import FUNCTIONS_WITHOUT_RESULT
-from autoconv.optimise.unboxing.kind_inference import DEQUE, LIST, OTHER, Kinds, is_item, rule
+from autoconv.optimise.unboxing.kind_inference import Kinds, rule
+from autoconv.optimise.unboxing.kinds import DEQUE, LIST, OTHER, is_item
 from autoconv.optimise.unboxing.tuples import is_orderable
 from autoconv.optimise.unboxing.whole_lists import set_none_result, set_result_kind
 from autoconv.optimise.unboxing.writer import Writer, rewrite_rule

@@ -7,7 +7,8 @@ that is not decided yet. After False the lists stay Python lists.
 from __future__ import annotations
 
 from autoconv.graph.graph import Node, Value
-from autoconv.optimise.unboxing.kind_inference import INNER_LIST_CURSOR, OTHER, SLICE, Kinds, is_index, nested_rule
+from autoconv.optimise.unboxing.kind_inference import Kinds, nested_rule
+from autoconv.optimise.unboxing.kinds import INNER_LIST_CURSOR, OTHER, SLICE, is_index
 
 
 def _is_nested_list_with_index(kinds: Kinds, node: Node) -> bool | None:

@@ -8,7 +8,7 @@ from autoconv.graph.dtypes import DType, bool_, float32, float64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.python_operators import ARITHMETIC, COMPARISONS, OPERATOR_BY_NAME
 from autoconv.graph.types import TensorType
-from autoconv.optimise.unboxing.kind_inference import FLOAT, Kind
+from autoconv.optimise.unboxing.kinds import FLOAT, Kind
 from autoconv.optimise.unboxing.writer import Writer
 
 _COMPARISONS = frozenset(comparison.name for comparison in COMPARISONS)

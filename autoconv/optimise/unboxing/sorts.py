@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.python.objects import constant_of
-from autoconv.optimise.unboxing.kind_inference import LIST, Kinds, rule
+from autoconv.optimise.unboxing.kind_inference import Kinds, rule
+from autoconv.optimise.unboxing.kinds import LIST
 from autoconv.optimise.unboxing.tuples import is_orderable
 from autoconv.optimise.unboxing.whole_lists import add_copy, mark_new_list, set_none_result
 from autoconv.optimise.unboxing.writer import Writer, rewrite_rule

@@ -17,7 +17,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone
 from autoconv.graph.types import ObjectType
 from autoconv.ops import OPS
-from autoconv.optimise.unboxing.kind_inference import BOOL
+from autoconv.optimise.unboxing.kinds import BOOL
 
 _TRUTH = "object_truth"
 

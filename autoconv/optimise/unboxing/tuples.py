@@ -17,7 +17,8 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TensorType, TupleType
 from autoconv.ops.lists.item_layout import fields, has_floats
 from autoconv.ops.python.objects import constant_of
-from autoconv.optimise.unboxing.kind_inference import BOOL, INT, OTHER, Kind, Kinds, is_item, is_python_number
+from autoconv.optimise.unboxing.kind_inference import Kinds
+from autoconv.optimise.unboxing.kinds import BOOL, INT, OTHER, Kind, is_item, is_python_number
 from autoconv.optimise.unboxing.writer import Writer
 
 _EQUALITIES = ("eq", "ne")

@@ -9,7 +9,8 @@ import numpy as np
 
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.python.objects import constant_of
-from autoconv.optimise.unboxing.kind_inference import (
+from autoconv.optimise.unboxing.kind_inference import Kinds, rule
+from autoconv.optimise.unboxing.kinds import (
     BOOL,
     FLOAT,
     INT,
@@ -18,12 +19,10 @@ from autoconv.optimise.unboxing.kind_inference import (
     RANGE,
     SLICE,
     Kind,
-    Kinds,
     is_index,
     is_item,
     is_none,
     is_python_number,
-    rule,
 )
 from autoconv.optimise.unboxing.numbers import operator_rule, write_operator
 from autoconv.optimise.unboxing.tuples import is_exact

@@ -13,11 +13,12 @@ from autoconv.ops.lists.item_layout import fields
 from autoconv.ops.lists.typed_lists import CURSOR as CURSOR_TYPE
 from autoconv.ops.lists.typed_lists import NUMBERS
 from autoconv.ops.numpy.list_arrays import LIST_ARRAY
-from autoconv.optimise.unboxing.kind_inference import (
-    ARGUMENT_LIST_OP,
+from autoconv.optimise.unboxing.kind_inference import ARGUMENT_LIST_OP, Kinds, find_root, operation_key, register_in
+from autoconv.optimise.unboxing.kinds import (
     BOOL,
     CURSOR,
     DEQUE,
+    DICT,
     ENUMERATE,
     FLOAT,
     INT,
@@ -25,20 +26,20 @@ from autoconv.optimise.unboxing.kind_inference import (
     PAIR,
     PAIRS,
     RANGE,
+    SET,
     SLICE,
+    DictPart,
     Kind,
-    Kinds,
-    find_root,
     is_item,
     is_none,
     is_number,
-    operation_key,
 )
 
 # Adds the ops that replace a node with inferred kinds, and returns the replacements of its results: for each result, as
 # many values as `Writer.types` has types for it.
 RewriteRule = Callable[["Writer", Node], Sequence[Value]]
 _RULES: dict[str, RewriteRule] = {}
+_DICT_RULES: dict[str, RewriteRule] = {}  # see `kind_inference.DICT_RULES`
 _CLASS_BY_KIND: dict[Any, str] = {INT: "int", FLOAT: "float", BOOL: "bool"}
 # One rule serves lists of numbers and lists of lists.
 _OPS_WITH_SHARED_RULE = frozenset({"object_check_assigned", LIST_ARRAY})
@@ -46,12 +47,12 @@ _OPS_WITH_SHARED_RULE = frozenset({"object_check_assigned", LIST_ARRAY})
 
 def rewrite_rule(*names: str) -> Callable[[RewriteRule], RewriteRule]:
     """Register the decorated function as the rule that replaces nodes with these keys (see `operation_key`)."""
-    def register(function: RewriteRule) -> RewriteRule:
-        for name in names:
-            _RULES[name] = function
-        return function
+    return register_in(_RULES, names)
 
-    return register
+
+def dict_rewrite_rule(*names: str) -> Callable[[RewriteRule], RewriteRule]:
+    """Register the decorated function as the rule for these keys where the first operand is a dict or a part of one."""
+    return register_in(_DICT_RULES, names)
 
 
 def rewrite_by_kinds(graph: Graph, kinds: Kinds) -> Graph:
@@ -136,7 +137,8 @@ class Writer:
 
         A CURSOR, an iterator over a list of numbers, is replaced by the list and a position in it; so is PAIRS, an
         iterator over an ENUMERATE's pairs. An ENUMERATE of a list is replaced by the list, and a PAIR, one pair
-        (index, number), by its position.
+        (index, number), by its position. A dict, set or view is replaced by the list of its entries and their index; an
+        iterator over it by the entries, the list that the cursor traverses, the cursor, and the number of entries.
         """
         if not isinstance(value.type, ObjectType):
             return [value.type]
@@ -147,6 +149,10 @@ class Writer:
             return [NUMBERS if is_item(self.kinds.content(value).kind) else ObjectType("list")]
         if kind == ENUMERATE:
             return [NUMBERS]
+        if isinstance(kind, DictPart):
+            return [NUMBERS, NUMBERS, CURSOR_TYPE, INT] if kind.is_iterator else [NUMBERS, NUMBERS]
+        if kind in (DICT, SET):
+            return [NUMBERS, NUMBERS]
         if kind in (CURSOR, PAIRS):
             return [NUMBERS, CURSOR_TYPE]
         if kind == SLICE:
@@ -163,7 +169,7 @@ class Writer:
         """Add the ops that replace a node whose effect is known."""
         is_nested = node in self.kinds.nested_nodes and operation_key(node) not in _OPS_WITH_SHARED_RULE
         if not is_nested:
-            rule = _RULES[operation_key(node)]
+            rule = (_DICT_RULES if self.kinds.reads_dict(node) else _RULES)[operation_key(node)]
         elif operation_key(node) == "object_apply.getitem":
             rule = Writer._add_inner_list_read
         else:
@@ -219,6 +225,10 @@ class Writer:
             if value not in self._tuples:
                 self._tuples[value] = self._build_tuple(iter(values), kind, node)
             return self._tuples[value]
+        if kind in (DICT, SET) and node is None:
+            if values[0] not in self._outgoing_lists:
+                self._outgoing_lists[values[0]] = self._returned_dict(value)
+            return self._outgoing_lists[values[0]]
         if kind != LIST:
             return values[0]
         if node is not None:
@@ -236,6 +246,12 @@ class Writer:
         ]  # fmt: skip
         attributes, span = {"class_name": "tuple"}, None if node is None else node.span
         return self.graph.add(OPS["object_build"], items, attributes, types=[ObjectType("tuple")], span=span).results[0]
+
+    def _returned_dict(self, value: Value) -> Value:
+        """Return Python's dict or set for a result."""
+        attributes = {**self.element_attribute(value), "has_values": self.kinds.kind(value) == DICT}
+        op, span = OPS["typed_dict_object"], _span_of(value)
+        return self.graph.add(op, [self.typed_list(value)], attributes, types=[value.type], span=span).results[0]
 
     def _returned_list(self, value: Value) -> Value:
         """Return the Python list for a result: the caller's list if the list was an argument."""

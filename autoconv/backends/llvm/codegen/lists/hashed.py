@@ -1,0 +1,306 @@
+"""Lower typed dicts and sets (see ops/lists/typed_dicts.py): searches in the index of their keys.
+
+The index has the hashes, the slots and the sizes of CPython's sets, so that its order is that of a set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
+
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.lists.typed import (
+    TypedList,
+    append_item,
+    load_item,
+    new_list,
+    set_item,
+    store_item,
+    typed_operand,
+)
+from autoconv.backends.llvm.codegen.registry import data_sized_lowering
+from autoconv.backends.llvm.codegen.routine import Routine
+from autoconv.backends.llvm.codegen.values import RegisterWriter
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.operand import FALSE, TRUE
+from autoconv.backends.llvm.ir.types import register
+from autoconv.graph.dtypes import bool_, int64
+from autoconv.graph.graph import Node
+from autoconv.graph.types import TensorType
+from autoconv.ops.lists.item_layout import ItemType, fields
+from autoconv.ops.lists.typed_dicts import INDEX_HEADER, MIN_SLOTS, SLOT_SIZE, key_type
+
+# Constants of CPython's hashes of ints and tuples, and of its sets.
+_INT_MODULUS = (1 << 61) - 1
+_TUPLE_PRIMES = (11400714785074694791, 14029467366897019727, 2870177450012600261)
+_TUPLE_ROTATION, _TUPLE_LENGTH_MASK, _TUPLE_HASH_OF_ERROR = 31, 3527539, 1546275796
+_LINEAR_PROBES, _PERTURB_SHIFT, _LARGE_SET = 9, 5, 50_000
+
+
+def _signed(number: int) -> int:
+    return number - (1 << 64) if number >= 1 << 63 else number
+
+
+def _write_hash(out: FunctionText, numbers: Sequence[str], item: ItemType) -> str:
+    """Write Python's hash of an int or of a tuple of ints."""
+    remaining = iter(numbers)
+
+    def hash_of(item: ItemType) -> str:
+        """Write the hash of the next numbers, which are an item of this type."""
+        if isinstance(item, TensorType):
+            return _write_hash_of_int(out, next(remaining))
+        first_prime, second_prime, last_prime = _TUPLE_PRIMES
+        total: str | int = last_prime
+        for part in item.items:
+            total = out.op("add", out.op("mul", hash_of(part), _signed(second_prime)), total)  # type: ignore[arg-type]
+            total = out.intrinsic("fshl", total, total, _TUPLE_ROTATION)
+            total = out.op("mul", total, _signed(first_prime))
+        total = out.op("add", total, len(item.items) ^ (last_prime ^ _TUPLE_LENGTH_MASK))
+        return str(out.select(out.icmp("eq", total, -1), _TUPLE_HASH_OF_ERROR, total))
+
+    return hash_of(item)
+
+
+def _write_hash_of_int(out: FunctionText, number: str) -> str:
+    """Write the remainder by 2 ** 61 - 1, with the number's sign; -1 becomes -2."""
+    is_negative = out.icmp("slt", number, 0)
+    magnitude = out.select(is_negative, out.op("sub", 0, number), number)
+    folded = out.op("add", out.op("and", magnitude, _INT_MODULUS), out.op("lshr", magnitude, 61))
+    is_beyond = out.icmp("uge", folded, _INT_MODULUS)
+    remainder = out.select(is_beyond, out.op("sub", folded, _INT_MODULUS), folded)
+    result = out.select(is_negative, out.op("sub", 0, remainder), remainder)
+    return str(out.select(out.icmp("eq", result, -1), -2, result))
+
+
+class _Index:
+    """A writer of accesses to the index whose bytes begin at `start`."""
+
+    def __init__(self, out: FunctionText, start: str) -> None:
+        self.out, self.start = out, start
+        self.mask_address = out.gep("i64", start, 1)
+        self.slots = out.gep("i8", start, INDEX_HEADER)
+
+    def mask(self) -> str:
+        return self.out.load("i64", self.mask_address)
+
+    def entry_number(self, slot: str) -> str:
+        """Return the number of the entry in a slot, from 1; 0 for a free slot."""
+        return self.out.cast("zext", self.out.load("i32", self.out.gep("i32", self.slots, slot)), "i64")
+
+    def probe(self, hash_: str, visit: Callable[[str, str], None]) -> None:
+        """Write a loop over the slots of a hash; `visit` gets a slot and its entry number, and leaves the function."""
+        out, mask = self.out, self.mask()
+        base, offset, perturb = out.alloca("i64"), out.alloca("i64", "0"), out.alloca("i64")
+        out.store("i64", hash_, perturb)
+        out.store("i64", out.op("and", hash_, mask), base)
+
+        def jump() -> None:
+            out.store("i64", out.op("lshr", out.load("i64", perturb), _PERTURB_SHIFT), perturb)
+            next_base = out.op("add", out.op("mul", out.load("i64", base), 5), 1)
+            next_base = out.op("add", next_base, out.load("i64", perturb))
+            out.store("i64", out.op("and", next_base, mask), base)
+            out.store("i64", "0", offset)
+
+        with out.while_(lambda: TRUE):
+            first, step = out.load("i64", base), out.load("i64", offset)
+            slot = out.op("add", first, step)
+            visit(slot, self.entry_number(slot))
+            has_run = out.icmp("ule", out.op("add", first, _LINEAR_PROBES), mask)
+            is_in_run = out.icmp("ult", step, out.select(has_run, _LINEAR_PROBES, 0))
+            out.either(is_in_run, lambda: out.store("i64", out.op("add", step, 1), offset), jump)
+
+
+def _keys_of(node: Node) -> ItemType:
+    return key_type(node.attributes["element"], node.attributes.get("has_values", False))
+
+
+def _find_function(region: LoweringContext, element: ItemType, key: ItemType) -> str:
+    """Return the name of a function that returns the position of the entry with a key, or -1."""
+    names = [f"%key{i}" for i in range(len(fields(key)))]
+    routine = Routine(region, ["ptr readonly %entries", "ptr readonly %index", *(f"i64 {x}" for x in names)], "i64")
+    out = routine.out
+
+    def visit(slot: str, number: str) -> None:
+        """Leave with -1 for a free slot, or with the position of an equal key."""
+        with out.leaving(out.icmp("eq", number, 0)):
+            out.ret("-1")
+        position = out.op("sub", number, 1)
+        numbers = load_item(out, "%entries", position, element)[: len(names)]
+        flags = [out.icmp("eq", name, found.ir) for name, found in zip(names, numbers, strict=True)]
+        with out.leaving(reduce(lambda x, y: out.op("and", x, y), flags)):
+            out.ret(position)
+
+    _Index(out, "%index").probe(_write_hash(out, names, key), visit)
+    return routine.finish("ret i64 -1")
+
+
+def _place_function(region: LoweringContext, element: ItemType, key: ItemType) -> str:
+    """Return the name of a routine that puts an entry, whose key is not in the index, into its slot."""
+    routine = Routine(region, ["ptr readonly %entries", "ptr %index", "i64 %position"])
+    out = routine.out
+    index = _Index(out, "%index")
+
+    def visit(slot: str, number: str) -> None:
+        with out.leaving(out.icmp("eq", number, 0)):
+            new_number = out.cast("trunc", out.op("add", "%position", 1), "i32")
+            out.store("i32", new_number, out.gep("i32", index.slots, slot))
+            out.line("ret void")
+
+    numbers = [number.ir for number in load_item(out, "%entries", "%position", element)[: len(fields(key))]]
+    index.probe(_write_hash(out, numbers, key), visit)
+    return routine.finish()
+
+
+def _grow_function(region: LoweringContext, element: ItemType, key: ItemType) -> str:
+    """Return the name of a function that makes room for `%count` entries and as many again, and more for few.
+
+    It returns whether memory ran out. The entries keep the order of their slots.
+    """
+    place = _place_function(region, element, key)
+    routine = Routine(region, ["ptr readonly %entries", "ptr %index_list", "i64 %count"], "i1")
+    out = routine.out
+    list_ = TypedList(out, "%index_list", TensorType(int64))
+    old_count = out.op("add", _Index(out, list_.start()).mask(), 1)
+    is_large = out.icmp("ugt", "%count", _LARGE_SET)
+    least_size = out.op("shl", "%count", out.select(is_large, 1, 2))
+    leading_zeros = out.call_c("llvm.ctlz.i64", "i64", "i64, i1", least_size, "false")
+    new_count = out.op("shl", 1, out.op("sub", 64, leading_zeros))
+    new_size, old_size = (out.op("mul", count, SLOT_SIZE) for count in (new_count, old_count))
+    # The old slots lie behind the new ones until these are filled.
+    size = out.op("add", new_size, INDEX_HEADER)
+    added_size = out.op("add", old_size, out.op("sub", size, list_.size()))
+    with out.leaving(out.call("grow_bytes", "%index_list", added_size), unlikely=True):
+        out.ret(TRUE)
+    start = list_.start()
+    index, old_slots = _Index(out, start), out.gep("i8", start, size, inbounds=False)
+    out.copy(old_slots, index.slots, old_size)
+    out.clear(index.slots, new_size)
+    out.store("i64", out.op("sub", new_count, 1), index.mask_address)
+    with out.loop("0", old_count) as slot:
+        number = out.cast("zext", out.load("i32", out.gep("i32", old_slots, slot)), "i64")
+        with out.if_(out.icmp("ne", number, 0)):
+            out.call(place, "%entries", start, out.op("sub", number, 1))
+    list_.set_size(size)
+    return routine.finish("ret i1 false")
+
+
+def _update_function(region: LoweringContext, element: ItemType, key: ItemType) -> str:
+    """Return the name of a function that puts the latest entries into the index, or all if some were removed.
+
+    It returns whether memory ran out.
+    """
+    place, grow = _place_function(region, element, key), _grow_function(region, element, key)
+    routine = Routine(region, ["ptr %entry_list", "ptr %index_list"], "i1")
+    out = routine.out
+    entries, list_ = TypedList(out, "%entry_list", element), TypedList(out, "%index_list", TensorType(int64))
+    count, start = entries.length(), entries.start()
+    index = _Index(out, list_.start())
+    with out.if_(out.icmp("ult", count, out.load("i64", index.start))):
+        out.clear(index.start, INDEX_HEADER + MIN_SLOTS * SLOT_SIZE)
+        out.store("i64", MIN_SLOTS - 1, index.mask_address)
+    first = out.load("i64", index.start)
+    with out.loop(first, count, unrolled=False) as position:
+        index_start = list_.start()
+        out.call(place, start, index_start, position)
+        new_count = out.op("add", position, 1)
+        least_fill = out.op("mul", _Index(out, index_start).mask(), 3)
+        is_full = out.icmp("uge", out.op("mul", new_count, 5), least_fill)
+        has_failed = out.where(is_full, partial(out.call, grow, start, "%index_list", new_count), FALSE)
+        with out.leaving(has_failed, unlikely=True):
+            out.ret(TRUE)
+    out.store("i64", count, list_.start())
+    return routine.finish("ret i1 false")
+
+
+def _write_update(region: LoweringContext, node: Node) -> tuple[TypedList, TypedList]:
+    """Bring the index up to date; return the lists of the entries and of the index."""
+    out, entries = region.out, typed_operand(region, node)
+    index = TypedList(out, region.object(node.inputs[1]).ir, TensorType(int64))
+    with out.if_(out.icmp("ne", entries.length(), out.load("i64", index.start()))):
+        function = _update_function(region, entries.item, _keys_of(node))
+        region.body.fail_if(out.call(function, entries.ir, index.ir))
+    return entries, index
+
+
+def _write_find(region: LoweringContext, node: Node) -> tuple[TypedList, str]:
+    """Write the search for the key in the node's operands; return the list of the entries and the position, or -1."""
+    entries, index = _write_update(region, node)
+    key = _keys_of(node)
+    numbers = [region.number(value).ir for value in node.inputs[2 : 2 + len(fields(key))]]
+    function = _find_function(region, entries.item, key)
+    return entries, region.out.call(function, entries.start(), index.start(), *numbers)
+
+
+@data_sized_lowering("typed_dict_index")
+def _write_index(region: LoweringContext, node: Node) -> None:
+    """Write a new index without entries."""
+    out, size = region.out, INDEX_HEADER + MIN_SLOTS * SLOT_SIZE
+    result = new_list(region, str(size))
+    index = _Index(out, TypedList(out, result.ir, TensorType(int64)).start())
+    out.clear(index.start, size)
+    out.store("i64", MIN_SLOTS - 1, index.mask_address)
+    region.set(node.results[0], result)
+
+
+@data_sized_lowering("typed_dict_contains")
+def _write_contains(region: LoweringContext, node: Node) -> None:
+    _, position = _write_find(region, node)
+    region.set(node.results[0], RegisterWriter(region).wrap(bool_, region.out.icmp("sge", position, 0)))
+
+
+@data_sized_lowering("typed_dict_get")
+def _write_get(region: LoweringContext, node: Node) -> None:
+    """Write the load of a value, or of the default; without a default, the kernel raises KeyError."""
+    out, b = region.out, RegisterWriter(region)
+    entries, position = _write_find(region, node)
+    width = len(fields(_keys_of(node)))
+    defaults = [region.number(value) for value in node.inputs[2 + width :]]
+    if not defaults:
+        region.raise_and_leave_if(node, out.icmp("slt", position, 0))
+        set_item(region, node, entries.load(position)[width:])
+        return
+    cells = [out.alloca(register(default.dtype)) for default in defaults]
+    for cell, default in zip(cells, defaults, strict=True):
+        out.store(register(default.dtype), default.ir, cell)
+    with out.if_(out.icmp("sge", position, 0)):
+        for cell, number in zip(cells, entries.load(position)[width:], strict=True):
+            out.store(register(number.dtype), number.ir, cell)
+    loads = [b.wrap(x.dtype, out.load(register(x.dtype), cell)) for x, cell in zip(defaults, cells, strict=True)]
+    set_item(region, node, loads)
+
+
+@data_sized_lowering("typed_dict_set")
+def _write_set(region: LoweringContext, node: Node) -> None:
+    """Write the store of a value, or the addition of a key to a set."""
+    entries, position = _write_find(region, node)
+    numbers = [region.number(value) for value in node.inputs[2:]]
+    region.out.either(
+        region.out.icmp("slt", position, 0), lambda: append_item(region, entries, numbers),
+        lambda: entries.store(position, numbers) if node.attributes["has_values"] else None,
+    )  # fmt: skip
+
+
+@data_sized_lowering("typed_dict_check_size")
+def _write_check_size(region: LoweringContext, node: Node) -> None:
+    length = typed_operand(region, node).length()
+    region.raise_if(node, region.out.icmp("ne", length, region.number(node.inputs[1]).ir))
+
+
+@data_sized_lowering("typed_dict_keys_of_set")
+def _write_keys_of_set(region: LoweringContext, node: Node) -> None:
+    """Write a new list of the keys, in the order of the slots."""
+    out, (entries, index) = region.out, _write_update(region, node)
+    result = new_list(region, entries.size())
+    routine = Routine(region, ["ptr readonly %entries", "ptr readonly %index", "ptr %keys"])
+    index_text, cell = _Index(routine.out, "%index"), routine.out.alloca("i64", "0")
+    slot_count = routine.out.op("add", index_text.mask(), 1)
+    with routine.out.loop("0", slot_count, unrolled=False) as slot:
+        number = index_text.entry_number(slot)
+        with routine.out.if_(routine.out.icmp("ne", number, 0)):
+            count = routine.out.load("i64", cell)
+            key = load_item(routine.out, "%entries", routine.out.op("sub", number, 1), entries.item)
+            store_item(routine.out, "%keys", count, key, entries.item)
+            routine.out.store("i64", routine.out.op("add", count, 1), cell)
+    name = routine.finish()
+    out.call(name, entries.start(), index.start(), TypedList(out, result.ir, entries.item).start())
+    region.set(node.results[0], result)

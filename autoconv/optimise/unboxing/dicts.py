@@ -1,0 +1,351 @@
+"""Rules for dicts of numbers or tuples, and for sets, with ints or tuples of ints as keys.
+
+    before   %seen = object_build(class_name='dict'): object<dict>
+             %put = object_apply(%seen, %key, %x, function='setitem', keywords=()): object<any>
+    after    %entries = typed_list_make(element=tuple<weak int64[], weak float64[]>): object<numbers>
+             %index = typed_dict_index(): object<numbers>
+             %put = typed_dict_set(%entries, %index, %key, %x, element=…, has_values=True): ()
+
+Equal keys have one type, so that each entry shows the key that was inserted first. Entries are not removed one by one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import TupleType
+from autoconv.ops import OPS
+from autoconv.ops.lists.item_layout import fields
+from autoconv.optimise.unboxing.kind_inference import AliasClass, Kinds, dict_rule, find_root, rule
+from autoconv.optimise.unboxing.kinds import BOOL, DICT, INT, OTHER, SET, DictPart, Kind, is_python_number
+from autoconv.optimise.unboxing.whole_lists import set_none_result, set_result_kind
+from autoconv.optimise.unboxing.writer import Writer, dict_rewrite_rule, rewrite_rule
+
+_MAX_DISPLAY = 4  # keys of a set display; more of them may be inserted at once, so that the set has another order
+
+
+def _is_key(kind: Kind) -> bool:
+    """Return whether the kind is that of ints, or of tuples of ints, which may nest."""
+    return all(map(_is_key, kind.items)) if isinstance(kind, TupleType) else kind == INT  # type: ignore[arg-type]
+
+
+def _is_value(kind: Kind) -> bool:
+    return isinstance(kind, TupleType) or is_python_number(kind)
+
+
+def _entry_kind(kinds: Kinds, value: Value) -> Kind:
+    """Return the kind of the entries of the dict or set, or of that which a view or an iterator comes from."""
+    content = kinds.content(value)
+    return find_root(content.content or AliasClass()).kind if isinstance(kinds.kind(value), DictPart) else content.kind
+
+
+def _attributes(writer: Writer, value: Value) -> dict[str, Any]:
+    """Return the attributes of an op on the dict or set, or on that which a view or an iterator comes from."""
+    kind = writer.kinds.kind(value)
+    has_values = kind.part != "set" if isinstance(kind, DictPart) else kind == DICT
+    return {"element": _entry_kind(writer.kinds, value), "has_values": has_values}
+
+
+def _add_op(writer: Writer, name: str, node: Node, value: Value, *operands: Value) -> list[Value]:
+    """Add an op on the entries and the index of a dict or set; return its results."""
+    pair = writer.replacements(value)[:2]
+    return writer.add_all(f"typed_dict_{name}", node, *pair, *operands, **_attributes(writer, value))
+
+
+def _none(writer: Writer, node: Node) -> list[Value]:
+    """Return a None for each used result."""
+    used_results = [value for value in node.results if value in writer.kinds.used_values]
+    return [writer.add("object_constant", node, value=None) for _ in used_results]
+
+
+def _numbers(writer: Writer, *values: Value) -> list[Value]:
+    return [number for value in values for number in writer.replacements(value)]
+
+
+# ---- construction
+
+
+@rule("object_build.dict", "object_build.set")
+def _display_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Rule for displays of dicts and sets."""
+    class_name = node.attributes["class_name"]
+    if kinds.mark_list(node, class_name) is None:
+        return False
+    if class_name == SET:
+        return len(node.inputs) <= _MAX_DISPLAY and _all(_add_key(kinds, node.results[0], x) for x in node.inputs)
+    pairs = zip(node.inputs[::2], node.inputs[1::2], strict=True)
+    return _all(_add_entry(kinds, node.results[0], *pair) for pair in pairs)
+
+
+def _all(answers: Any) -> bool | None:
+    """Join the answers of rules: False if one is, else None if one is."""
+    found = set(answers)
+    return False if False in found else None if None in found else True
+
+
+@rewrite_rule("object_build.dict", "object_build.set")
+def _write_display(writer: Writer, node: Node) -> list[Value]:
+    """Write a new dict or set, and its entries."""
+    target = node.results[0]
+    writer.values[target] = _write_empty(writer, node)
+    step = 2 if writer.kinds.kind(target) == DICT else 1
+    for start in range(0, len(node.inputs), step):
+        _add_op(writer, "set", node, target, *_numbers(writer, *node.inputs[start : start + step]))
+    return [*writer.replacements(target)]
+
+
+def _write_empty(writer: Writer, node: Node) -> tuple[Value, ...]:
+    entries = writer.add("typed_list_make", node, **writer.element_attribute(node.results[0]))
+    return entries, writer.add("typed_dict_index", node)
+
+
+@rule("object_apply.dict")
+def _dict_rule(kinds: Kinds, node: Node) -> bool:
+    """Return whether the node is `dict()`; mark its result."""
+    return not node.inputs and kinds.mark_list(node, DICT) is not None
+
+
+@rewrite_rule("object_apply.dict")
+def _write_dict(writer: Writer, node: Node) -> list[Value]:
+    return [*_write_empty(writer, node)]
+
+
+# ---- entries
+
+
+def _add_key(kinds: Kinds, target: Value, key: Value) -> bool | None:
+    """Note that a key is added to a set; answer as a rule does."""
+    kind = kinds.kind_or_number_type(key)
+    if kind is None or not _is_key(kind):
+        return None if kind is None else False
+    kinds.raise_kind(kinds.content(target), kind)
+    return kinds.content(target).kind != OTHER
+
+
+def _add_entry(kinds: Kinds, target: Value, key: Value, value: Value) -> bool | None:
+    """Note that a dict gets an entry; answer as a rule does."""
+    key_kind, value_kind = kinds.kind_or_number_type(key), kinds.kind_or_number_type(value)
+    if (key_kind is not None and not _is_key(key_kind)) or (value_kind is not None and not _is_value(value_kind)):
+        return False
+    if None in (key_kind, value_kind):
+        return None
+    kinds.raise_kind(kinds.content(target), TupleType((key_kind, value_kind)))  # type: ignore[arg-type]
+    return kinds.content(target).kind != OTHER
+
+
+@dict_rule("object_apply.setitem")
+def _entry_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Rule for `d[key] = value`."""
+    if kinds.kind(node.inputs[0]) != DICT:
+        return False
+    return _all([_add_entry(kinds, *node.inputs), set_none_result(kinds, node)])
+
+
+@dict_rewrite_rule("object_apply.setitem", "object_method.add")
+def _write_entry(writer: Writer, node: Node) -> list[Value]:
+    """Write the store of an entry."""
+    target, *operands = node.inputs
+    _add_op(writer, "set", node, target, *_numbers(writer, *operands))
+    return _none(writer, node)
+
+
+@dict_rule("object_method.add")
+def _add_rule(kinds: Kinds, node: Node) -> bool | None:
+    kind = kinds.kind(node.inputs[0])
+    if kind != SET or len(node.inputs) != 2:
+        return None if kind is None else False
+    return _all([_add_key(kinds, *node.inputs), set_none_result(kinds, node)])
+
+
+
+def _key_matches(kinds: Kinds, node: Node) -> bool | None:
+    """Return whether the second operand is a key of the kind that the dict or set, the first one, has."""
+    kind, entry = kinds.kind_or_number_type(node.inputs[1]), _entry_kind(kinds, node.inputs[0])
+    if kind is None or entry is None:
+        return None
+    if entry == OTHER:
+        return False
+    return kind == (entry.items[0] if kinds.kind(node.inputs[0]) == DICT else entry)  # type: ignore[union-attr]
+
+
+@dict_rule("object_apply.getitem")
+def _value_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Rule for `d[key]`."""
+    if kinds.kind(node.inputs[0]) != DICT:
+        return False
+    is_supported = _key_matches(kinds, node)
+    return is_supported and set_result_kind(kinds, node, _entry_kind(kinds, node.inputs[0]).items[1])  # type: ignore
+
+
+@dict_rewrite_rule("object_apply.getitem")
+def _write_value(writer: Writer, node: Node) -> list[Value]:
+    """Write the read of a value, or of the default among the operands."""
+    value, *operands = node.inputs
+    return _add_op(writer, "get", node, value, *_numbers(writer, *operands))
+
+
+@dict_rule("object_method.get", "object_method.setdefault")
+def _default_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Rule for `d.get(key, default)` and `d.setdefault(key, default)`."""
+    kind = kinds.kind(node.inputs[0])
+    if kind != DICT or len(node.inputs) != 3 or node.attributes["keywords"]:
+        return None if kind is None else False
+    default_kind = kinds.kind_or_number_type(node.inputs[2])
+    if default_kind is not None and not _is_value(default_kind):
+        return False
+    kinds.widen_kind_of(node.results[0], default_kind)
+    is_supported = _key_matches(kinds, node)
+    if node.attributes["name"] == "setdefault":
+        is_supported = _add_entry(kinds, *node.inputs)
+    if not is_supported:
+        return is_supported
+    set_result_kind(kinds, node, _entry_kind(kinds, node.inputs[0]).items[1])  # type: ignore[arg-type, union-attr]
+    return kinds.kind(node.results[0]) != OTHER
+
+
+@dict_rewrite_rule("object_method.get", "object_method.setdefault")
+def _write_default(writer: Writer, node: Node) -> list[Value]:
+    result = [*_write_value(writer, node)]
+    if node.attributes["name"] == "setdefault":
+        _add_op(writer, "set", node, node.inputs[0], *writer.replacements(node.inputs[1]), *result)
+    return result
+
+
+@dict_rule("object_apply.contains")
+def _membership_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Rule for `key in d`."""
+    if isinstance(kinds.kind(node.inputs[0]), DictPart):
+        return False
+    is_supported = _key_matches(kinds, node)
+    return is_supported and set_result_kind(kinds, node, BOOL)
+
+
+@dict_rewrite_rule("object_apply.contains")
+def _write_membership(writer: Writer, node: Node) -> list[Value]:
+    """Write the test of a key."""
+    return _add_op(writer, "contains", node, node.inputs[0], *writer.replacements(node.inputs[1]))
+
+
+@dict_rule("object_length", "object_truth")
+def _length_rule(kinds: Kinds, node: Node) -> bool:
+    return True
+
+
+@dict_rewrite_rule("object_length", "object_truth")
+def _write_length(writer: Writer, node: Node) -> list[Value]:
+    (value,) = node.inputs
+    entries, element = writer.typed_list(value), _entry_kind(writer.kinds, value)
+    length = writer.add("typed_list_length", node, entries, element=element)
+    return [length if node.op.name == "object_length" else writer.convert(length, BOOL, node)]
+
+
+@dict_rule("object_method.clear")
+def _clear_rule(kinds: Kinds, node: Node) -> bool:
+    return len(node.inputs) == 1 and set_none_result(kinds, node)
+
+
+@dict_rewrite_rule("object_method.clear")
+def _write_clear(writer: Writer, node: Node) -> list[Value]:
+    return writer.write_mutation("clear", node, node.inputs[0])
+
+
+@dict_rule("object_check_assigned")
+def _check_assigned_rule(kinds: Kinds, node: Node) -> bool:
+    kinds.unify(kinds.alias_class(node.inputs[0]), kinds.alias_class(node.results[0]))
+    return True
+
+
+@dict_rewrite_rule("object_check_assigned")
+def _write_check_assigned(writer: Writer, node: Node) -> list[Value]:
+    return [*writer.replacements(node.inputs[0])]
+
+
+# ---- iteration
+
+
+@dict_rule("object_method.items", "object_method.keys", "object_method.values")
+def _view_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Rule for views of dicts, which show their content at the time of each use."""
+    kind = kinds.kind(node.inputs[0])
+    if kind != DICT:
+        return None if kind is None else False
+    view = DictPart(node.attributes["name"], is_iterator=False)
+    kinds.mark_derived_from_list(node.results[0], view, kinds.alias_class(node.inputs[0]))
+    return kinds.kind(node.results[0]) == view
+
+
+@dict_rewrite_rule("object_method.items", "object_method.keys", "object_method.values")
+def _write_view(writer: Writer, node: Node) -> list[Value]:
+    return [*writer.replacements(node.inputs[0])]
+
+
+@dict_rule("object_iterate")
+def _iteration_rule(kinds: Kinds, node: Node) -> bool:
+    """Return whether the node is the start of an iteration over a dict, set or view; mark its result."""
+    (value,) = node.inputs
+    kind = kinds.kind(value)
+    if node.attributes.get("start") or (isinstance(kind, DictPart) and kind.is_iterator):
+        return False
+    is_view = isinstance(kind, DictPart)
+    iterator = DictPart(kind.part if is_view else "keys" if kind == DICT else "set", is_iterator=True)  # type: ignore
+    kinds.mark_derived_from_list(
+        node.results[0], iterator, kinds.content(value) if is_view else kinds.alias_class(value)
+    )
+    return kinds.kind(node.results[0]) == iterator
+
+
+@dict_rewrite_rule("object_iterate")
+def _write_iteration(writer: Writer, node: Node) -> list[Value]:
+    """Write the start of an iteration, over a copy of a set's keys in its order."""
+    (value,) = node.inputs
+    entries, index = writer.replacements(value)
+    element = {"element": _entry_kind(writer.kinds, value)}
+    is_set = writer.kinds.kind(value) == SET
+    traversed = writer.add("typed_dict_keys_of_set", node, entries, index, **element) if is_set else entries
+    start = writer.add("constant", node, value=np.array(0), weak=True)
+    cursor = writer.add("typed_list_cursor", node, start, **element)
+    return [entries, traversed, cursor, writer.add("typed_list_length", node, entries, **element)]
+
+
+@dict_rule("object_advance")
+def _step_rule(kinds: Kinds, node: Node) -> bool:
+    kind = kinds.kind(node.inputs[0])
+    return isinstance(kind, DictPart) and kind.is_iterator
+
+
+@dict_rewrite_rule("object_advance")
+def _write_step(writer: Writer, node: Node) -> list[Value]:
+    """Write a step of an iteration, which raises if entries were added."""
+    (value,) = node.inputs
+    entries, traversed, cursor, size = writer.replacements(value)
+    attributes = _attributes(writer, value)
+    writer.graph.add_replacement(node, OPS["typed_dict_check_size"], (entries, size), attributes)
+    return [writer.add("typed_list_advance", node, traversed, cursor, element=attributes["element"])]
+
+
+@dict_rule("object_current")
+def _current_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Rule for what an iterator yields."""
+    kind, entry = kinds.kind(node.inputs[0]), _entry_kind(kinds, node.inputs[0])
+    if not isinstance(kind, DictPart) or not kind.is_iterator or entry == OTHER:
+        return False
+    if entry is None:
+        return None
+    is_part = kind.part in ("keys", "values")
+    return set_result_kind(kinds, node, entry.items[kind.part == "values"] if is_part else entry)  # type: ignore
+
+
+@dict_rewrite_rule("object_current")
+def _write_current(writer: Writer, node: Node) -> list[Value]:
+    """Write the numbers of what an iterator yields."""
+    (value,) = node.inputs
+    kind, entry = writer.kinds.kind(value), _entry_kind(writer.kinds, value)
+    _, _, cursor, _ = writer.replacements(value)
+    numbers = writer.add_all("typed_list_current", node, cursor, element=entry)
+    if not isinstance(kind, DictPart) or kind.part not in ("keys", "values"):
+        return numbers
+    width = len(fields(entry.items[0]))  # type: ignore[arg-type, union-attr]
+    return numbers[:width] if kind.part == "keys" else numbers[width:]

@@ -1,0 +1,60 @@
+"""The kinds of objects in the analysis of lists and dicts: numbers, tuples, containers, iterators."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from autoconv.graph.dtypes import bfloat16, bool_, float16, float64, int64
+from autoconv.graph.graph import Value
+from autoconv.graph.types import TensorType, TupleType, number_type
+from autoconv.ops.python.objects import constant_of
+
+# CURSOR, INNER_LIST_CURSOR: iterators over a list of numbers, and over a list of lists; ENUMERATE: an `enumerate` of a
+# list of numbers; PAIRS: an iterator over its pairs; PAIR: one of them, (index, number).
+LIST, DEQUE, ENUMERATE, CURSOR, PAIRS, PAIR = "list", "deque", "enumerate", "cursor", "pairs", "pair"
+SLICE, RANGE, INNER_LIST_CURSOR, OTHER = "slice", "range", "inner list cursor", "other"
+DICT, SET = "dict", "set"  # of numbers or tuples, with ints or tuples of ints as keys
+CONTAINERS = (LIST, DEQUE, DICT, SET)
+INT, FLOAT, BOOL = (number_type(dtype) for dtype in (int64, float64, bool_))
+
+
+class DictPart(NamedTuple):
+    """The kind of a view of a dict, or of an iterator over a dict or set."""
+
+    part: str  # "items", "keys" or "values"; "set" for the keys of a set
+    is_iterator: bool
+
+
+Kind = TensorType | TupleType | DictPart | str | None  # a tuple of numbers; None: no definition is known yet
+
+
+def is_number(kind: Any) -> bool:
+    """Return whether the kind is a number type that can be an item of a typed list."""
+    if not isinstance(kind, TensorType) or kind.shape != ():
+        return False
+    if kind.weak:
+        return kind in (INT, FLOAT, BOOL)
+    dtype = kind.dtype
+    return dtype.is_bool or dtype.is_integer or (dtype.is_floating and dtype not in (float16, bfloat16))
+
+
+def is_item(kind: Kind) -> bool:
+    """Return whether the kind is immutable and can be an item of a typed list: a number, or a tuple of numbers."""
+    return isinstance(kind, TupleType) or is_number(kind)
+
+
+def is_none(value: Value) -> bool:
+    """Return whether the value is the constant None."""
+    return value.node is not None and value.node.op.name == "object_constant" and constant_of(value) is None
+
+
+def is_index(kind: Any) -> bool:
+    """Return whether a list accepts numbers of the kind as indices."""
+    if not is_number(kind):
+        return False
+    return bool(kind.dtype.is_integer or kind == BOOL)
+
+
+def is_python_number(kind: Any) -> bool:
+    """Return whether the kind is that of a Python number."""
+    return kind in (INT, FLOAT, BOOL)
