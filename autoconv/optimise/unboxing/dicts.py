@@ -191,7 +191,7 @@ def _write_value(writer: Writer, node: Node) -> list[Value]:
 def _default_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for `d.get(key, default)` and `d.setdefault(key, default)`."""
     kind = kinds.kind(node.inputs[0])
-    if kind != DICT or len(node.inputs) != 3 or node.attributes["keywords"]:
+    if kind != DICT or len(node.inputs) != 3 or node.attributes.get("keywords"):
         return None if kind is None else False
     default_kind = kinds.kind_or_number_type(node.inputs[2])
     if default_kind is not None and not _is_value(default_kind):

@@ -33,7 +33,7 @@ from autoconv.ops.analysis.content_ranges import content_ranges
 from autoconv.ops.analysis.integer_ranges import integer_ranges
 
 _SPARE_LIMIT = 8  # spare arrays of one type that are kept for reuse
-_POLL_INTERVAL, _SHORT_POLL_INTERVAL = 1 << 16, 1 << 8  # calls of `poll` between two checks; powers of two
+POLL_INTERVAL, _SHORT_POLL_INTERVAL = 1 << 16, 1 << 8  # calls of `poll` between two checks; powers of two
 
 
 def _has_loops(graph: Graph) -> bool:
@@ -272,42 +272,30 @@ class Body:
 
     def poll_after(self, iterations: str) -> None:
         """Count `iterations` short iterations that are about to run, and poll if enough of them have been counted."""
-        out, cell = self.out, self._poll_cell()
-        old_count = out.load("i64", cell)
-        increment = out.op("add", out.op("lshr", iterations, 3), 1)  # eight short iterations count as one
-        new_count = out.op("add", old_count, increment)
-        out.store("i64", new_count, cell)
-        changed_bits = out.op("xor", old_count, new_count)
-        # A bit above the interval's changes exactly if the count reaches or passes a multiple of the interval.
-        self._poll_if(out.icmp("ugt", changed_bits, _POLL_INTERVAL - 1))
+        self._count_down(self.out.op("add", self.out.op("lshr", iterations, 3), 1))  # eight of them count as one
 
     def share_poll_counter(self, cell: str) -> None:
         """Count calls of `poll` in a given cell, which all activations of the function share."""
         self._poll_counter = cell
 
     def poll(self, often: bool) -> None:
-        """Count a call; once in `_POLL_INTERVAL` calls, check for an interrupt and let other threads run.
+        """Count a call; once in `POLL_INTERVAL` calls, check for an interrupt and let other threads run.
 
         If `often` is true, for loops with long iterations, do so once in `_SHORT_POLL_INTERVAL` calls.
         """
-        out, cell = self.out, self._poll_cell()
-        count = out.op("add", out.load("i64", cell), 1)
-        out.store("i64", count, cell)
-        interval = _SHORT_POLL_INTERVAL if often else _POLL_INTERVAL
-        is_due = out.icmp("eq", out.op("and", count, interval - 1), 0)
-        self._poll_if(is_due)
+        self._count_down(POLL_INTERVAL // _SHORT_POLL_INTERVAL if often else 1)
 
     def _poll_cell(self) -> str:
         """Return the address of the counter of polls."""
         if self._poll_counter is None:
-            self._poll_counter = self.out.alloca("i64", "0")
+            self._poll_counter = self.out.alloca("i64", str(POLL_INTERVAL))
         return self._poll_counter
 
-    def _poll_if(self, is_due: str) -> None:
-        out = self.out
-        poll_label, continue_label = out.label("poll"), out.label("go")
-        out.branch_if(is_due, poll_label, continue_label, unlikely=True)
-        out.begin(poll_label)
-        is_interrupted = out.call("pause")
-        out.branch_if(is_interrupted, self.failure_label, continue_label, unlikely=True)
-        out.begin(continue_label)
+    def _count_down(self, amount: Position) -> None:
+        """Subtract from the counter of polls; poll and begin again once it reaches 0."""
+        out, cell = self.out, self._poll_cell()
+        rest = out.op("sub", out.load("i64", cell), amount)
+        out.store("i64", rest, cell)
+        with out.unlikely(out.icmp("sle", rest, 0)):  # one instruction with the subtraction
+            out.store("i64", POLL_INTERVAL, cell)
+            self.fail_if(out.call("pause"))

@@ -20,7 +20,7 @@ from autoconv.backends.llvm.analysis import representation
 from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.representation import is_complex, is_scalar
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.frame import Body
+from autoconv.backends.llvm.codegen.frame import POLL_INTERVAL, Body
 from autoconv.backends.llvm.codegen.memory import array_view
 from autoconv.backends.llvm.codegen.objects.write_barrier import SITE_CELLS_OFFSET, SITE_LIMIT
 from autoconv.backends.llvm.codegen.values import Memory, Native, Object
@@ -228,6 +228,7 @@ def _activation_state(body: Body) -> tuple[str, str]:
             lowest_end = out.op("add", out.call("stack_floor"), _RESERVED_BYTES)
             stack_end = out.select(out.icmp("ugt", lowest_end, stack_end), lowest_end, stack_end)
         out.store("i64", stack_end, _field_address(out, state, _STACK_END_OFFSET))
+        out.store("i64", POLL_INTERVAL, _field_address(out, state, _POLL_COUNT_OFFSET))
     return state, "0"
 
 
