@@ -17,13 +17,15 @@ from autoconv.numpy.operands import (
     integer,
     is_weak,
     numpy_dtype,
+    numpy_dtype_of,
     rank_of,
     refuse,
     tensor,
 )
+from autoconv.numpy.writes import write_into
 from autoconv.process_state import without_warnings
 from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
-from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
+from autoconv.runtime.recording.numpy_protocol import FUNCTIONS, name_out
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.tensors.dispatch import apply
@@ -45,8 +47,8 @@ def call_numpy(name: str, *args: Any, by_values: bool = False, **kwargs: Any) ->
 
     `by_values`: the sizes of results may depend on values.
     """
-    if kwargs.pop("out", None) is not None:
-        refuse("is given out")
+    args, kwargs = name_out(find_function(name), args, kwargs)
+    out = kwargs.pop("out", None)
     inputs: list[Tensor] = []
     arguments = tuple(encode_argument(x, inputs) for x in args)
     keywords = tuple((key, encode_argument(x, inputs)) for key, x in kwargs.items())
@@ -54,6 +56,10 @@ def call_numpy(name: str, *args: Any, by_values: bool = False, **kwargs: Any) ->
     # The types of the results are those of a call with example values, about which NumPy may warn.
     with contextlib.nullcontext() if current_region() is None else without_warnings():
         result = apply("numpy_call", *inputs, function=name, arguments=arguments, keywords=keywords, **options)
+    if out is not None:
+        if not isinstance(result, Tensor) or numpy_dtype_of(out) != result.dtype.numpy:
+            refuse("is given an array of another dtype to write to")
+        return write_into(out, result)
     tuple_class = _named_tuple_class(name)
     return result if tuple_class is None else tuple_class._make(result)
 

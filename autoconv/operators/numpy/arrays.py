@@ -36,6 +36,7 @@ from autoconv.runtime.recording.numpy_protocol import (
     MUTATING_FUNCTIONS,
     check_options,
     implementation,
+    name_out,
     numpy_refusal,
     qualified_name,
 )
@@ -75,8 +76,7 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     is_program_array = bool(args) and isinstance(args[0], np.ndarray) and not holds_symbols((args, kwargs))
     if is_program_array and function in _MEMORY_SHARING_FUNCTIONS:
         return function(*args, **kwargs)  # an array of the program: the result is itself or a view
-    if isinstance(function, np.ufunc) and len(args) > function.nin:
-        args, kwargs = args[: function.nin], {**kwargs, "out": args[function.nin :]}
+    args, kwargs = name_out(function, args, kwargs)
     if function in VIEW_OF_ANY_ARGUMENT_BY_FUNCTION and any(type(x) is SymbolicArray for x in args):
         return VIEW_OF_ANY_ARGUMENT_BY_FUNCTION[function](*args, **kwargs)
     if args and type(args[0]) is SymbolicArray and function in VIEW_BY_FUNCTION:

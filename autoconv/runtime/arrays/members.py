@@ -19,6 +19,7 @@ from autoconv.runtime.arrays import complex_parts, symbolic_arrays
 from autoconv.runtime.arrays.array_creation import record_strided_views
 from autoconv.runtime.arrays.flat_elements import FlatElements
 from autoconv.runtime.arrays.memory_order import kept_order, order_operands
+from autoconv.runtime.arrays.method_arguments import name_method_out
 from autoconv.runtime.arrays.methods import attribute_of
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, load_elements, wrap_new_arrays
 from autoconv.runtime.arrays.views import TRANSPOSED, ViewSource
@@ -74,8 +75,9 @@ def _attribute_of_elements(array: SymbolicArray, name: str) -> Any:
 
 def _call_on_elements(array: SymbolicArray, name: str, /, *args: Any, **kwargs: Any) -> Any:
     """Call a method on the elements that the array has at the call, which may be later than the read of the method."""
-    like = order_operands(getattr(np, name, None), (array, *args), kwargs)
-    return wrap_new_arrays(_attribute_of_elements(array, name)(*map(load_elements, args), **kwargs), like=like)
+    values, kwargs = name_method_out(array, name, args, kwargs)
+    like = order_operands(getattr(np, name, None), values, kwargs)
+    return wrap_new_arrays(_attribute_of_elements(array, name)(*map(load_elements, values[1:]), **kwargs), like=like)
 
 
 class ArrayMember(BoundSymbolicMethod):

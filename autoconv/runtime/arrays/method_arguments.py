@@ -11,6 +11,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype, bool_, float64, int64
 from autoconv.ops.program_errors import as_program_error
 from autoconv.runtime.annotations import DTypeLike
+from autoconv.runtime.recording.numpy_protocol import name_out
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -27,6 +28,15 @@ def refuse_options(name: str, **options: Any) -> None:
     for option, value in options.items():
         if value is not None:
             refuse_method(name, f"is given {option}")
+
+
+def name_method_out(
+    x: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of NumPy's function `name` for a call of the method, with `out` among the keywords."""
+    if name in ("all", "any") and len(args) > 1:
+        refuse_method(name, "is given a second argument by position, which NumPy takes as a dtype")
+    return name_out(getattr(np, name, None), (x, *args), kwargs)
 
 
 def require_known_shape(x: SymbolicTensor, name: str) -> tuple[int, ...]:

@@ -23,6 +23,7 @@ from autoconv.runtime.arrays.method_arguments import (
     axis_argument,
     dtype_argument,
     keepdims_argument,
+    name_method_out,
     new_shape,
     python_number_dtype,
     refuse_method,
@@ -70,7 +71,10 @@ class ArrayMethod(BoundSymbolicMethod):
         self.name = name
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        return _METHODS[self.name](self.owner, *args, **kwargs)
+        args, kwargs = name_method_out(self.owner, self.name, args, kwargs)
+        if kwargs.get("out") is not None and self.name != "compress":
+            return _call_function(self.name, *args, **kwargs)
+        return _METHODS[self.name](*args, **kwargs)
 
 
 def is_scalar(x: SymbolicTensor, name: str) -> bool:
@@ -110,8 +114,7 @@ def _has_scalar_result(node: Any) -> bool:
 
 def _reduce(name: str, x: SymbolicTensor, axis: AxisLike, keepdims: bool, **options: Any) -> Any:
     """Record the reduction of the method `name`."""
-    keeps_dimensions = keepdims_argument(name, keepdims)
-    if keeps_dimensions and not is_scalar(x, name):
+    if keepdims_argument(name, keepdims) and not is_scalar(x, name):
         options["keepdims"] = True
     return dispatch.apply(f"numpy_{name}", x, axis=axis_argument(name, axis), **options)
 
@@ -122,7 +125,7 @@ def _typed_reduction_method(name: str) -> Callable[..., Any]:
         x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **unsupported: Any
     ) -> Any:  # fmt: skip
         # Options are refused even if they are None, which is not the default of `initial`.
-        refuse_options(name, out=out, **dict.fromkeys(unsupported, True))
+        refuse_options(name, **dict.fromkeys(unsupported, True))
         numpy_dtype = dtype_argument(name, dtype)
         return _reduce(name, x, axis, keepdims, **({} if numpy_dtype is None else {"dtype": numpy_dtype}))
 
@@ -132,7 +135,7 @@ def _typed_reduction_method(name: str) -> Callable[..., Any]:
 def _reduction_method(name: str) -> Callable[..., Any]:
     """Return the method of a reduction that takes no dtype."""
     def run(x: Any, axis: Any = None, out: OutLike | None = None, keepdims: Any = False, **unsupported: Any) -> Any:
-        refuse_options(name, out=out, **unsupported)
+        refuse_options(name, **unsupported)
         return _reduce(name, x, axis, keepdims)
 
     return run
@@ -141,7 +144,6 @@ def _reduction_method(name: str) -> Callable[..., Any]:
 def _scan_method(name: str) -> Callable[..., Any]:
     """Return the method of a cumulative sum or product."""
     def run(x: Any, axis: Any = None, dtype: Any = None, out: OutLike | None = None) -> Any:
-        refuse_options(name, out=out)
         return dispatch.apply(f"numpy_{name}", x, axis=axis_argument(name, axis), dtype=dtype_argument(name, dtype))
 
     return run
@@ -152,7 +154,6 @@ def _scan_method(name: str) -> Callable[..., Any]:
 
 def _round(x: SymbolicTensor, decimals: Any = 0, out: OutLike | None = None) -> Any:
     """`x.round(decimals)`."""
-    refuse_options("round", out=out)
     is_scalar(x, "round")  # for its refusal
     return dispatch.apply("numpy_round", x, decimals=operator.index(decimals))
 
@@ -162,7 +163,7 @@ def _clip(
     **unsupported: Any,
 ) -> Any:  # fmt: skip
     """`x.clip(min, max)`; bounds beyond the range of the dtype are left out."""
-    refuse_options("clip", out=out, **unsupported)
+    refuse_options("clip", **unsupported)
     is_scalar(x, "clip")  # for its refusal
     if x.dtype.is_bool or x.dtype.is_complex:
         refuse_method("clip", f"is called on {x.dtype.name} elements")
@@ -328,7 +329,6 @@ def _nest_items(x: object, shape: tuple[Any, ...]) -> Any:
 
 def _dot(x: SymbolicTensor, b: Any, out: OutLike | None = None) -> Any:
     """`x.dot(b)`: a product of matrices, or of numbers if an operand has no dimensions."""
-    refuse_options("dot", out=out)
     other = as_tensor(b)
     has_numpy_value = isinstance(b, (np.ndarray, np.generic)) if other is None else not other.weak
     if not has_numpy_value:

@@ -6,7 +6,9 @@ arguments. Functions without that protocol (`np.zeros(n)`, `np.array([x, y])`) a
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import inspect
 import opcode
 import sys
 from collections.abc import Callable
@@ -64,6 +66,35 @@ _CHECK_BY_OPTION: dict[str, Callable[[Any], Any]] = {
     "like": lambda like: np.array(0, like=like),
     "device": lambda device: np.zeros(0, device=device),
 }
+
+
+def name_out(
+    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of a call of NumPy's function with a positional `out`, and those after it, as keywords."""
+    first_kept, names = _parameters_from_out(function)
+    if len(args) <= first_kept:
+        return args, kwargs
+    if isinstance(function, np.ufunc):
+        return args[:first_kept], {**kwargs, "out": args[first_kept:]}
+    if len(args) > first_kept + len(names) or not kwargs.keys().isdisjoint(names):
+        return args, kwargs  # the call raises
+    return args[:first_kept], {**kwargs, **dict(zip(names, args[first_kept:], strict=False))}
+
+
+@functools.cache
+def _parameters_from_out(function: Any) -> tuple[int, tuple[str, ...]]:
+    """Return the position of the parameter `out` of NumPy's function, and the names of positional ones from there."""
+    if isinstance(function, np.ufunc):
+        return function.nin, ("out",)
+    descriptions: tuple[Any, ...] = (function, implementation(function))
+    for described in descriptions:
+        with contextlib.suppress(TypeError, ValueError):  # no text of a signature, or None
+            parameters = inspect.signature(described).parameters.values()
+            names = [x.name for x in parameters if x.kind in (x.POSITIONAL_ONLY, x.POSITIONAL_OR_KEYWORD)]
+            if "out" in names:
+                return names.index("out"), tuple(names[names.index("out"):])
+    return sys.maxsize, ()
 
 
 def find_numpy_function(name: str) -> Any:
