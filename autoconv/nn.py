@@ -13,7 +13,6 @@ from autoconv.api.nn.convolution import (
     separable_conv2d,
 )
 from autoconv.api.nn.convolution_gradients import depthwise_conv2d_backprop_filter, depthwise_conv2d_backprop_input
-from autoconv.api.nn.ctc import ctc_loss
 from autoconv.api.nn.isotonic import isotonic_regression
 from autoconv.api.nn.label_runs import (
     collapse_repeated,
@@ -85,6 +84,7 @@ from autoconv.api.random.sampled_losses import (
     nce_loss,
     sampled_softmax_loss,
 )
+from autoconv.api.sparse.ctc import ctc_loss
 from autoconv.api.sparse.ctc_decoding import ctc_beam_search_decoder, ctc_greedy_decoder
 from autoconv.api.sparse.embedding import embedding_lookup_sparse, safe_embedding_lookup_sparse
 from autoconv.api.tensors.maths import log_sigmoid, sigmoid, softplus

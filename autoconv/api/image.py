@@ -21,6 +21,7 @@ from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
 
@@ -275,11 +276,14 @@ def adjust_saturation(image: TensorLike, saturation_factor: Any, name: str | Non
 
 
 def adjust_hue(image: TensorLike, delta: Any, name: str | None = None) -> Tensor:
-    """An image whose hue is turned by `delta`, from -1 to 1.
+    """An image whose hue is turned by `delta`, from -1 to 1; raises ValueError for another known one.
 
     >>> autoconv.image.adjust_hue([[[1.0, 0.0, 0.0]]], 0.5).numpy().ravel().round(3)
     array([0., 1., 1.], dtype=float32)
     """
+    known_delta = static_value(delta)
+    if known_delta is not None and not -1 <= known_delta <= 1:
+        raise ValueError("delta must be in the interval [-1, 1]")
 
     def rotate(x: Tensor) -> Tensor:
         brightest, darkest = reduce_max(x, axis=-1, keepdims=True), reduce_min(x, axis=-1, keepdims=True)

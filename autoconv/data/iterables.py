@@ -15,7 +15,7 @@ from autoconv.data.nodes import NO_BINDINGS, BoundDataset, Nested, Node
 from autoconv.data.options import Options, options_of
 from autoconv.data.pairing import PAIRING
 from autoconv.errors import InvalidArgumentError
-from autoconv.graph.dtypes import int64
+from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.graph import Value
 from autoconv.operators.calls.call import call as callable_for
 from autoconv.operators.control.loops import for_stmt
@@ -23,6 +23,7 @@ from autoconv.operators.support.dataset_protocol import Stream
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.recording.tracebacks import present_errors, wrap_public_methods
+from autoconv.runtime.support.structure import flatten
 from autoconv.runtime.tensors.conversion import constant
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -160,10 +161,23 @@ def _reduce(dataset: Any, initial: Any, function: Callable[..., Any]) -> Any:
     """Return the last state of a dataset's reduction, as a loop over it."""
 
     def step(element: Any, old_state: Any) -> tuple[Any]:
-        return (callable_for(function)(old_state, element),)
+        new_state = callable_for(function)(old_state, element)
+        _require_state_dtypes(old_state, new_state)
+        return (new_state,)
 
     (result,) = for_stmt(dataset, step, (convert_initial_state(initial),), ("state",))
     return result
+
+
+def _require_state_dtypes(old_state: Any, new_state: Any) -> None:
+    """Raise TypeError for a tensor of the new state whose dtype is not that of the old one."""
+    for old_tensor, new_tensor in zip(flatten(old_state)[0], flatten(new_state)[0], strict=False):
+        old_dtype, new_dtype = getattr(old_tensor, "dtype", None), getattr(new_tensor, "dtype", None)
+        if isinstance(old_dtype, DType) and isinstance(new_dtype, DType) and old_dtype is not new_dtype:
+            raise TypeError(
+                "The element types for the new state must match the initial state. "
+                f"Expected {old_dtype!r} but got {new_dtype!r}."
+            )
 
 
 def _length(dataset: Iterable) -> Any:

@@ -12,6 +12,9 @@ CALLS = {
     "one shape": lambda: ac.add_n([[1], [1, 2]]),
     "'logits' of categorical must have 2 dimensions": lambda: ac.random.categorical([1.0], 2),
     "'logits' of stateless_categorical must have 2": lambda: ac.random.stateless_categorical([[[1.0]]], 2, [1, 2]),
+    "Dimension -1 must be >= 0": lambda: ac.random.normal([2, -1]),
+    "Operands do not have the same shape": lambda: ac.sparse.add(ac.sparse.eye(3), ac.sparse.eye(2)),
+    "Cannot reshape a tensor with 9 elements": lambda: ac.sparse.reshape(ac.sparse.eye(3), [2, -1]),
 }
 
 
@@ -79,3 +82,14 @@ def test_dtypes_of_results():
     assert ac.math.reduce_euclidean_norm([3, 4, 1]).numpy() == 5
     assert ac.linspace(ac.constant(0, ac.int8), ac.constant(1, ac.int8), 2).dtype == ac.float32
     assert ac.linalg.logdet(ac.eye(2, dtype=ac.complex128)).dtype == ac.float64
+
+
+def test_options_outside_of_their_range_raise_value_error():
+    calls = {
+        "interval": lambda: ac.image.adjust_hue(ac.ones([2, 2, 3]), 2.0),
+        "the mode has to be one of": lambda: ac.pad(ac.ones([2]), [[1, 1]], "WRAP"),
+    }
+    for pattern, call in calls.items():
+        for run in (call, ac.function(call)):
+            with pytest.raises(ValueError, match=pattern):
+                run()

@@ -54,3 +54,13 @@ def test_sets(staged):
         run(lambda: ac.sets.union(a, [[1]]))()
     with pytest.raises(TypeError, match="SparseTensor"):
         ac.sets.size([[1]])
+
+
+def test_the_loss_of_sparse_labels_is_that_of_dense_ones_with_lengths() -> None:
+    logits = np.random.RandomState(0).randn(6, 2, 4).astype(np.float32)
+    labels = ac.sparse.from_dense([[1, 2, 2], [2, 1, 0]])
+    loss = ac.nn.ctc_loss([[1, 2, 2], [2, 1, 0]], logits, [3, 2], [6, 5], blank_index=-1).numpy()
+    for run in (ac.nn.ctc_loss, ac.function(ac.nn.ctc_loss)):
+        assert np.allclose(run(labels, logits, None, [6, 5], blank_index=-1), loss, rtol=1e-6)
+        with pytest.raises(ValueError, match="`blank_index` must be provided"):
+            run(labels, logits, None, [6, 5])

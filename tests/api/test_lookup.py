@@ -138,3 +138,28 @@ def test_inserted_keys_of_another_dtype_raise_value_error() -> None:
     table = ac.lookup.experimental.MutableHashTable(ac.string, ac.int64, -1)
     with pytest.raises(ValueError, match="requested dtype string for Tensor with dtype int32"):
         table.insert(ac.constant([1]), ac.constant([1], ac.int64))
+
+
+def test_new_entries_leave_traces_of_functions_valid() -> None:
+    table = L.experimental.MutableHashTable(ac.string, ac.int64, 0)
+    traces = []
+
+    @ac.function
+    def count(words):
+        traces.append(words)
+        for word in words:
+            table.insert(word, table.lookup(word) + 1)
+        return table.size()
+
+    assert [count(ac.constant(list(text))).numpy() for text in ("abb", "bcd", "aaa")] == [2, 4, 4]
+    assert dict(zip(*(x.numpy().tolist() for x in table.export()), strict=True)) == {b"a": 4, b"b": 3, b"c": 1, b"d": 1}
+    assert len(traces) == 1
+
+
+def test_reserved_keys_of_dense_tables() -> None:
+    table = L.experimental.DenseHashTable(ac.int64, ac.int64, -1, empty_key=0, deleted_key=-1)
+    key, value = ac.constant([0], ac.int64), ac.constant([1], ac.int64)
+    for call in (lambda: table.lookup(key), lambda: table.insert(key, value), lambda: table.remove(key)):
+        for run in (call, ac.function(call)):
+            with pytest.raises(ac.errors.InvalidArgumentError, match="empty_key"):
+                run()

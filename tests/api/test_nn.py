@@ -149,3 +149,9 @@ def test_embedding_lookup_counts_rows_through_the_parts() -> None:
     assert layers.embedding_lookup([autoconv.Variable([[1.0], [2.0]])], [1]).numpy().tolist() == [[2]]
     with pytest.raises(ValueError, match="Need at least one param"):
         layers.embedding_lookup([], [1])
+
+
+def test_labels_of_one_class_broadcast_to_the_logits() -> None:
+    expected = -np.log(np.exp([[1.0, 2.0]]) / np.exp([[1.0, 2.0]]).sum()).sum()
+    for run in (layers.softmax_cross_entropy_with_logits, autoconv.function(layers.softmax_cross_entropy_with_logits)):
+        assert np.allclose(run([[1.0]], [[1.0, 2.0]]), [expected])

@@ -84,6 +84,14 @@ def test_frames_and_their_sum(length, step, pad_end):
         np.testing.assert_allclose(ac.signal.overlap_and_add(found, step).numpy(), total, atol=1e-12)
 
 
+def test_gradients_of_frames_are_dense():
+    x = ac.constant([1.0, 2.0, 3.0, 4.0])
+    with ac.GradientTape() as tape:
+        tape.watch(x)
+        y = ac.reduce_sum(ac.signal.frame(x, 2, 1) ** 2)
+    assert tape.gradient(y, x).numpy().tolist() == [2.0, 8.0, 12.0, 8.0]
+
+
 def test_short_time_transforms_and_their_inverse():
     x = np.random.default_rng(1).normal(size=(2, 40))
     spectra = ac.signal.stft(x, 8, 4)

@@ -186,6 +186,8 @@ def test_jacobian_of_unconnected_sources() -> None:
     np.testing.assert_array_equal(zeros, np.zeros((2, 3)))
     with pytest.raises(ValueError, match=r"Need first dimension of target shape \(\[2\]\) and source shape"):
         tape.batch_jacobian(y, unused)
+    with pytest.raises(ValueError, match="two dimensions or more"):
+        tape.batch_jacobian(y, x)
 
 
 def test_gradients_of_rows_are_summed() -> None:

@@ -152,6 +152,8 @@ def test_reduce_reads_all_elements_and_converts_its_function():
         return best
 
     assert Dataset.from_tensor_slices(["ab", "abcd", "c"]).reduce("", longest).numpy() == b"abcd"
+    with pytest.raises(TypeError, match="element types for the new state must match the initial state"):
+        Dataset.range(3).reduce(0, lambda total, x: tf.cast(total, tf.float32))
 
 
 def test_a_variable_that_the_first_trace_of_a_function_creates_is_kept():

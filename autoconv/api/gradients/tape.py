@@ -234,18 +234,18 @@ class GradientTape:
         """Return the jacobian of each row of `target` with respect to the row of `source` at the same index.
 
         A target of shape [b, ...t] and a source of shape [b, ...s] give [b, ...t, ...s]; a row of the target must
-        depend only on its own row of the source. Raises ValueError when the first dimensions differ.
-        `parallel_iterations` and `experimental_use_pfor` have no effect.
+        depend only on its own row of the source. Raises ValueError when the first dimensions differ, and for ranks
+        below 2. `parallel_iterations` and `experimental_use_pfor` have no effect.
         """
         fills_zeros = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         self._mark_used()
         (target_leaf,), (source_leaf,) = _tensor_leaves(target, "target"), _tensor_leaves(source, "source")
         shape, source_shape = shape_of(target_leaf), shape_of(source_leaf)
         row_counts = {*shape[:1], *source_shape[:1]} - {None}
-        if not shape or not source_shape or len(row_counts) > 1:
+        if min(len(shape), len(source_shape)) < 2 or len(row_counts) > 1:
             raise ValueError(
                 f"Need first dimension of target shape ({list(shape)}) and source shape ({list(source_shape)}) to "
-                "match."
+                "match, and two dimensions or more of both."
             )
         if None in (*shape[1:], *source_shape[1:]):
             raise ValueError(

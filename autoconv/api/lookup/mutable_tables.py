@@ -30,6 +30,8 @@ class MutableHashTable(LookupTable):
     (array([0, 2]), 1)
     """
 
+    __autoconv_identity__ = True  # traces read the entries when they run: a new entry leaves them valid
+
     def __init__(
         self, key_dtype: DTypeLike, value_dtype: DTypeLike, default_value: TensorLike,
         name: str = "MutableHashTable", checkpoint: bool = True, experimental_is_anonymous: bool = False,
@@ -146,7 +148,21 @@ class DenseHashTable(MutableHashTable):
         self._reserved_keys = {key.numpy() for key in reserved_tensors}  # type: ignore[attr-defined]
 
     def _insert_arrays(self, keys: np.ndarray, values: np.ndarray) -> list[Any]:
+        self._reject_reserved(keys)
+        return super()._insert_arrays(keys, values)
+
+    def _remove_arrays(self, keys: np.ndarray) -> list[Any]:
+        self._reject_reserved(keys)
+        return super()._remove_arrays(keys)
+
+    def _look_up_arrays(self, keys: np.ndarray) -> np.ndarray:
+        self._reject_reserved(keys)
+        return super()._look_up_arrays(keys)
+
+    def _reject_reserved(self, keys: np.ndarray) -> None:
+        """Raise InvalidArgumentError if one of the keys is `empty_key` or `deleted_key`."""
         rejected_keys = self._reserved_keys & set(np.ravel(keys).tolist())
         if rejected_keys:
-            raise ValueError(f"Using the empty_key or deleted_key as a table key is not allowed: {rejected_keys}")
-        return super()._insert_arrays(keys, values)
+            raise InvalidArgumentError(
+                f"Using the empty_key or deleted_key as a table key is not allowed: {rejected_keys}"
+            )

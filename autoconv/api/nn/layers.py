@@ -167,10 +167,10 @@ def sparse_softmax_cross_entropy_with_logits(labels: TensorLike, logits: TensorL
 def softmax_cross_entropy_with_logits(
     labels: TensorLike, logits: TensorLike, axis: AxisLike = -1, name: str | None = None
 ) -> Tensor:
-    """The cross-entropy loss of labels that are distributions over `axis`; labels and logits have one shape.
+    """The cross-entropy loss of labels that are distributions over `axis`, and broadcast to the logits.
 
-    The loss has their shape without `axis`. The gradient is softmax - labels, as in TensorFlow, also where labels do
-    not sum up to 1.
+    The loss has the shape of the logits without `axis`. The gradient is softmax - labels, as in TensorFlow, also
+    where labels do not sum up to 1.
 
     >>> autoconv.nn.softmax_cross_entropy_with_logits(labels=[[1.0, 0.0]], logits=[[2.0, 0.0]]).numpy().round(3)
     array([0.127], dtype=float32)
@@ -178,6 +178,8 @@ def softmax_cross_entropy_with_logits(
     class_axis, x = static_int(axis, "axis"), convert_to_tensor(logits)
     precise_logits = cast(x, float32) if x.dtype.size == 2 else x
     weights = cast(labels, precise_logits.dtype)
+    if weights.shape != precise_logits.shape:  # labels broadcast to the logits
+        weights = apply("multiply", weights, apply("ones_like", precise_logits))
     reduction_options: dict[str, Any] = {"axis": (class_axis,), "keepdims": False}
     peak = apply("reduce_max", precise_logits, axis=(class_axis,), keepdims=True)
     shifted_logits = apply("subtract", precise_logits, apply("stop_gradient", peak))

@@ -15,7 +15,7 @@ from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import ones
 from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import gather, unsorted_segment_sum
-from autoconv.api.tensors.shaping import concat, expand_dims, pad, reshape, shape, transpose
+from autoconv.api.tensors.shaping import concat, expand_dims, pad, reshape, shape, squeeze, transpose
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import as_dtype, float32, int32
 from autoconv.runtime.annotations import DTypeLike, IntLike, TensorLike
@@ -91,7 +91,9 @@ def frame(
     else:
         frame_count = apply("maximum", 1 + (signal_length - length) // step, 0)
     starts = expand_dims(tensor_range(frame_count) * step, 1)
-    return gather(x, starts + expand_dims(tensor_range(length), 0), axis=axis)
+    # A dimension before `axis`: gradients of rows that are gathered along the first one are IndexedSlices.
+    frames = gather(expand_dims(x, 0), starts + expand_dims(tensor_range(length), 0), axis=axis + 1)
+    return squeeze(frames, 0)
 
 
 def overlap_and_add(signal: TensorLike, frame_step: IntLike, name: str | None = None) -> Tensor:

@@ -39,6 +39,7 @@ from autoconv.api.tensors.segments import unsorted_segment_max, unsorted_segment
 from autoconv.api.tensors.segments import unsorted_segment_mean as unsorted_mean
 from autoconv.api.tensors.shaping import concat, expand_dims, reshape, stack, transpose
 from autoconv.api.tensors.sorting import unique
+from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtype_sets import LARGE_INTEGERS
 from autoconv.graph.dtypes import int32, int64
 from autoconv.runtime.annotations import AxisLike, IntLike, TensorLike
@@ -101,9 +102,9 @@ def _elementwise_extreme(op: str, first: SparseTensor, second: SparseTensor) -> 
 
 
 def _require_one_shape(first: SparseTensor, second: SparseTensor) -> None:
-    """Raise ValueError for known shapes that differ."""
+    """Raise InvalidArgumentError for known shapes that differ."""
     if not first.shape.is_compatible_with(second.shape):
-        raise ValueError(f"Operands do not have the same shape: {first.shape} and {second.shape}")
+        raise InvalidArgumentError(f"Operands do not have the same shape: {first.shape} and {second.shape}")
 
 
 def _combine_unions(

@@ -76,8 +76,8 @@ def reshape(sp_input: SparseTensor, shape: ShapeLike, name: str | None = None) -
 def _infer_size(sizes: tuple[int | None, ...], total: int, requested_sizes: Any) -> tuple[int | None, ...]:
     """Return the sizes with the only None replaced by the size for which there are `total` elements.
 
-    `requested_sizes` are the user's, None if not all are known; then nothing is inferred. Raises ValueError if the
-    sizes have another number of elements.
+    `requested_sizes` are the user's, None if not all are known; then nothing is inferred. Raises InvalidArgumentError
+    if the sizes have another number of elements.
     """
     if requested_sizes is None:
         return sizes
@@ -85,7 +85,8 @@ def _infer_size(sizes: tuple[int | None, ...], total: int, requested_sizes: Any)
     if None in sizes and product and total % product == 0:
         return tuple(total // product if size is None else size for size in sizes)
     if product != total:
-        raise ValueError(f"Cannot reshape a tensor with {total} elements to shape {list(np.ravel(requested_sizes))}.")
+        requested = np.ravel(requested_sizes).tolist()
+        raise InvalidArgumentError(f"Cannot reshape a tensor with {total} elements to shape {requested}.")
     return sizes
 
 

@@ -131,10 +131,14 @@ def shape_argument(shape: ShapeLike) -> tuple[tuple[Any, ...], tuple[int | None,
 
 
 def vector_argument(shape: ShapeLike) -> tuple[tuple[Any, ...], tuple[int | None, ...] | None]:
-    """Return the result of `shape_argument`; raises InvalidArgumentError for a single size in place of a shape."""
+    """Return the result of `shape_argument`; raises InvalidArgumentError for a size below 0, or in place of a shape."""
     if isinstance(shape, (int, np.integer)) or (isinstance(shape, Tensor) and shape.type.shape == ()):
         raise InvalidArgumentError(f"shape must be a vector of int32 or int64, found {shape!r}")
-    return shape_argument(shape)
+    operands, sizes = shape_argument(shape)
+    negative_sizes = [size for size in sizes or () if size is not None and size < 0]
+    if negative_sizes:
+        raise InvalidArgumentError(f"Dimension {negative_sizes[0]} must be >= 0")
+    return operands, sizes
 
 
 def known_sizes(shape: ShapeLike) -> tuple[int | None, ...] | None:

@@ -24,7 +24,7 @@ def _pad_type(
     constant_values: Any = 0,
 ) -> TensorType:  # fmt: skip
     """Return the type of the padded tensor; sizes are unknown where paddings are."""
-    _check_mode(mode)
+    _numpy_mode(mode)
     if paddings is None:
         return x.with_shape(None if x.shape is None else (None,) * len(x.shape))
     if x.shape is None:
@@ -41,10 +41,11 @@ def _unpad_type(
     return x.with_shape(tuple(_unpadded_size(size, pair) for size, pair in zip(x.shape, paddings, strict=True)))
 
 
-def _check_mode(mode: str) -> None:
-    """Raise ValueError for an unknown mode."""
+def _numpy_mode(mode: str) -> str:
+    """Return NumPy's name of a mode; raise ValueError for an unknown mode."""
     if mode not in _MODES:
         raise ValueError(f"pad: the mode has to be one of {', '.join(_MODES)}, found {mode!r}")
+    return _MODES[mode]
 
 
 def _check_count(paddings: Any, rank: int) -> None:
@@ -111,7 +112,7 @@ def _pad(
             raise InvalidArgumentError(
                 f"pad: paddings must be no greater than {limit} for a dimension of {size}"
             )
-    return np.pad(x, pairs, _MODES[mode])  # type: ignore[call-overload]
+    return np.pad(x, pairs, _numpy_mode(mode))  # type: ignore[call-overload]
 
 
 def _inner_slices(x: Any, pairs: list[tuple[int, int]]) -> tuple[slice, ...]:
@@ -126,7 +127,7 @@ def _unpad(x: Any, amounts: Any = None, *, paddings: Any, mode: str = "CONSTANT"
     if mode == "CONSTANT":
         return x[tuple(slice(before, before + size) for size, (before, _) in zip(sizes, pairs, strict=True))]
     source_positions = [
-        np.pad(np.arange(size), pair, _MODES[mode])  # type: ignore[call-overload]
+        np.pad(np.arange(size), pair, _numpy_mode(mode))  # type: ignore[call-overload]
         for size, pair in zip(sizes, pairs, strict=True)
     ]
     result = np.zeros(sizes, np.asarray(x).dtype)

@@ -6,12 +6,14 @@ from typing import Any
 
 from autoconv.api.control.functional import foldl
 from autoconv.api.nn.layers import log_softmax
+from autoconv.api.sparse.conversion import to_dense
+from autoconv.api.sparse.tensor import SparseTensor
 from autoconv.api.tensors.arguments import static_int
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.comparison import equal, logical_and, not_equal
-from autoconv.api.tensors.constants import fill, zeros_like
+from autoconv.api.tensors.constants import fill, ones_like, zeros_like
 from autoconv.api.tensors.constants import range as tensor_range
-from autoconv.api.tensors.gather import gather, where
+from autoconv.api.tensors.gather import gather, unsorted_segment_sum, where
 from autoconv.api.tensors.reductions import reduce_logsumexp
 from autoconv.api.tensors.shaping import concat, pad, reshape, shape, stack, transpose
 from autoconv.runtime.annotations import IntLike, TensorLike
@@ -22,7 +24,7 @@ _LOG_ZERO = -1e30  # the logarithm of a probability of 0, whose gradient is defi
 
 
 def ctc_loss(
-    labels: TensorLike, logits: TensorLike, label_length: TensorLike, logit_length: TensorLike,
+    labels: TensorLike | SparseTensor, logits: TensorLike, label_length: TensorLike | None, logit_length: TensorLike,
     logits_time_major: bool = True, unique: object = None, blank_index: IntLike | None = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
@@ -31,11 +33,18 @@ def ctc_loss(
     `labels` is [batch, labels], `logits` [frames, batch, classes], or [batch, frames, classes] without
     `logits_time_major`. `label_length` and `logit_length` are the numbers of labels and frames of each row. A frame
     spells the next label, repeats the previous one, or is blank (class `blank_index`, 0 by default). `unique` has no
-    effect.
+    effect. A SparseTensor of labels gives their numbers, in the place of `label_length`; it raises ValueError without
+    `blank_index`.
 
     >>> autoconv.nn.ctc_loss([[1]], [[[0.0, 0.0]], [[0.0, 0.0]]], [1], [2]).numpy().round(4)
     array([0.2877], dtype=float32)
     """
+    if isinstance(labels, SparseTensor):
+        if blank_index is None:
+            raise ValueError("Argument `blank_index` must be provided when labels is a SparseTensor.")
+        rows, count_of_rows = labels.indices[:, 0], labels.dense_shape[0]
+        label_length = unsorted_segment_sum(ones_like(rows), rows, count_of_rows)
+        labels = to_dense(labels)
     logits_by_frame: Any = convert_to_tensor(logits)
     logits_by_frame = logits_by_frame if logits_time_major else transpose(logits_by_frame, [1, 0, 2])
     blank_class = 0 if blank_index is None else static_int(blank_index, "blank_index")
