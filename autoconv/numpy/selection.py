@@ -14,6 +14,7 @@ from autoconv.numpy.operands import (
     argument_or_default,
     axis_of,
     cast,
+    check,
     common_dtype,
     computes,
     holds_tensors,
@@ -26,6 +27,7 @@ from autoconv.numpy.operands import (
     require_known_shape,
     rerun_plain_unless,
     select_operands,
+    size_of,
     sizes_of,
     tensor,
     tensors,
@@ -82,8 +84,9 @@ def take(
     x = x if rank_of(x) else apply("reshape", x, shape=(1,))
     axis_index = axis_of(axis, rank_of(x))
     size = (x.type.shape or (None,) * (axis_index + 1))[axis_index]
-    if size == 0 and 0 not in (tensor(indices).type.shape or ()):
-        raise IndexError("cannot do a non-empty take from an empty axes.")
+    if size == 0:
+        is_empty = apply("equal", tensor(size_of(tensor(indices)), np.int64), tensor(0, np.int64))
+        check(is_empty, "cannot do a non-empty take from an empty axes.", IndexError)
     size_for_mode = 0 if mode == "raise" else require_known_shape(x)[axis_index]  # mode "raise" does not use the size
     positions = _positions_by_mode(indices, size_for_mode, mode)
     elements = take_positions(x, axis_index, positions)
@@ -241,18 +244,14 @@ def argwhere(a: TensorLike) -> Tensor:
 
 @computes("compress")
 def compress(condition: TensorLike, a: TensorLike, axis: AxisLike | None = None, out: OutLike | None = None) -> Any:
-    x = tensor(a)
     if rank_of(tensor(condition)) != 1:
         raise ValueError("condition must be a 1-d array")
-    if axis is None:
-        x, axis = apply("reshape", x, shape=(-1,)), 0
-    elements = take_positions(x, axis_of(axis, rank_of(x)), flatnonzero(condition))
-    return elements if out is None else write_into(out, elements)
+    return take(a, flatnonzero(condition), axis, out)
 
 
 @computes("extract")
-def extract(condition: TensorLike, arr: TensorLike) -> Tensor:
-    return take_positions(apply("reshape", tensor(arr), shape=(-1,)), 0, flatnonzero(condition))
+def extract(condition: TensorLike, arr: TensorLike) -> Any:
+    return take(arr, flatnonzero(condition))
 
 
 # ---- order

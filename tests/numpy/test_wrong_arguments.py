@@ -34,3 +34,13 @@ def test_a_store_beyond_the_end_of_flat():
         x.flat[10] = 1
 
     check_agreement(f, lambda: np.arange(6.0))
+
+
+@pytest.mark.parametrize("call", [
+    lambda x, mask: np.extract(mask, x), lambda x, mask: np.compress(mask, x), lambda x, mask: x.compress(mask),
+    lambda x, mask: np.take(x, np.flatnonzero(mask)), lambda x, mask: x.take(mask * 1),
+], ids=("extract", "compress", "x.compress", "take", "x.take"))  # fmt: skip
+def test_nothing_is_taken_from_an_array_without_elements(call):
+    for mask in ([True, False], [False, False], []):
+        compiled = check_agreement(call, lambda: np.zeros(0), lambda mask=mask: np.array(mask, bool))
+        assert "plain Python" not in compiled.explain()
