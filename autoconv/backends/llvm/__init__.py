@@ -17,6 +17,7 @@ import numpy as np
 
 from autoconv.backends import interpreter
 from autoconv.backends.call_form import CallForm, output_kinds
+from autoconv.backends.llvm.analysis.assumed_ranges import assumed_ranges
 from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.ownership import holds_no_arguments
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, register_of, sizes
@@ -43,7 +44,7 @@ from autoconv.backends.llvm.legalize.pipeline import legalize_graph
 from autoconv.backends.llvm.legalize.sink_transposes import take_transposed_outputs
 from autoconv.backends.llvm.runtime.library import pending_texts, resolve_item, shared_addresses
 from autoconv.backends.llvm.runtime.references import declare_shared
-from autoconv.backends.llvm.target.machine import Target, compiling_for
+from autoconv.backends.llvm.target.machine import Target, compiling_for, current_target
 from autoconv.graph.graph import Graph, Node, Value, has_recursion
 from autoconv.graph.types import ArrayType
 
@@ -52,10 +53,11 @@ class NativeGraph:
     """Native code of a graph: a function from a list of arguments to a list of results.
 
     `entry` accepts a user's call directly; it is None without a CallForm that a native entry can take. `kernels` are
-    the names of the ops that run by their kernels, `kernel_calls` pairs of such a name and the node's span.
+    the names of the ops that run by their kernels, `kernel_calls` pairs of such a name and the node's span. With
+    `may_assume`, the code is for ints in the ranges of `assumed_ranges`, and other calls run code without assumptions.
     """
 
-    def __init__(self, graph: Graph, form: CallForm | None) -> None:
+    def __init__(self, graph: Graph, form: CallForm | None, may_assume: bool = True) -> None:
         original_graph, graph = graph, legalize_graph(graph)
         module = ModuleText(begin_compilation)
         declare_shared(module)
@@ -67,10 +69,13 @@ class NativeGraph:
         kinds_by_output = {} if form is None else output_kinds(form.result)
         transposed_outputs = take_transposed_outputs(graph) if "array" in kinds_by_output.values() else frozenset()
         donated = form.donated if form is not None else frozenset()
+        if may_assume:
+            module.assumed_ranges = assumed_ranges(graph)
+        general_code = _GeneralCode(original_graph, form) if module.assumed_ranges else None
         write_graph(graph, module, objects, donated)
-        write_run(graph, module, objects, donated, transposed_outputs)
+        write_run(graph, module, objects, donated, transposed_outputs, general_code)
         if form is not None:
-            write_call(graph, module, objects, form, transposed_outputs)
+            write_call(graph, module, objects, form, transposed_outputs, general_code)
         module.variable("objects", f"[{len(objects.items)} x ptr]")
         exports = [RUN, "objects"] if form is None else [RUN, CALL, "objects"]
         texts = module.texts()
@@ -104,6 +109,27 @@ class NativeGraph:
                 self._interpreted = interpreter.compile_graph(self._graph)
             return self._interpreted([item.copy() if isinstance(item, np.ndarray) else item for item in arguments])
         return list(results)
+
+
+class _GeneralCode:
+    """The code of a graph for all ints, which the first call that needs it compiles."""
+
+    def __init__(self, graph: Graph, form: CallForm | None) -> None:
+        self._graph, self._form, self._target = graph, form, current_target()
+        self._code: NativeGraph | None = None
+
+    def _compiled(self) -> NativeGraph:
+        if self._code is None:
+            with compiling_for(self._target):
+                self._code = NativeGraph(self._graph, self._form, may_assume=False)
+        return self._code
+
+    def run(self, *arguments: Any) -> Any:
+        return self._compiled()._run(*arguments)
+
+    def call(self, *arguments: Any) -> Any:
+        entry = self._compiled().entry
+        return NotImplemented if entry is None else entry(*arguments)
 
 
 def compile_graph(

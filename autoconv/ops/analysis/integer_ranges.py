@@ -8,7 +8,7 @@ ints that may exceed 64 bits; it assumes that no run is long enough for a counte
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import NamedTuple
@@ -49,10 +49,11 @@ _TRUE: Range = (1, 1)
 _CASTS = frozenset({"cast", "identity", "python_bool", "python_cast"})
 
 
-def integer_ranges(graph: Graph) -> dict[Value, Range]:
+def integer_ranges(graph: Graph, parameter_ranges: Mapping[Value, Range] = {}) -> dict[Value, Range]:
     """Return the ranges of the integers and bools without dimensions in a graph and its regions.
 
-    Values of regions that several nodes share, and those bounded by their dtype alone, are left out.
+    Values of regions that several nodes share, and those bounded by their dtype alone, are left out. The arguments are
+    in `parameter_ranges`, or unknown.
 
     Example:
         >>> import autoconv
@@ -69,7 +70,7 @@ def integer_ranges(graph: Graph) -> dict[Value, Range]:
         True
     """
     analysis = RangeAnalysis()
-    analysis.run(graph)
+    analysis.run(graph, parameter_ranges)
     return analysis.ranges()
 
 
@@ -118,9 +119,9 @@ class RangeAnalysis:
         known_range = self._known_ranges.get(value)
         return self._limits(value) if known_range is None else known_range
 
-    def run(self, graph: Graph) -> None:
-        """Analyse a graph whose arguments are unknown."""
-        self._visit(graph, [None] * len(graph.parameters))
+    def run(self, graph: Graph, parameter_ranges: Mapping[Value, Range] = {}) -> None:
+        """Analyse a graph whose arguments are in `parameter_ranges`, or unknown."""
+        self._visit(graph, [parameter_ranges.get(value) for value in graph.parameters])
 
     def _visit(self, graph: Graph, parameter_ranges: Sequence[Range | None], owner: Node | None = None) -> Ranges:
         """Visit the nodes of a graph, or of a region of `owner`, and return the ranges of the outputs."""

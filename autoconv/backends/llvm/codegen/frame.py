@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import ChainMap, Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,11 +40,11 @@ def _has_loops(graph: Graph) -> bool:
     return any(node.op.traits.repeats for node in graph.walk())
 
 
-def _known_ranges(graph: Graph, overlaps: Overlaps) -> dict[Value, Range]:
+def _known_ranges(graph: Graph, overlaps: Overlaps, assumed_ranges: Mapping[Value, Range]) -> dict[Value, Range]:
     """Return the ranges of integers by an analysis of the whole graph, which only loops need."""
     if not _has_loops(graph):
         return {}  # lowerings derive all ranges while they write code
-    ranges = integer_ranges(graph)
+    ranges = integer_ranges(graph, assumed_ranges)
     return ranges | content_ranges(graph, overlaps, ranges)
 
 
@@ -100,7 +100,7 @@ class Body:
         # Registers of a slice's parts and of a size -> start, length and step (see memory/slice_bounds.py).
         self.slice_bounds: ChainMap[tuple[str, ...], SliceBounds] = ChainMap()
         self.overlaps = Overlaps(graph, arguments_are_disjoint)
-        self.value_ranges = _known_ranges(graph, self.overlaps)
+        self.value_ranges = _known_ranges(graph, self.overlaps, module.assumed_ranges)
         self.writes = Writes(graph, self.overlaps)
         self.alias_scopes = AliasScopes(module, self.overlaps)
         self.dependence = LoopDependence(graph, self.value_ranges, self.overlaps)

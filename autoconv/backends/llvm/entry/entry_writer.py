@@ -49,7 +49,7 @@ class EntryWriter:
     ) -> None:
         self._graph = graph
         self._module = module
-        self._objects = objects
+        self.objects = objects
         self._memories: list[tuple[str, Any]] = []  # mutable arrays among the arguments, and their types
         self.copies: list[str] = []  # slots of C-contiguous copies or views of arguments
         self._saved_slots: list[str] = []  # slots of copies of arrays that are restored if the graph fails
@@ -77,7 +77,7 @@ class EntryWriter:
         """Return an argument of the call, or its default if the call omits it."""
         if position < self._required_count:
             return self._load_field("%arguments", 8 * position, "ptr")
-        out, default = self.out, self._objects.reference(self._defaults[position - self._required_count])
+        out, default = self.out, self.objects.reference(self._defaults[position - self._required_count])
         cell = out.alloca("ptr")
         out.store("ptr", default(out), cell)
         is_given = out.icmp("ugt", "%count", position)
@@ -87,7 +87,7 @@ class EntryWriter:
 
     def check_idle(self, form: CallForm) -> None:
         """Check that no graph is being recorded and no tape is active."""
-        cell = self._objects.reference(Address(ctypes.addressof(form.busy)))(self.out)
+        cell = self.objects.reference(Address(ctypes.addressof(form.busy)))(self.out)
         busy = self.out.new(f"load atomic i64, ptr {cell} monotonic, align 8")
         self._check(self.out.icmp("eq", busy, 0))
 
@@ -101,8 +101,8 @@ class EntryWriter:
             self._check_names(guards)
         for guard in form.guards:
             if isinstance(guard, CellGuard):
-                contents = self._load_field(self._objects.reference(guard.cell)(self.out), abi.CELL_CONTENTS, "ptr")
-                self._check(self.out.is_same(contents, self._objects.reference(guard.value)(self.out)))
+                contents = self._load_field(self.objects.reference(guard.cell)(self.out), abi.CELL_CONTENTS, "ptr")
+                self._check(self.out.is_same(contents, self.objects.reference(guard.value)(self.out)))
             self._check_fields(guard)
 
     def _check_names(self, guards: Sequence[GlobalGuard]) -> None:
@@ -111,7 +111,7 @@ class EntryWriter:
         They are looked up only after a change of the namespace: a global variable holds the version of the dict at the
         last successful check.
         """
-        namespace = self._objects.reference(guards[0].namespace)(self.out)
+        namespace = self.objects.reference(guards[0].namespace)(self.out)
         offset = abi.dict_version_offset()
         if offset is None:
             self._check_bindings(namespace, guards)
@@ -126,20 +126,20 @@ class EntryWriter:
     def _check_bindings(self, namespace: str, guards: Sequence[GlobalGuard]) -> None:
         self._module.declare("PyDict_GetItemWithError", "ptr", "ptr, ptr")
         for guard in guards:
-            name = self._objects.reference(guard.name)(self.out)
+            name = self.objects.reference(guard.name)(self.out)
             current_value = self.out.call("PyDict_GetItemWithError", namespace, name)
-            expected_value = "null" if guard.value is ABSENT else self._objects.reference(guard.value)(self.out)
+            expected_value = "null" if guard.value is ABSENT else self.objects.reference(guard.value)(self.out)
             self._check(self.out.is_same(current_value, expected_value))
 
     def _check_fields(self, guard: Guard) -> None:
         """Check the fields of a guarded object, and that the guard's `empty_dict`, if any, is still empty."""
         if guard.fields:
-            object_ = self._objects.reference(guard.value)(self.out)
+            object_ = self.objects.reference(guard.value)(self.out)
             for offset, expected_object in guard.fields:
-                expected = "null" if expected_object is None else self._objects.reference(expected_object)(self.out)
+                expected = "null" if expected_object is None else self.objects.reference(expected_object)(self.out)
                 self._check(self.out.is_same(self._load_field(object_, offset, "ptr"), expected))
         if guard.empty_dict is not None:
-            container = self._objects.reference(guard.empty_dict)(self.out)
+            container = self.objects.reference(guard.empty_dict)(self.out)
             self._check(self.out.icmp("eq", self._load_field(container, DICT_COUNT, "i64"), 0))
 
     def check_distinct(self, array: str, others: Sequence[str]) -> None:
@@ -154,7 +154,7 @@ class EntryWriter:
 
         If `to_graph`, the graph gets the reference to the array; otherwise it is released.
         """
-        out, donation = self.out, self._objects.reference(form.donation)(self.out)
+        out, donation = self.out, self.objects.reference(form.donation)(self.out)
         slot = out.gep("i8", self.load_argument(position), form.array_slot)
         out.call("retain", donation)
         if not to_graph:
@@ -163,9 +163,9 @@ class EntryWriter:
 
     def unwrap_tensor(self, tensor: str, form: CallForm, is_weak: bool) -> str:
         """Check that an object is a tensor, and weak if `is_weak`; return its array."""
-        tensor_class = self._objects.reference(form.tensor_class)(self.out)
+        tensor_class = self.objects.reference(form.tensor_class)(self.out)
         self._check(self.out.is_same(self._load_field(tensor, abi.TYPE_OFFSET, "ptr"), tensor_class))
-        expected = self._objects.reference(is_weak)(self.out)
+        expected = self.objects.reference(is_weak)(self.out)
         self._check(self.out.is_same(self._load_field(tensor, form.weak_slot, "ptr"), expected))
         return self._load_field(tensor, form.array_slot, "ptr")
 
@@ -176,8 +176,8 @@ class EntryWriter:
         if is_open(type_):
             self.open_dimensions.bind_array(array, type_)
             return array
-        array_class, descriptor = (self._objects.reference(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
-        dimensions = self._objects.shape(shape) if shape else "null"
+        array_class, descriptor = (self.objects.reference(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
+        dimensions = self.objects.shape(shape) if shape else "null"
         has_type = self.out.call("is_contiguous_array", array, array_class, descriptor, len(shape), dimensions)
         self._check(self.out.icmp("ne", has_type, FALSE))
         return array
@@ -188,7 +188,7 @@ class EntryWriter:
         If `is_column_major`, return the transposed view of an array in Fortran order, and refuse other arrays.
         """
         out = self.out
-        array_class, descriptor = (self._objects.reference(item)(out) for item in (np.ndarray, value.dtype.numpy))
+        array_class, descriptor = (self.objects.reference(item)(out) for item in (np.ndarray, value.dtype.numpy))
         arguments = array, array_class, descriptor, len(sizes(value.type))
         if is_column_major:
             result = out.call("transposed_view", *arguments)
@@ -204,7 +204,7 @@ class EntryWriter:
         """Check that not all of the arrays are in Fortran order, since another trace is for such arguments."""
         if not arrays:
             return
-        array_class, are_column_major = self._objects.reference(np.ndarray)(self.out), ""
+        array_class, are_column_major = self.objects.reference(np.ndarray)(self.out), ""
         for array in arrays:
             is_column_major = self.out.call("is_column_major", array, array_class)
             are_column_major = self.out.and_(are_column_major, is_column_major) if are_column_major else is_column_major
@@ -213,10 +213,10 @@ class EntryWriter:
     def check_memory(self, array: str, value: Value) -> str:
         """Check that an object is an ndarray with the layout in memory that its type states, and return it."""
         type_: Any = value.type
-        array_class, descriptor = (self._objects.reference(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
+        array_class, descriptor = (self.objects.reference(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
         layout = (type_.shape, type_.strides)
         expected_layout = [[n if isinstance(n, int) else abi.ANY_NUMBER for n in dimensions] for dimensions in layout]
-        shape, strides = (self._objects.shape(expected) if expected else "null" for expected in expected_layout)
+        shape, strides = (self.objects.shape(expected) if expected else "null" for expected in expected_layout)
         has_layout = self.out.call("is_memory", array, array_class, descriptor, type_.rank, shape, strides)
         self._check(self.out.icmp("ne", has_layout, FALSE))
         self.open_dimensions.bind_memory(array, type_)
@@ -228,19 +228,19 @@ class EntryWriter:
         out, length_product, item = self.out, "1", list_
         for _ in range(parameter.list_depth):
             item_class = self._load_field(item, abi.TYPE_OFFSET, "ptr")
-            self._check(self.out.is_same(item_class, self._objects.reference(list)(out)))
+            self._check(self.out.is_same(item_class, self.objects.reference(list)(out)))
             count = self._load_field(item, abi.LIST_COUNT, "i64")
             self._check(self.out.icmp("ne", count, 0))
             length_product = out.op("mul", length_product, count)
             item = self._load_field(self._load_field(item, abi.LIST_ITEMS, "ptr"), 0, "ptr")
         self._check(self.out.icmp("uge", length_product, parameter.min_length_product))
-        item_class = self._objects.reference(parameter.item_type)(out)
+        item_class = self.objects.reference(parameter.item_type)(out)
         self._check(self.out.is_same(self._load_field(item, abi.TYPE_OFFSET, "ptr"), item_class))
         return list_
 
     def check_instance(self, instance: str, parameter: InstanceParameter) -> str:
         """Check the class of an object, and return the object."""
-        class_ = self._objects.reference(parameter.instance_type)(self.out)
+        class_ = self.objects.reference(parameter.instance_type)(self.out)
         self._check(self.out.is_same(self._load_field(instance, abi.TYPE_OFFSET, "ptr"), class_))
         return instance
 
@@ -275,7 +275,7 @@ class EntryWriter:
         """
         dtype = value.dtype
         if dtype.is_complex:
-            complex_class = self._objects.reference(complex)(self.out)
+            complex_class = self.objects.reference(complex)(self.out)
             self._check(self.out.is_same(self._load_field(object_, abi.TYPE_OFFSET, "ptr"), complex_class))
             real, imag = (self._load_field(object_, part, "double") for part in (abi.REAL_PART, abi.IMAGINARY_PART))
             return real, imag
@@ -284,7 +284,7 @@ class EntryWriter:
     def unwrap_scalar(self, object_: str, value: Value) -> str:
         """Return the number of a NumPy scalar of exactly the value's dtype; an array of rank 0 is refused."""
         dtype = value.dtype
-        scalar_class = self._objects.reference(dtype.numpy.type)(self.out)
+        scalar_class = self.objects.reference(dtype.numpy.type)(self.out)
         self._check(self.out.is_same(self._load_field(object_, abi.TYPE_OFFSET, "ptr"), scalar_class))
         address = self.out.gep("i8", object_, abi.SCALAR_VALUE)
         return load(ElementWriter(self.out), dtype, address, 0).ir
@@ -307,12 +307,12 @@ class EntryWriter:
             self._saved_slots.append(self.result_writer.hold(copy))
             for position, object_ in enumerate((array, copy), 1 + 2 * i):
                 out.store("ptr", object_, out.gep("ptr", arguments, position))
-        self._restore_arguments = self._objects.reference(form.restore)(out), arguments, 1 + 2 * len(arrays)
+        self._restore_arguments = self.objects.reference(form.restore)(out), arguments, 1 + 2 * len(arrays)
 
     def check_constant(self, object_: str, constant: Any) -> None:
         """Check that an argument equals the constant for which the graph was traced."""
         if type(constant) not in (int, float):
-            self._check(self.out.is_same(object_, self._objects.reference(constant)(self.out)))
+            self._check(self.out.is_same(object_, self.objects.reference(constant)(self.out)))
             return
         actual, expected = self._unwrap_number(object_, type(constant)), str(constant)
         if type(constant) is float:  # compare bits
@@ -323,10 +323,10 @@ class EntryWriter:
     def _unwrap_number(self, object_: str, class_: type) -> str:
         """Return the number of an object whose class is exactly `class_`: bool, int or float."""
         out = self.out
-        expected = self._objects.reference(class_)(out)
+        expected = self.objects.reference(class_)(out)
         self._check(self.out.is_same(self._load_field(object_, abi.TYPE_OFFSET, "ptr"), expected))
         if class_ is bool:
-            return out.is_same(object_, self._objects.reference(True)(out))
+            return out.is_same(object_, self.objects.reference(True)(out))
         if class_ is float:
             return self._load_field(object_, abi.FLOAT_VALUE, "double")
         overflow = out.alloca("i32", "0")
@@ -335,6 +335,10 @@ class EntryWriter:
         return result
 
     # ---- results
+
+    def release_copies(self) -> None:
+        for slot in self.copies:
+            self.out.call("release", slot)
 
     def call_graph(
         self, natives: Sequence[str], temporary_slots: Sequence[str] = (), transposed: Collection[int] = ()
@@ -371,9 +375,8 @@ class EntryWriter:
     def write_refusal(self) -> None:
         """End the function with the exit that refuses a call: it returns NotImplemented."""
         self.out.begin(self._refusal_label)
-        for slot in self.copies:
-            self.out.call("release", slot)
-        not_implemented = self._objects.reference(NotImplemented)(self.out)
+        self.release_copies()
+        not_implemented = self.objects.reference(NotImplemented)(self.out)
         self.out.call("retain", not_implemented)
         self.out.ret(not_implemented, "ptr")
         self.out.finish()

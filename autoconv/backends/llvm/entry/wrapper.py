@@ -6,8 +6,8 @@ return NotImplemented for arguments that do not fit, before any side effect.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 from autoconv.backends.call_form import BY_COLUMNS, BY_STRIDES, CallForm, Captured, InstanceParameter, ListParameter
 from autoconv.backends.llvm.analysis.classify import LoweringClasses
@@ -26,10 +26,12 @@ from autoconv.backends.llvm.entry.list_stacks import write_list_of_stack, write_
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.metadata import QUICK
 from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.operand import NULL
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, store
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
 from autoconv.graph.graph import Graph, Value
+from autoconv.graph.linear_form import Range
 from autoconv.graph.region_flow import runs_region_once
 from autoconv.ops.control.resources import VARIABLE_OPS
 
@@ -39,11 +41,19 @@ _FUNCTION_CLASSES, _INLINE_CLASSES = {"element", "reduce", "matmul", "join", "sc
 _MANY_NODES = 1000  # nodes of a graph whose function is long
 
 
+class GeneralCode(Protocol):
+    """Code that assumes no ranges of numbers: its entries take what `autoconv_run` and `autoconv_call` take."""
+
+    def run(self, *arguments: Any) -> Any: ...
+    def call(self, *arguments: Any) -> Any: ...
+
+
 def write_graph(graph: Graph, module: ModuleText, objects: ObjectTable, donated: Collection[int] = ()) -> None:
     """Write `i1 @graph(parameters, ptr %results)`, which returns true if it succeeded.
 
     Numbers are passed by value, objects by address. Each result takes eight bytes at `%results`: a number, or a new
-    reference. The function owns the references of the parameters at the positions `donated`.
+    reference. The function owns the references of the parameters at the positions `donated`. Its callers test
+    the ranges of numbers that the module assumes.
     """
     registers = [f"%p{i}" for i in range(len(graph.parameters))]
     pairs = zip(graph.parameters, registers, strict=True)
@@ -58,6 +68,10 @@ def write_graph(graph: Graph, module: ModuleText, objects: ObjectTable, donated:
         b.wrap(value.dtype, register_name) if is_scalar(value.type) else Object(register_name)
         for value, register_name in zip(graph.parameters, registers, strict=True)
     ]
+    for argument, value in zip(arguments, graph.parameters, strict=True):
+        if value in module.assumed_ranges:
+            assert isinstance(argument, Element)
+            body.record_range(argument, module.assumed_ranges[value])
     donated = [i for i in donated if is_dense(graph.parameters[i].type)]
     for i in donated:
         arguments[i] = body.own_reference(registers[i])
@@ -108,11 +122,12 @@ def _parameter_type(value: Value) -> str:
 
 def write_run(
     graph: Graph, module: ModuleText, objects: ObjectTable, donated: Collection[int] = (),
-    transposed: Collection[int] = (),
+    transposed: Collection[int] = (), general_code: GeneralCode | None = None,
 ) -> None:
     """Write the entry that takes arrays and returns a tuple of arrays; objects of other types are passed unchanged.
 
-    The outputs at the positions `transposed` are new arrays, which are transposed in place.
+    The outputs at the positions `transposed` are new arrays, which are transposed in place. Calls with
+    numbers outside of the module's assumed ranges run `general_code`.
     """
     entry = EntryWriter(graph, module, objects, RUN, len(graph.parameters))
     arguments = [entry.load_argument(i) for i in range(len(graph.parameters))]
@@ -126,6 +141,8 @@ def write_run(
         if is_memory(value.type):
             entry.open_dimensions.bind_memory(argument, value.type)
     entry.open_dimensions.compute_derived()
+    if general_code is not None:
+        _leave_unless_assumed(entry, graph, natives, module.assumed_ranges, general_code.run)
     for i in donated:
         if is_dense(graph.parameters[i].type):  # the caller keeps its reference, so the array is not written to
             entry.out.call("retain", natives[i])
@@ -135,9 +152,10 @@ def write_run(
 
 
 def write_call(
-    graph: Graph, module: ModuleText, objects: ObjectTable, form: CallForm, transposed: Collection[int] = ()
+    graph: Graph, module: ModuleText, objects: ObjectTable, form: CallForm, transposed: Collection[int] = (),
+    general_code: GeneralCode | None = None,
 ) -> None:
-    """Write the entry for a user's call; `transposed` is as for `write_run`."""
+    """Write the entry for a user's call; `transposed` and `general_code` are as for `write_run`."""
     passed_parameters = [i for i, parameter in enumerate(form.parameters) if not isinstance(parameter, Captured)]
     argument_count, constants = len(passed_parameters) + len(form.fixed_arguments), dict(form.fixed_arguments)
     variable_positions = [position for position in range(argument_count) if position not in constants]
@@ -161,6 +179,8 @@ def write_call(
         natives.append(_unwrap_argument(entry, form, parameter, value, argument, weak_flags))
     entry.check_disjoint()
     entry.open_dimensions.compute_derived()
+    if general_code is not None:
+        _leave_unless_assumed(entry, graph, natives, module.assumed_ranges, general_code.call)
     complex_parameters = [i for i, native in enumerate(natives) if isinstance(native, tuple)]
     array_parameters = [i for i, value in enumerate(graph.parameters) if is_dense(value.type)]
     for i in sorted(form.donated):
@@ -177,6 +197,22 @@ def write_call(
     outputs = entry.call_graph(natives, [*box_slots, *entry.copies], transposed)
     entry.result_writer.return_form(outputs, form, allocated_outputs(graph))
     entry.write_refusal()
+
+
+def _leave_unless_assumed(
+    entry: EntryWriter, graph: Graph, natives: Sequence[Any], ranges: Mapping[Value, Range], other: Callable[..., Any]
+) -> None:
+    """Return the result of another entry if an argument of the graph is out of its assumed range."""
+    out, is_outside = entry.out, ""
+    for native, value in zip(natives, graph.parameters, strict=True):
+        if value in ranges:
+            low, high = ranges[value]
+            test = out.icmp("ugt", out.op("sub", native, low), high - low)  # as unsigned numbers
+            is_outside = out.or_(is_outside, test) if is_outside else test
+    with out.leaving(is_outside, unlikely=True):
+        entry.release_copies()
+        arguments = entry.objects.reference(other)(out), "%arguments", "%count", NULL
+        out.ret(out.call_c("PyObject_Vectorcall", "ptr", "ptr, ptr, i64, ptr", *arguments))
 
 
 def _unwrap_argument(

@@ -5,7 +5,7 @@ LLVM parses text in one go, in a fraction of the time that building the same mod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from autoconv.backends.llvm.ir.merging import Merger
@@ -54,6 +54,8 @@ class ModuleText:
         self._name_count = 0
         self._scope_count = 0
         self._group_count = 0
+        # Of numbers among the parameters; see analysis/assumed_ranges.py.
+        self.assumed_ranges: Mapping[Any, tuple[int, int]] = {}
         self.has_loops = False  # whether functions have loops that are worth a thorough compilation
         # Dimensions bound at the call, and their registers, which each function of a graph takes as parameters.
         self.open_sizes: Any = None
