@@ -135,6 +135,10 @@ class _Try(Control):
         return (self.regions[1], [*results, *captures], (False, captures)) if phase is True else results
 
     def handle_error(self, state: Any, error: BaseException) -> Start | None:
+        """Return the start of the handler, None if the error leaves the node.
+
+        It gets the error it interrupts as context.
+        """
         phase, captures = state
         if isinstance(phase, BaseException):
             _chain_context(error, phase)

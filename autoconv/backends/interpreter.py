@@ -138,6 +138,10 @@ def _kernel(node: Node, compile_region: Compile) -> Function:
     assert kernel is not None
 
     def run(*inputs: Any) -> Any:
+        """Return the kernel's results.
+
+        Errors get the node's place, and become plain Python's where the span has plain errors.
+        """
         try:
             return kernel(*inputs, **attributes)
         except Exception as error:
@@ -213,6 +217,10 @@ def _try(node: Node, compile_region: Compile) -> Function:
     body, normal, handler = (compile_region(region) for region in node.regions)
 
     def run(*captures: Any) -> Any:
+        """Return the results of the `try`.
+
+        Those of the normal region, or of the handler if the body raises an error.
+        """
         try:
             outputs = body(captures)
         except LIMIT_ERRORS:

@@ -208,6 +208,7 @@ def _parse_tuple(scanner: Scanner) -> Any:
 def _parse_dict(scanner: Scanner) -> dict[Any, Any]:
     """Return the dict up to the closing brace."""
     def parse_pair(scanner: Scanner) -> tuple[Any, Any]:
+        """Parse a key, which must be hashable, and its value."""
         start = scanner.position
         key = parse_value(scanner)
         try:
@@ -252,6 +253,7 @@ def _parse_bits(scanner: Scanner, width: int) -> int:
 
 
 def _parse_dtype(scanner: Scanner) -> DType:
+    """Parse a dtype by its name; other words fail at their position."""
     scanner.skip_space()
     start = scanner.position
     word = scanner.match(_WORD)

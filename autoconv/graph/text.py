@@ -44,6 +44,7 @@ def to_text(graph: Graph, spans: bool = False, attributes: AttributeSelection = 
 
 
 def _graph_lines(graph: Graph, spans: bool, attributes: AttributeSelection, scope: GraphScope) -> Iterator[str]:
+    """Yield the lines of a graph; a call of an enclosing graph refers to it by name."""
     scope.begin(graph)
     parameters = ", ".join(f"{reference(value)}: {value.type}" for value in graph.parameters)
     yield f"graph {quote(graph.name)}({parameters}) {{"
@@ -64,6 +65,7 @@ def _graph_lines(graph: Graph, spans: bool, attributes: AttributeSelection, scop
 
 
 def _node_text(node: Node, spans: bool, attributes: Mapping[str, Any]) -> str:
+    """Return the text of a node without its regions, such as `%y = add(%x, %x): int32`."""
     arguments = [reference(value) for value in node.inputs]
     arguments += [f"{name}={value_text(value)}" for name, value in attributes.items()]
     types = ", ".join(str(value.type) for value in node.results) or "()"

@@ -242,6 +242,7 @@ def join(first: Type, second: Type) -> Type:
 
 
 def _join_arrays(first: ArrayType, second: ArrayType) -> ArrayType:
+    """Return the type of both arrays, in which different sizes and strides are unknown; raise if other facts differ."""
     are_compatible = first.dtype is second.dtype and first.rank == second.rank and first.read_only == second.read_only
     if not are_compatible:
         raise NoCommonType(f"{first} and {second} have no common type")

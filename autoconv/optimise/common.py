@@ -49,6 +49,7 @@ class _Merger(Rewriter[str]):
         self._numbers, self._numbers_of_reads = _ValueNumbers(), _ValueNumbers()
 
     def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        """Return earlier results of the same operation on the same values; a write discards those of reads."""
         if node.effects & Effects.WRITE:
             self._numbers_of_reads = _ValueNumbers()
         if node.effects.must_run or node.regions or not self._escaping.isdisjoint(node.results):

@@ -83,6 +83,7 @@ class _Folder(Rewriter[None]):
         return inner
 
     def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        """Replace a condition by the arm that a constant chooses, and computations on constants by their results."""
         arm = _taken_arm(node, inputs, self.constants)
         if arm is not None:
             self.values.update(zip(arm.parameters, inputs[1:], strict=True))

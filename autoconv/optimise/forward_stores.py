@@ -66,6 +66,7 @@ class _Forwarder(Rewriter[None]):
         return self.copy
 
     def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        """Replace a load by the contents stored last, and leave out the array and its stores."""
         name = node.op.name
         if name in ("array_of", "array_new") and node.results[0] in self._forwarded_arrays:
             contents = inputs[0] if inputs else self._add_fill(node)

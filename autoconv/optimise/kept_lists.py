@@ -42,6 +42,7 @@ class _ExplainedKinds(Kinds):
         super().__init__(graph)
 
     def raise_kind(self, alias_class: AliasClass, kind: Kind) -> None:
+        """Raise the kind, and record the reason if the class had another one."""
         alias_class = find_root(alias_class)
         kind_before = alias_class.kind
         if isinstance(kind_before, TupleType):
@@ -51,6 +52,7 @@ class _ExplainedKinds(Kinds):
         super().raise_kind(alias_class, kind)
 
     def unify(self, first: AliasClass, second: AliasClass) -> None:
+        """Unify two classes; the joined class holds tuples if either does, and keeps the first reason."""
         first, second = find_root(first), find_root(second)
         kinds = first.kind, second.kind
         super().unify(first, second)
@@ -62,6 +64,7 @@ class _ExplainedKinds(Kinds):
             self._first_reasons.setdefault(joined, reason or self._reason(*kinds))
 
     def _reason(self, kind_before: Kind, kind: Kind) -> tuple[str, Span | None]:
+        """Return the reason why two kinds have no common one, with the place of the node that joins them."""
         node = self.current_node
         span = None if node is None else node.span
         if is_item(kind_before) and is_item(kind):
@@ -76,6 +79,7 @@ class _ExplainedKinds(Kinds):
         return f"{operation} has no native form for these operands", span
 
     def _ban_sites(self, alias_class: AliasClass) -> None:
+        """Ban the sites, and record the first reason for lists that hold tuples."""
         super()._ban_sites(alias_class)
         classes = [find_root(alias_class)]
         while classes[-1].content is not None and find_root(classes[-1].content) not in classes:

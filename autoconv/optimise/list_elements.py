@@ -113,6 +113,10 @@ class _Lists:
                     self.visit(region)
 
     def _visit_node(self, node: Node) -> None:
+        """Record the lists that are one list, their lengths and the types written to them.
+
+        Unknown uses exclude lists.
+        """
         name, inputs = node.op.name, node.inputs
         self._reserved_lists += node.results if name == "list_reserve" else ()
         if name == "list_empty":

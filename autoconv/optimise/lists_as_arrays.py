@@ -65,6 +65,7 @@ class _ListReplacer(Rewriter[ArrayTypes]):
         return self.shared.get(value, value.type)
 
     def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        """Replace the ops of a list that became an array by ops of arrays."""
         if node.regions:
             copy = copy_node(self.copy, node, inputs, self.rewritten_regions(node, inputs))
             for result_copy, result in zip(copy.results, node.results, strict=True):

@@ -76,6 +76,7 @@ class _VariableReplacer(Rewriter[dict[Value, Type]]):
         return _VariableReplacer(region, self.shared, self.copies)
 
     def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        """Replace reads and assignments of a variable by loads and stores of its memory."""
         name, add = node.op.name, self.copy.add
         if name == "read_variable":
             is_memory = isinstance(inputs[0].type, ArrayType)

@@ -192,6 +192,7 @@ def _argument_conversion(value: Value) -> Any:
     rank = len(shape)
 
     def convert(argument: Any) -> Any:
+        """Return a new array in C order with the argument's numbers; raise if its rank, sizes or dtype differ."""
         array = np.asarray(argument)
         sizes_and_expected = zip(array.shape, shape, strict=False)
         shape_fits = all(isinstance(expected, Size) or size == expected for size, expected in sizes_and_expected)

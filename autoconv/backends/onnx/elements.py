@@ -39,6 +39,7 @@ class ElementWriter(NodeWriter):
     }  # fmt: skip
 
     def emit_unary(self, name: str, x: Term) -> Term:
+        """Write a unary operation; functions that ONNX lacks are refused."""
         if name == "not":
             return self.emit("Not" if x.dtype.is_bool else "BitwiseNot", [x], x.dtype, x.shape)
         if name == "negate":
@@ -53,6 +54,7 @@ class ElementWriter(NodeWriter):
         return self.emit(_UNARY_OPERATORS[name], [x], x.dtype, x.shape)
 
     def emit_binary(self, name: str, x: Term, y: Term) -> Term:
+        """Write a binary operation; narrow integers have their extremes and powers as int64."""
         dtype = x.dtype
         if name == "complex":
             columns = [
@@ -113,6 +115,7 @@ class ElementWriter(NodeWriter):
         return self.emit_select(self._is_negative(sign), -magnitude, magnitude)
 
     def libm(self, name: str, *operands: Any) -> Term:
+        """Compute a function that ONNX may lack for the dtype, such as expm1, from functions that it has."""
         x = operands[0]
         if name in _FLOAT32_FUNCTIONS and x.dtype is float32:
             return self.emit(_FLOAT32_FUNCTIONS[name], [x], x.dtype, x.shape)
@@ -141,6 +144,7 @@ class ElementWriter(NodeWriter):
         return super().libm(name, *operands)
 
     def emit_comparison(self, test: str, x: Term, y: Term) -> Term:
+        """Compare; bools in order as int32, and narrow integers as int64."""
         if test == "ne":
             return ~self.emit_comparison("eq", x, y)
         if x.dtype.is_bool and test != "eq":
@@ -150,6 +154,7 @@ class ElementWriter(NodeWriter):
         return self.emit(_COMPARISONS[test], [x, y], bool_, x.shape)
 
     def emit_select(self, condition: Term, x: Term, y: Term) -> Term:
+        """Choose elements; narrow integers are chosen as int64, bools by logic."""
         if x.dtype.is_bool:
             return (condition & x) | (~condition & y)
         if x.dtype in CAST_DTYPES and x.dtype is not uint8:
@@ -158,6 +163,7 @@ class ElementWriter(NodeWriter):
         return self.emit("Where", [condition, x, y], x.dtype, x.shape)
 
     def emit_cast(self, x: Term, dtype: DType) -> Term:
+        """Convert; constant integers remain constants. Complex numbers and strings are refused."""
         if x.dtype is dtype:
             return x
         if dtype.is_complex or dtype.is_string:
@@ -168,6 +174,7 @@ class ElementWriter(NodeWriter):
         return result
 
     def bitcast(self, x: Term, dtype: DType) -> Term:
+        """Reinterpret the bits; a narrower dtype adds a last dimension, a wider one takes it."""
         if x.dtype is dtype:
             return x
         if x.dtype.is_integer and dtype.is_integer and x.dtype.size == dtype.size:

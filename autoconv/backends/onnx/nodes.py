@@ -128,6 +128,10 @@ class NodeWriter(Control):
     # ---- elements
 
     def array(self, array: np.ndarray, dtype: DType) -> Term:
+        """Return the constant of an array.
+
+        Equal arrays are one constant, complex ones are pairs, strings are refused.
+        """
         if dtype.is_string:
             raise GraphUnfit(dtype.name, "ONNX has no such elements")
         if dtype.is_complex:

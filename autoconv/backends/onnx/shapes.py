@@ -75,6 +75,7 @@ class ShapeWriter(ElementWriter):
         return x
 
     def expand(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
+        """Broadcast; `sizes` gives the sizes that are open in `shape`."""
         shape = tuple(shape)
         if x.shape == shape and static_shape(shape) is not None:
             return x
@@ -84,6 +85,7 @@ class ShapeWriter(ElementWriter):
         return self.emit("Expand", [x, vector], x.dtype, shape)
 
     def reshape(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
+        """Reshape; `sizes` gives the sizes that are open in `shape`, and without them such a reshape is refused."""
         shape = tuple(shape)
         if x.shape == shape and static_shape(shape) is not None:
             return x
@@ -135,6 +137,7 @@ class ShapeWriter(ElementWriter):
         return self.transpose(self.emit("NonZero", [mask], int64, (mask.rank, None)), [1, 0])
 
     def concatenate(self, arrays: Sequence[Term], axis: int) -> Term:
+        """Join along an axis; a single array is returned itself, and the size is open if one of the sizes is."""
         if len(arrays) == 1:
             return arrays[0]
         sizes = [x.shape[axis] for x in arrays]
@@ -154,6 +157,7 @@ class ShapeWriter(ElementWriter):
         return self.emit("Pad", [x, vector, value], x.dtype, (None,) * x.rank, mode="constant")
 
     def iota(self, shape: Sequence[Any], axis: int, dtype: DType, sizes: Sequence[Any] | None = None) -> Term:
+        """Count along an axis from 0; `sizes` gives the sizes that are open in `shape`."""
         sizes = list(shape) if sizes is None else list(sizes)
         count = sizes[axis]
         if isinstance(count, int):

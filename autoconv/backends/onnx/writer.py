@@ -25,6 +25,7 @@ class Writer(ShapeWriter):
         return self.emit("GatherND", [x, self.cast(indices, int64)], x.dtype, shape)
 
     def scatter_nd(self, base: Term, indices: Term, updates: Term, combine: str | None) -> Term:
+        """Set the rows at `indices` in a copy, or combine them with the present rows by an operation."""
         indexed_rank = indices.shape[-1]
         shape = (*indices.shape[:-1], *base.shape[indexed_rank:])
         updates = self.expand(updates, shape, [*self.sizes(indices)[:-1], *self.sizes(base)[indexed_rank:]])
@@ -72,6 +73,7 @@ class Writer(ShapeWriter):
         return self.binary("maximum", self.binary("minimum", start, last_start), self.constant(0, int64))
 
     def reduce(self, x: Term, axes: Sequence[int], op: str, start: Any) -> Term:
+        """Reduce along axes; bools as int32, narrow integers as int64, and a NaN is the extreme."""
         if not axes:
             return x
         shape = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
@@ -132,6 +134,7 @@ class Writer(ShapeWriter):
         return final_state[1]
 
     def sort(self, x: Term, axis: int, descending: bool) -> tuple[Term, Term]:
+        """Sort along an axis and return the values and their positions, by dtypes that the runtime can sort."""
         if x.dtype is uint64:
             values, positions = self.sort(self._to_signed_order(x), axis, descending)
             return self.emit_cast(values, uint64) ^ 2**63, positions
@@ -148,6 +151,10 @@ class Writer(ShapeWriter):
         return values, positions
 
     def find_distinct(self, x: Term) -> list[Term]:
+        """Return the distinct elements in order of appearance, each element's index among them, and the counts.
+
+        A nan sets the error word.
+        """
         if x.dtype.is_floating:
             self.fail_if(self.is_nan(x))  # the runtime has no order for nan
         if x.dtype in (*CAST_DTYPES, bool_, int32, bfloat16):

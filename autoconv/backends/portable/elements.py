@@ -50,6 +50,7 @@ class Elementwise(Arrays):
         return result
 
     def select(self, condition: Term, x: Any, y: Any) -> Term:
+        """Choose between two operands, at least one a term; a constant condition gives one of them."""
         model = x if isinstance(x, Term) else y
         if not isinstance(model, Term):
             raise TypeError("a choice between two numbers has no dtype")

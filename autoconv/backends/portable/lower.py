@@ -290,6 +290,8 @@ class Lowering(Memory):
             return condition  # type: ignore[no-any-return]
 
         def run_body(terms: list[Term], word: Term) -> list[Term]:
+            """Lower one iteration, and refuse a write to an array that has two names in the loop.
+            """
             items = state.begin_iteration(terms, word)
             initial_contents = {i: items[i].cell.term for i in state.exchanged_positions}
             exchanged_cells = {state.items[i].cell for i in state.exchanged_positions}

@@ -154,6 +154,7 @@ class Memory:
         return []
 
     def array_set(self, node: Node, view: View, value: Term, *operands: Term) -> list[Item] | None:
+        """Write a slice of an array: the cell gets the new contents. None for indices without a rule."""
         if isinstance(view.cell, Choice):
             return self._set_in_choice(view, view.cell.tag, value, node, operands)
         current = self.load(view)
@@ -186,6 +187,7 @@ class Memory:
         return View(self.new_cell(term))
 
     def array_new(self, node: Node, *sizes: Term) -> View:
+        """Make an array of static or given sizes, filled with a number; negative constant sizes are 0."""
         sizes_left = iter(sizes)
         shape, size_values = [], []
         for size in node.attributes["shape"]:

@@ -158,6 +158,7 @@ class ArrayWriter(Control):
         return self.array(np.array(numbers, dtype.numpy).reshape(len(numbers)), dtype)
 
     def emit_unary(self, name: str, x: Term) -> Term:
+        """Write a unary operation; size expressions have a subtraction for `negate` and a comparison for `not`."""
         dtype = x.dtype.real_dtype if x.dtype.is_complex and name in ("abs", "real", "imag") else x.dtype
         if name in ("real", "imag") and not x.dtype.is_complex:
             return x if name == "real" else self.zeros_like(x)
@@ -169,6 +170,7 @@ class ArrayWriter(Control):
         return self.emit(name, [x], dtype, x.shape)
 
     def emit_binary(self, name: str, x: Term, y: Term) -> Term:
+        """Write a binary operation; `xor` of size expressions consists of the operations allowed in these."""
         dtype = x.dtype
         if name == "complex":
             dtype = complex64 if x.dtype.size == 4 else complex128
@@ -194,6 +196,7 @@ class ArrayWriter(Control):
         return self.emit("convert", [x], dtype, x.shape)
 
     def bitcast(self, x: Term, dtype: DType) -> Term:
+        """Reinterpret the bits; a narrower dtype adds a last dimension, a wider one takes it."""
         shape = x.shape
         if dtype.size < x.dtype.size:
             shape = (*shape, x.dtype.size // dtype.size)
@@ -209,6 +212,7 @@ class ArrayWriter(Control):
         return self._complex_function(node.op.name, operands) if operands[0].dtype.is_complex else None
 
     def _complex_function(self, name: str, operands: Sequence[Term]) -> Term | None:
+        """Return a function of complex numbers, None for functions that XLA and the formulas here lack."""
         x = operands[0]
         if name in _COMPLEX_FUNCTIONS:
             return self.emit_unary(_COMPLEX_FUNCTIONS[name], x)

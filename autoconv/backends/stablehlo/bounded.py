@@ -137,6 +137,7 @@ class BoundedWriter(BoundedControl):
     # ---- shapes
 
     def expand(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
+        """Broadcast; lengths are compared with the requested sizes, which must be equal."""
         terms = self._bounded_sizes(shape, sizes)
         if not isinstance(x, BoundedTerm) and not terms:
             return super().expand(x, shape, sizes)
@@ -179,6 +180,7 @@ class BoundedWriter(BoundedControl):
         return bounded(super().iota(capacities, axis, dtype), lengths)
 
     def reshape(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
+        """Reshape by dropping or adding axes of size 1, or by regrouping the elements."""
         if not isinstance(x, BoundedTerm) and (static_shape(x.shape) is None or None not in shape):
             result = super().reshape(x, shape, sizes)
             if x.elements is not None and x.dtype.is_integer and tuple(shape) in ((), (1,)):
@@ -270,6 +272,7 @@ class BoundedWriter(BoundedControl):
         return bounded(result, {i: length for i, length in lengths_of(x).items() if i != axis})
 
     def open_slice(self, x: Term, axis: int, start: Any, stop: Any, step: Any) -> Term | None:
+        """Slice with bounds that are values; the length of the axis becomes a value. A negative step fails."""
         storage = storage_of(x)
         if static_shape(storage.shape) is None:
             return super().open_slice(x, axis, start, stop, step)
@@ -297,6 +300,7 @@ class BoundedWriter(BoundedControl):
         return self.binary("minimum", self.binary("maximum", bound, 0), size)
 
     def concatenate(self, arrays: Sequence[Term], axis: int) -> Term:
+        """Join along an axis: each array is written behind the length of those before."""
         if not any(isinstance(x, BoundedTerm) for x in arrays):
             result = super().concatenate(arrays, axis)
             if all(x.elements is not None and x.rank == 1 for x in arrays):
@@ -337,6 +341,7 @@ class BoundedWriter(BoundedControl):
         return fitted, lengths
 
     def pad(self, x: Term, value: Term, low: Sequence[int], high: Sequence[int]) -> Term:
+        """Pad; elements behind a length become padding, and the length grows by both amounts."""
         if not isinstance(x, BoundedTerm):
             return super().pad(x, value, low, high)
         axes = [axis for axis in x.lengths if high[axis]]
@@ -366,6 +371,7 @@ class BoundedWriter(BoundedControl):
         return bounded(result, lengths)
 
     def scatter_nd(self, base: Term, indices: Term, updates: Term, combine: str | None) -> Term:
+        """Set or combine rows; those of indices behind the lengths are left out."""
         if not any(isinstance(x, BoundedTerm) for x in (base, indices, updates)):
             return super().scatter_nd(base, indices, updates, combine)
         storage, depth = storage_of(base), indices.shape[-1]

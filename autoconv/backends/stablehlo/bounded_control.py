@@ -57,6 +57,7 @@ class BoundedControl(Writer):
         return self._with_interval(result, interval_of_choice(x, y))
 
     def cast(self, x: Term, dtype: DType) -> Term:
+        """Convert; an integer keeps its interval, and a vector of sizes its elements."""
         result = super().cast(x, dtype)
         if result is not x and dtype.is_integer and x.dtype.is_integer:
             self._with_interval(result, interval_of(x))
@@ -76,6 +77,7 @@ class BoundedControl(Writer):
         return super().compare(test, x, y)
 
     def check_sizes(self, node: Node, vector: Term | None) -> Term | None:
+        """Return the vector of sizes, in which negative ones fail and become 0."""
         if vector is None or vector.elements is None or self.has_open_sizes:
             return super().check_sizes(node, vector)
         sizes = []
@@ -95,6 +97,7 @@ class BoundedControl(Writer):
     # ---- branches
 
     def branch(self, index: Term, arms: Sequence[tuple[Any, list[Term]]]) -> list[Term]:
+        """Choose among arms; arrays with lengths have one form in all of them."""
         forms = [_joined_form(values) for values in zip(*(values for _, values in arms), strict=True)]
         flat_arms = []
         for lines, values in arms:
@@ -170,6 +173,8 @@ class BoundedControl(Writer):
         self, test: Callable[[list[Term], Term], Term], body: Callable[[list[Term], Term], list[Term]],
         state: Sequence[Term], word: Term, forms: Sequence[_Form | None],
     ) -> list[Term]:
+        """Write a loop whose state is flattened by the forms; a next state of another form is refused."""
+
         def run_test(terms: list[Term], word: Term) -> Term:
             return test(self._unflatten(terms, forms), word)
 

@@ -51,6 +51,7 @@ class BoundedProducts(BoundedWriter):
         self, x: Term, y: Term, x_batch: Sequence[int], y_batch: Sequence[int], x_axes: Sequence[int],
         y_axes: Sequence[int],
     ) -> Term:
+        """Multiply with zeros behind the lengths, which must be equal along contracted and batch axes."""
         if not isinstance(x, BoundedTerm) and not isinstance(y, BoundedTerm):
             return super().dot(x, y, x_batch, y_batch, x_axes, y_axes)
         arrays = self._fill(x, x_axes, 0), self._fill(y, y_axes, 0)
@@ -70,6 +71,7 @@ class BoundedProducts(BoundedWriter):
         return self._on_whole_matrices(x, super().cholesky)
 
     def triangular_solve(self, x: Term, y: Term, lower: bool, adjoint: bool) -> Term:
+        """Solve triangular systems; behind the lengths, the matrix is completed and right-hand sides are 0."""
         if not isinstance(x, BoundedTerm) and not isinstance(y, BoundedTerm):
             return super().triangular_solve(x, y, lower, adjoint)
         self._require_equal(self.size(x, x.rank - 1), self.size(y, y.rank - 2))

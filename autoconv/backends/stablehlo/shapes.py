@@ -46,6 +46,10 @@ class ShapeWriter(ArrayWriter):
         return self.emit("concatenate", parts, int32, (len(parts),), "dimension = 0 : i64")
 
     def broadcast(self, *operands: Term) -> list[Term]:
+        """Broadcast to a common shape.
+
+        A static size is preferred to an open one, which is taken from its first operand.
+        """
         shapes = {x.shape for x in operands}
         if len(shapes) == 1:
             return list(operands)
@@ -80,6 +84,7 @@ class ShapeWriter(ArrayWriter):
         return self.emit("dynamic_broadcast_in_dim", [x, vector], x.dtype, shape, dimensions)
 
     def reshape(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
+        """Reshape; `sizes` gives the sizes that are open in `shape`, and without them such a reshape is refused."""
         if x.shape == tuple(shape):
             return x
         if all(isinstance(size, int) for size in (*shape, *x.shape)):
@@ -97,6 +102,7 @@ class ShapeWriter(ArrayWriter):
         return self.emit("transpose", [x], x.dtype, shape, f"permutation = array<i64{list_text(order)}>")
 
     def static_slice(self, x: Term, axis: int, start: int, stop: int, step: int = 1) -> Term:
+        """Slice along an axis with static bounds."""
         count = max(0, -(-(stop - start) // step))
         if count == x.shape[axis] and step == 1:
             return x
@@ -120,6 +126,7 @@ class ShapeWriter(ArrayWriter):
         return self.emit("real_dynamic_slice", [x, starts, stops, self.integers(steps, int32)], x.dtype, shape)
 
     def open_slice(self, x: Term, axis: int, start: Any, stop: Any, step: Any) -> Term | None:
+        """Slice with computed bounds, which are clipped; None for a computed step or bounds that cannot be sizes."""
         step = 1 if step is None else step
         terms = [bound for bound in (start, stop) if isinstance(bound, Term)]
         if not isinstance(step, int) or not self.can_be_sizes(*terms):
@@ -142,6 +149,7 @@ class ShapeWriter(ArrayWriter):
         return self.binary("minimum", self.binary("maximum", bound, 0), size)
 
     def open_pad(self, x: Term, value: Term, amounts: Term) -> Term | None:
+        """Pad by an array of pairs of amounts; a negative amount fails. None if the amounts cannot be sizes."""
         if not self.can_be_sizes(amounts):
             return None
         self.fail_if(amounts < 0)
@@ -153,6 +161,7 @@ class ShapeWriter(ArrayWriter):
         return self.emit("reverse", [x], x.dtype, x.shape, f"dimensions = array<i64{list_text(axes)}>") if axes else x
 
     def dynamic_slice(self, x: Term, axis: int, start: Term, size: int) -> Term:
+        """Take `size` elements along an axis from a computed start."""
         shape = tuple(size if i == axis else axis_size for i, axis_size in enumerate(x.shape))
         if static_shape(shape) is None:
             slice_sizes = [size if i == axis else axis_size for i, axis_size in enumerate(self.sizes(x))]
@@ -180,6 +189,7 @@ class ShapeWriter(ArrayWriter):
         return self.emit_select(mask, placed_update, x)
 
     def pad(self, x: Term, value: Term, low: Sequence[int], high: Sequence[int]) -> Term:
+        """Pad each axis with a value by static amounts, which may be negative."""
         if not (any(low) or any(high)):
             return x
         shape = padded_shape(x.shape, low, high)
@@ -191,6 +201,7 @@ class ShapeWriter(ArrayWriter):
         return self.emit("pad", [x, value], x.dtype, shape, properties)
 
     def concatenate(self, arrays: Sequence[Term], axis: int) -> Term:
+        """Join along an axis; a single array is returned itself, and the size is open if one of the sizes is."""
         if len(arrays) == 1:
             return arrays[0]
         sizes = [x.shape[axis] for x in arrays]

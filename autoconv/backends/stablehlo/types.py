@@ -51,6 +51,7 @@ def _nested_text(array: np.ndarray, dtype: DType) -> str:
 
 
 def _number_text(number: Any, dtype: DType) -> str:
+    """Return the text of a number; floats are written by their bits."""
     if dtype.is_bool:
         return "true" if number else "false"
     if dtype.is_complex:

@@ -17,6 +17,7 @@ class Writer(ShapeWriter):
     """Write the body of a function. The error word n > 0 means that the node at `places[n - 1]` failed first."""
 
     def gather_nd(self, x: Term, indices: Term) -> Term:
+        """Take the rows at vectors of positions."""
         depth, batch_rank = indices.shape[-1], indices.rank - 1
         slice_sizes = x.shape[depth:]
         dimension_numbers = (
@@ -33,6 +34,7 @@ class Writer(ShapeWriter):
         return self.emit("gather", [x, indices], x.dtype, shape, properties)
 
     def scatter_nd(self, base: Term, indices: Term, updates: Term, combine: str | None) -> Term:
+        """Set the rows at `indices` in a copy, or combine them with the present rows by an operation."""
         indexed_rank, batch_rank = indices.shape[-1], indices.rank - 1
         shape_of_updates = (*indices.shape[:-1], *base.shape[indexed_rank:])
         updates = self.expand(updates, shape_of_updates, [*self.sizes(indices)[:-1], *self.sizes(base)[indexed_rank:]])
@@ -51,6 +53,10 @@ class Writer(ShapeWriter):
         return self.emit("scatter", [base, indices, updates], base.dtype, base.shape, properties, [lines])
 
     def sort(self, x: Term, axis: int, descending: bool) -> tuple[Term, Term]:
+        """Sort along an axis and return the values and their positions.
+
+        Equal elements stay in order, NaN is the largest.
+        """
         positions = self.iota(x.shape, axis, int32, self.sizes(x))
         first, second = self.new_term(x.dtype, ()), self.new_term(x.dtype, ())
         first_position, second_position = self.new_term(int32, ()), self.new_term(int32, ())
@@ -69,6 +75,7 @@ class Writer(ShapeWriter):
         self, x: Term, y: Term, x_batch: Sequence[int], y_batch: Sequence[int], x_axes: Sequence[int],
         y_axes: Sequence[int],
     ) -> Term:
+        """Contract axes; the result has batch axes first, then the other axes of `x`, then those of `y`."""
         shape = [x.shape[axis] for axis in x_batch]
         shape += [size for axis, size in enumerate(x.shape) if axis not in (*x_batch, *x_axes)]
         shape += [size for axis, size in enumerate(y.shape) if axis not in (*y_batch, *y_axes)]
@@ -89,6 +96,7 @@ class Writer(ShapeWriter):
         return self.select(columns <= rows, factor, 0)
 
     def triangular_solve(self, x: Term, y: Term, lower: bool, adjoint: bool) -> Term:
+        """Solve triangular systems with the matrix on the left."""
         transpose = "ADJOINT" if adjoint else "NO_TRANSPOSE"
         properties = (
             f"left_side = true, lower = {str(lower).lower()}, unit_diagonal = false, "
@@ -97,6 +105,7 @@ class Writer(ShapeWriter):
         return self.emit("triangular_solve", [x, y], y.dtype, y.shape, properties)
 
     def fft(self, x: Term, kind: str, axes: Sequence[int], sizes: Sequence[int]) -> Term:
+        """Transform along one axis after the other, each moved to the end and back."""
         for axis, size in zip(axes, sizes, strict=True):
             order = [i for i in range(x.rank) if i != axis] + [axis]
             x = self.transpose(x, order)
@@ -132,6 +141,7 @@ class Writer(ShapeWriter):
         lines.append(f'{self.indent}  "stablehlo.return"({names}) : ({types}) -> ()')
 
     def branch(self, index: Term, arms: Sequence[tuple[Any, list[Term]]]) -> list[Term]:
+        """Choose among arms by a bool or a position; arms whose results differ in shape are refused."""
         shapes = [[x.shape for x in values] for _, values in arms]
         if any(other != shapes[0] for other in shapes):
             raise GraphUnfit("cond", "the arms give arrays of different shapes")
@@ -149,6 +159,7 @@ class Writer(ShapeWriter):
         self, test: Callable[[list[Term], Term], Term], body: Callable[[list[Term], Term], list[Term]],
         state: Sequence[Term], word: Term,
     ) -> list[Term]:
+        """Write a loop, which stops at an error word other than 0."""
         operands = [*state, word]
         parameters = self._new_terms_like(operands)
         with self.region(parameters) as lines:

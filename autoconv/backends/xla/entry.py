@@ -66,6 +66,7 @@ def make_entry(graph: Graph, form: CallForm, run: Run) -> Callable[..., Any] | N
         return None
 
     def entry(*call_arguments: Any) -> Any:  # written for speed: these steps take a third of a short call's time
+        """Return the result of a call, or NotImplemented if the arguments or a guard do not fit."""
         if len(call_arguments) != argument_count or busy.value:
             return NotImplemented
         if fixed_items:
@@ -138,6 +139,7 @@ def _argument_reader(form: CallForm, graph: Graph, position: int) -> Callable[[A
 
 
 def _number_reader(dtype: np.dtype) -> Callable[[Any], Any]:
+    """Return the function that returns a Python number of the dtype's kind, None for other arguments."""
     python_type = _PYTHON_TYPES.get(dtype.kind)
     if python_type is None:
         raise _NoEntry
@@ -148,6 +150,7 @@ def _number_reader(dtype: np.dtype) -> Callable[[Any], Any]:
 
 
 def _memory_reader(type_: TensorType | ArrayType) -> Callable[[Any], Any]:
+    """Return the function that returns an array in C order of the type, None for other arguments."""
     if not isinstance(type_, ArrayType) or type_.shared or type_.read_only or not type_.is_dense:
         raise _NoEntry
     dtype, shape = np.dtype(type_.dtype.numpy), type_.shape
@@ -209,6 +212,7 @@ def _result_builder(form: ResultForm, graph: Graph, tensor_class: type) -> Calla
 
 
 def _output_builder(form: OutputResult, output: Value, tensor_class: type) -> Callable[[Sequence[Any]], Any]:
+    """Return the function that makes the result of the form from XLA's results; other forms have no entry."""
     kind, position = form.kind, form.position
     if kind == "tensor" and isinstance(output.type, TensorType):
         weak = output.type.weak

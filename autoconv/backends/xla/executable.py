@@ -80,6 +80,7 @@ class Executable:
         read_word = ctypes.c_int32.from_address
 
         def run_on_host(arguments: Sequence[Any]) -> tuple[list[Any], int]:
+            """Return the results and the error word; calls at the same time use areas of their own."""
             try:
                 areas = idle_areas.pop()
             except IndexError:
@@ -111,6 +112,7 @@ class Executable:
     def _run_on_accelerator(
         self, arguments: Sequence[Any], keep_on_device: bool, rerun: Rerun | None
     ) -> tuple[list[Any], int]:
+        """Return the results, on the device or fetched, and the error word: 0 if it is read later."""
         settle_arguments(arguments)
         buffers = [
             x.buffer if isinstance(x, DeviceArray) and x.client_device is self._client_device
@@ -154,6 +156,7 @@ def _result_reader(form: ArrayForm) -> Callable[[Any], np.ndarray]:
     bytes_from_address: Callable[[int], Any] = (ctypes.c_char * form.size).from_address
 
     def copy(buffer: Any) -> np.ndarray:
+        """Return a copy of the memory of a buffer; arrays that view it are kept by address."""
         address = buffer.unsafe_buffer_pointer()
         array = arrays.get(address)
         if array is None:

@@ -135,6 +135,7 @@ class _Area:
         return self._copy(array, device)
 
     def _copy(self, array: np.ndarray, device: Any) -> Any:
+        """Copy the array to aligned memory and return the buffer of that; small memory is kept for the next call."""
         staged, buffer = self.array, self._buffer
         if staged is None:
             staged = _aligned_array(self._form)
@@ -159,6 +160,7 @@ class _DonatedArea(_Area):
         self._address = 0
 
     def buffer(self, argument: Any, device: Any) -> Any:
+        """Return a buffer of XLA's with the argument's elements, in the staged memory if that is kept."""
         if self.array is not None and self._form.size <= _STAGED_BYTES_LIMIT:
             self.array[...] = argument
             return self._buffer

@@ -155,6 +155,7 @@ def gcd(b: Elements, x: Any, y: Any) -> Any:
 
 
 def _gcd(b: Elements, x: Any, y: Any) -> Any:
+    """Return the greatest common divisor by Euclid's algorithm on the magnitudes."""
     unsigned = as_dtype(f"uint{8 * x.dtype.size}")
 
     def step(_: Any, state: list[Any]) -> tuple[Any, list[Any]]:
@@ -231,6 +232,7 @@ def absolute(b: Elements, x: Any) -> Any:
 
 @element("sign")
 def sign(b: Elements, x: Any) -> Any:
+    """Return -1, 0 or 1, and NaN for NaN; None for bools, which have no sign."""
     if x.dtype.is_bool:
         return None
     one_or_zero = b.select(x > 0, b.constant(1, x.dtype), 0)
@@ -291,6 +293,7 @@ def left_shift(b: Elements, x: Any, y: Any) -> Any:
 
 @element("right_shift")
 def right_shift(b: Elements, x: Any, y: Any) -> Any:
+    """Shift right; by a number out of range the result is the sign, 0 or -1, as in NumPy."""
     bits = x.dtype.size * 8
     is_in_range = b.compare("ge", y, 0) & b.compare("lt", y, bits)
     shift_op = "lshr" if x.dtype.is_unsigned else "ashr"

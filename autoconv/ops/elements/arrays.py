@@ -27,6 +27,7 @@ def kernel_in_own_precision(rule: Rule) -> Callable[..., Any]:
 def _kernel(rule: Rule, working_dtype: Callable[[Any], Any]) -> Callable[..., Any]:
     """Return a kernel that evaluates the rule in `working_dtype(dtype of the first operand)`."""
     def kernel(*operands: Any, **attributes: Any) -> Any:
+        """Apply the rule to blocks of the broadcast operands, in the dtype that it is computed in."""
         arrays = np.broadcast_arrays(*map(np.asarray, operands))
         dtype = working_dtype(arrays[0].dtype)
         flat_arrays = [array.reshape(-1) for array in arrays]

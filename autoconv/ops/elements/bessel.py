@@ -66,6 +66,7 @@ def _rule(order: int, is_scaled: bool) -> Rule:
         hankel_coefficients[dtype] = _truncate(_hankel(order), 1.0 / start, _PRECISION[dtype])
 
     def rule(b: Elements, x: Any) -> Any:
+        """Return the function by its series below the start of Hankel's expansion, and by that above."""
         if x.dtype not in _HANKEL_START:
             return None
         magnitude, start = b.intrinsic("fabs", x), _HANKEL_START[x.dtype]

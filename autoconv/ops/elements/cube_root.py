@@ -29,6 +29,7 @@ def _inverse_root(b: Elements, x: Any) -> Any:
 
 
 def _cbrt(b: Elements, x: Any) -> Any:
+    """Return the cube root: the square of the inverse root, with one correction; subnormal numbers are scaled first."""
     magnitude = b.intrinsic("fabs", x)
     smallest_normal, lift_bits = (2.0**-126, 24) if x.dtype is float32 else (2.0**-1022, 54)
     is_subnormal, is_finite = magnitude < smallest_normal, magnitude < float("inf")

@@ -90,6 +90,7 @@ def _gamma_series(
     a, x = b.select(active, a, 1.0), b.select(active, x, 1.0)
 
     def step(n: Any, state: list[Any]) -> tuple[Any, list[Any]]:
+        """Add the next term of the series, and with `with_slope` that of the slope's series."""
         total, slope, term, log_slope = state
         term = term * (x / (a + n))
         total, remainder = total + term, term
@@ -118,6 +119,7 @@ def _gamma_fraction(
     a, x = b.select(active, a, 1.0), b.select(active, x, 3.0)
 
     def step(n: Any, state: list[Any]) -> tuple[Any, list[Any]]:
+        """Compute the next convergent of the continued fraction, and with `with_slope` the slope's."""
         value, slope, *parts = state
         offset = 1.0 - a + n
         denominator, factor = x + offset + 1.0 + n, offset * n
@@ -210,6 +212,7 @@ def _beta_fraction(b: Elements, active: Any, operands: tuple[Any, Any, Any], pre
         return b.select(b.intrinsic("fabs", value) < _TINY, _TINY, value)
 
     def step(m: Any, state: list[Any]) -> tuple[Any, list[Any]]:
+        """Multiply the value by the even and the odd factor of the next terms of the continued fraction."""
         value, d, c = state
         twice_m, change = m + m, value
         for factor in (

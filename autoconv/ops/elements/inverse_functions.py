@@ -89,6 +89,7 @@ def _asin(b: Elements, x: Any) -> Any:
 
 
 def _acos(b: Elements, x: Any) -> Any:
+    """Return the arc cosine, by half angles for magnitudes above 0.5."""
     magnitude = b.intrinsic("fabs", x)
     is_far = magnitude > 0.5
     square = b.select(is_far, (1.0 - magnitude) * 0.5, x * x)

@@ -192,6 +192,7 @@ def cosh(b: Elements, x: Any, y: Any) -> Pair:
 
 
 def tanh(b: Elements, x: Any, y: Any) -> Pair:
+    """Return tanh(x + iy); operands that are large or not finite go to the kernel."""
     _fail_if_large(b, x, y)
     tanh_x, tan_y = b.libm("tanh", x), b.libm("tan", y)
     inverse_cosh = 1.0 / b.libm("cosh", x)

@@ -31,6 +31,7 @@ def _log_of_double(b: Elements, x: Any, y: Any) -> Any:
 
 
 def acos(b: Elements, x: Any, y: Any) -> Pair:
+    """Return acos(x + iy): near numbers by square roots, far ones by the logarithm of the double."""
     fail_unless_finite(b, x, y)
     one = b.constant(1.0, float64)
     (pr, pi), (qr, qi) = sqrt(b, one - x, -y), sqrt(b, x + 1.0, y)
@@ -47,6 +48,7 @@ def acosh(b: Elements, x: Any, y: Any) -> Pair:
 
 
 def asinh(b: Elements, x: Any, y: Any) -> Pair:
+    """Return asinh(x + iy): near numbers by square roots, far ones by the logarithm of the double."""
     fail_unless_finite(b, x, y)
     one = b.constant(1.0, float64)
     (pr, pi), (qr, qi) = sqrt(b, y + 1.0, -x), sqrt(b, one - y, x)

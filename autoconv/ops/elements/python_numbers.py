@@ -40,6 +40,7 @@ def _have_python_dtypes(*operands: Any) -> bool:
 for _name, _overflow_op in (("add", "add"), ("subtract", "sub"), ("multiply", "mul")):
 
     def _rule(b: Elements, x: Any, y: Any, *, name: str = _name, overflow_op: str = _overflow_op) -> Any:
+        """Add, subtract or multiply; an integer beyond 64 bits raises."""
         if not _have_python_dtypes(x, y):
             return None
         x, y = _to_common_kind(b, x, y)
@@ -54,6 +55,7 @@ for _name, _overflow_op in (("add", "add"), ("subtract", "sub"), ("multiply", "m
 
 @element("python_negative")
 def negative(b: Elements, x: Any) -> Any:
+    """Return the negative; that of the least int64 raises."""
     if not _have_python_dtypes(x):
         return None
     (x,) = _to_common_kind(b, x)
@@ -64,6 +66,7 @@ def negative(b: Elements, x: Any) -> Any:
 
 @element("python_abs")
 def absolute(b: Elements, x: Any) -> Any:
+    """Return the magnitude; that of the least int64 raises."""
     if not _have_python_dtypes(x):
         return None
     (x,) = _to_common_kind(b, x)
@@ -147,6 +150,7 @@ def invert(b: Elements, x: Any) -> Any:
 
 @element("python_left_shift")
 def left_shift(b: Elements, x: Any, y: Any) -> Any:
+    """Shift left; a negative or large distance fails, and a result beyond 64 bits raises. None for floats."""
     if x.dtype.is_floating or y.dtype.is_floating:
         return None
     x, y = _to_common_kind(b, x, y)
@@ -167,6 +171,7 @@ def right_shift(b: Elements, x: Any, y: Any) -> Any:
 
 @element("python_cast")
 def cast(b: Elements, x: Any, *, dtype: DType, weak: bool = False) -> Any:
+    """Convert; an int64 that does not fit raises. None for integers of other dtypes that may not fit."""
     may_not_fit = (
         dtype.is_integer and x.dtype.is_integer and not dtype.min <= x.dtype.min <= x.dtype.max <= dtype.max
     )

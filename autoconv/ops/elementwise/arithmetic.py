@@ -45,6 +45,10 @@ def quiet(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(kernel, assigned=(), updated=())
     def quiet_kernel(*inputs: Any, **attributes: Any) -> Any:
+        """Run the kernel and record floating-point errors as flags.
+
+        Shapes that do not broadcast raise TensorFlow's error.
+        """
         try:
             with np.errstate(all="call", under="ignore", call=note_error):
                 result = kernel(*inputs, **attributes)

@@ -79,6 +79,7 @@ def _saturate(x: Any, *, dtype: DType) -> Any:
 
 
 def _saturate_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Pass the cotangent where the operand is within the bounds."""
     (x,), source = inputs, dtype_of(inputs[0])
     if not source.is_differentiable:
         return (None,)

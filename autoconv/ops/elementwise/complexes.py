@@ -83,6 +83,7 @@ def _angle(x: Any) -> Any:
 
 
 def _angle_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return i·x·cotangent / |x|²; None for real operands, whose angle is constant."""
     (cotangent,), (x,) = cotangents, inputs
     if not dtype_of(x).is_complex:
         return (None,)

@@ -34,6 +34,7 @@ def _gamma_gradient(is_upper: bool) -> Any:
 
 
 def _beta_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return the density of the beta distribution times the cotangent, for `x` alone."""
     first, second, x = inputs
     ones = b.ones_like(x)
     log_unscaled_density = b.add(b.xlogy(b.subtract(first, b.ones_like(first)), x),

@@ -161,6 +161,7 @@ def _squared_difference_gradient(
 
 
 def _atan2_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return x and -y, over x² + y², times the cotangent."""
     (cotangent,), (y, x) = cotangents, inputs
     scaled_cotangent = b.divide(cotangent, b.add(b.square(x), b.square(y)))
     return (
@@ -186,6 +187,7 @@ def _nextafter_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, 
 
 
 def _logaddexp_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return the shares of both operands: sigmoid(x - y) for x, the remainder for y."""
     (cotangent,), (x, y) = cotangents, inputs
     x_slope = b.sigmoid(b.subtract(x, y))
     return (
@@ -199,6 +201,7 @@ def _xlogy(x: Any, y: Any) -> Any:
 
 
 def _xlogy_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return log(y) · cotangent and x / y · cotangent, both 0 where x is 0."""
     (cotangent,), (x, y) = cotangents, inputs
     nonzero_mask = b.cast(b.not_equal(x, 0.0), dtype=dtype_of(x))
     return (
@@ -212,6 +215,7 @@ def _xdivy(x: Any, y: Any) -> Any:
 
 
 def _xdivy_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return cotangent / y and -x / y² · cotangent, both 0 where x is 0."""
     (cotangent,), (x, y), (quotient,) = cotangents, inputs, results
     nonzero_mask = b.cast(b.not_equal(x, 0.0), dtype=dtype_of(x))
     return (

@@ -59,6 +59,7 @@ def _cmath(*inputs: Any, function: str) -> np.ndarray:
 
 
 def _cmath_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return the gradient of the op of tensors with the same function; functions without one raise."""
     if attributes["function"] in FUNCTIONS_OF_REALS:
         return _rect_gradient(b, inputs, cotangents)
     op = _TENSOR_OP_BY_FUNCTION.get(attributes["function"])

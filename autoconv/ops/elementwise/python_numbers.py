@@ -162,6 +162,7 @@ def gradient_of(op: str) -> Callable[..., Any]:
     """Return the gradient rule of the tensor op `op`, applied to operands converted to float or complex."""
 
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+        """Apply the gradient of `op`, in float64 or complex128, and convert its results to the operands' dtypes."""
         common_dtype = complex128 if any(x.dtype.is_complex for x in inputs) else float64
         converted_inputs = tuple(
             x if x.dtype is common_dtype else b.python_cast(x, dtype=common_dtype, weak=True) for x in inputs

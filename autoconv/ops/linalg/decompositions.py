@@ -49,6 +49,7 @@ def matrix_kernel(
     """
 
     def checked_kernel(*inputs: Any, **attributes: Any) -> Any:
+        """Check the shape, compute 16-bit floats in float32, and raise NumPy's errors as TensorFlow's."""
         shape = np.shape(inputs[0])
         if len(shape) < 2 or (square and shape[-1] != shape[-2]):
             public_error = InvalidArgumentError(
@@ -208,6 +209,7 @@ def _solve_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 def _triangular_solve_gradient(
     b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any
 ) -> Any:
+    """Solve with the adjoint matrix; the gradient of the matrix is cut to its triangle."""
     lower, adjoint = attributes.get("lower", True), attributes.get("adjoint", False)
     rhs_cotangent = b.triangular_solve(inputs[0], cotangents[0], lower=lower, adjoint=not adjoint)
     matrix_cotangent, rhs_cotangent = _system_gradient(b, rhs_cotangent, inputs, results[0], adjoint)
@@ -282,6 +284,10 @@ def _svd_type(
 
 
 def _svd(x: Any, *, full_matrices: bool = False, compute_uv: bool = True, nan_on_failure: bool = False) -> Any:
+    """Return singular values, U and V, as TensorFlow does: V is not transposed.
+
+    Without `compute_uv`, the values alone.
+    """
     if nan_on_failure:
         return _decompose_or_nan(lambda matrices: _svd(matrices, full_matrices=full_matrices, compute_uv=compute_uv), x)
     if not compute_uv:
@@ -291,6 +297,7 @@ def _svd(x: Any, *, full_matrices: bool = False, compute_uv: bool = True, nan_on
 
 
 def _qr_type(x: TensorType, *, full_matrices: bool = False) -> tuple[TensorType, TensorType]:
+    """Return the types of Q and R; both lack a shape if `x` does."""
     check_matrices("qr", x, square=False)
     if x.shape is None:
         return x, x

@@ -17,6 +17,7 @@ from autoconv.ops.rules import diagonal_length
 
 
 def _diag_type(x: TensorType, *, offset: int = 0) -> TensorType:
+    """Return the type of a square matrix, which `offset` makes larger; the side is unknown if the size is open."""
     if x.shape is None:
         return x
     if not x.shape:
@@ -50,6 +51,7 @@ def _diag_part_type(x: TensorType, *, offset: int = 0) -> TensorType:
 
 
 def _set_diag_type(x: TensorType, diagonal: TensorType, *, offset: int = 0) -> TensorType:
+    """Return the type of `x`; raise if the diagonal has another shape than that of `x`."""
     check_dtypes("set_diag", x, diagonal)
     diagonal_shape = _diag_part_type(x, offset=offset).shape
     if not are_shapes_compatible(diagonal_shape, diagonal.shape):

@@ -53,6 +53,7 @@ def _rfft_type(x: TensorType, *, norm: str = "backward") -> TensorType:
 
 
 def _irfft_type(x: TensorType, *, length: int | None = None, norm: str = "backward") -> TensorType:
+    """Return the type: `length` numbers along the last axis, by default 2 · (size - 1), open if the size is."""
     dtype = _result_dtype(x, _REAL_DTYPE_BY_COMPLEX, "irfft")
     if x.shape is None:
         return TensorType(dtype, None)
@@ -99,6 +100,7 @@ def _rfft(x: Any, *, norm: str = "backward") -> Any:
 
 
 def _irfft(x: Any, *, length: int | None = None, norm: str = "backward") -> Any:
+    """Transform back to `length` numbers, by default 2 · (size - 1); fewer than one raise."""
     _check_not_empty(x)
     count = length if length is not None else 2 * (np.shape(x)[-1] - 1)
     if count < 1:
@@ -120,6 +122,7 @@ _FIRST_ELEMENTS = (Rest(), Slice(None, INPUT, None))  # x[..., :count]
 
 
 def _rfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Transform the cotangent back, with zeros in place of the half that `rfft` leaves out."""
     (x,), (cotangent,) = inputs, cotangents
     zeros = b.zeros_like(x, dtype=dtype_of(cotangent))
     count = b.dimension(cotangent, axis=-1, dtype=int64)

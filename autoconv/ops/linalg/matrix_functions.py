@@ -180,6 +180,7 @@ def _tridiagonal_solve(lower: Any, diagonal: Any, upper: Any, rhs: Any, *, pivot
 
 
 def _tridiagonal_kernel(lower: Any, diagonal: Any, upper: Any, rhs: Any, *, pivoting: bool = True) -> Any:
+    """Check the shapes and solve; a singular system raises."""
     if np.ndim(rhs) < 2 or np.shape(diagonal)[-1:] != np.shape(rhs)[-2:-1]:
         shapes = f"{list(np.shape(diagonal))} and {list(np.shape(rhs))}"
         raise InvalidArgumentError(f"the shapes of diagonals and right sides, {shapes}, do not go together")

@@ -38,6 +38,7 @@ def check_dtypes(op: str, *inputs: TensorType) -> None:
 def _matmul_type(
     x: TensorType, y: TensorType, *, transpose_a: bool = False, transpose_b: bool = False
 ) -> TensorType:
+    """Return the type of the product; raise if inner sizes are known to differ. It is weak if both operands are."""
     check_dtypes("matmul", x, y)
     weak = x.weak and y.weak
     for operand in (x, y):
@@ -64,6 +65,7 @@ def _matrix_shape(shape: tuple[Dimension, ...], is_transposed: bool) -> tuple[Di
 
 
 def _matmul(x: Any, y: Any, *, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+    """Multiply in the dtype of `x`; shapes that do not match raise TensorFlow's error."""
     if np.ndim(x) < 2 or np.ndim(y) < 2:
         raise InvalidArgumentError(
             f"matmul takes tensors of 2 or more dimensions, found the shapes {list(np.shape(x))} and "
@@ -80,6 +82,7 @@ def _matmul(x: Any, y: Any, *, transpose_a: bool = False, transpose_b: bool = Fa
 
 
 def _matmul_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return the products of the cotangent with the conjugated other operand, by the transpositions of each."""
     (cotangent,), (x, y) = cotangents, inputs
     transposes_x, transposes_y = attributes.get("transpose_a", False), attributes.get("transpose_b", False)
     conjugate_x, conjugate_y = conjugate(b, x), conjugate(b, y)
@@ -146,6 +149,7 @@ def _tensordot_type(
 
 
 def _tensordot(x: Any, y: Any, *, axes: Any) -> Any:
+    """Contract the axes in the dtype of `x`; axes that differ in size raise."""
     try:
         return np.tensordot(x, y, axes).astype(np.asarray(x).dtype, copy=False)
     except (ValueError, IndexError) as error:

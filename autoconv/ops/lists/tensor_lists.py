@@ -117,6 +117,7 @@ def _list_pop_type(list_: Type) -> tuple[Type, Type]:
 
 
 def _list_pop_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Push the cotangent of the element to that of the shorter list; a missing one is zeros."""
     (shorter_list, x), (shorter_list_cotangent, x_cotangent) = results, cotangents
     return (
         b.list_push(
@@ -143,6 +144,7 @@ def _list_get(list_: ListValue, index: Any, *, wrap: bool = False, shape: Shape 
 
 
 def _list_get_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return a list of zeros with the cotangent at the index."""
     list_, index = inputs
     element = list_.type.element
     shape = attributes.get("shape") or getattr(element, "shape", None)
@@ -165,6 +167,7 @@ def _list_set(list_: ListValue, index: Any, x: Any, *, resize: bool = False, wra
 
 
 def _list_set_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return the list's cotangent with zeros at the index, in the list's former length, and that of the element."""
     (cotangent,), (list_, index, x) = cotangents, inputs
     wrap = attributes.get("wrap", False)
     list_cotangent = b.list_set(cotangent, index, b.zeros_like(x), resize=False, wrap=wrap)

@@ -336,6 +336,7 @@ def _as_typed_rows(x: Any, *, element: ItemType, depth: int) -> tuple[Any]:
     converted_by_id: dict[int, Any] = {}
 
     def convert(value: Any, depth: int) -> Any:
+        """Return a list with the inner lists at `depth` as typed lists; a list with two names is converted once."""
         if id(value) not in converted_by_id:
             if depth > 1 and type(value) is list:
                 converted_by_id[id(value)] = [convert(item, depth - 1) for item in value]

@@ -97,6 +97,7 @@ def _fill_type(
 
 
 def _fill(value: Any, shape_vector: Any = None, *, shape: Any) -> Any:
+    """Return an array of the scalar; the shape is an operand or an attribute."""
     sizes = shape if shape_vector is None else check_shape("fill", shape_vector)
     if np.ndim(value):
         raise InvalidArgumentError(f"fill: the value has to be a scalar, found the shape {list(value.shape)}")
@@ -131,6 +132,7 @@ def _range_type(
 
 
 def _range(start: Any, limit: Any, delta: Any, *, length: int | None = None) -> Any:
+    """Return the numbers from `start` below `limit`; `length`, which the type needs, is not read."""
     dtype = np.asarray(start).dtype
     if delta == 0:
         error = ZeroDivisionError("division by zero" if dtype.kind in "iu" else "float division by zero")
@@ -195,6 +197,7 @@ def _linspace(start: Any, stop: Any, num_tensor: Any = None, *, num: int | None)
 
 
 def _linspace_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return the sums of the cotangent weighted by each number's distance from the other end."""
     (cotangent,), (start, stop, *num) = cotangents, inputs
     # Each number is (1 - weight)·start + weight·stop.
     weight = b.linspace(b.zeros_like(start), b.ones_like(stop), *num, **attributes)

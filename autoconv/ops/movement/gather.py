@@ -155,6 +155,7 @@ def _coordinate_count(op: str, indices: TensorType) -> int | None:
 
 
 def _gather_nd_type(params: TensorType, indices: TensorType, *, batch_dims: int = 0) -> TensorType:
+    """Return the type of the rows at the vectors; raise if these are longer than the rank."""
     coordinate_count = _coordinate_count("gather_nd", indices)
     if params.shape is None or coordinate_count is None:
         return params.with_shape(None)
@@ -201,6 +202,7 @@ def _scatter_type(
     indices: TensorType, updates: TensorType, shape_vector: TensorType | None = None,
     *, shape: tuple[int | None, ...] | None,
 ) -> TensorType:  # fmt: skip
+    """Return the type of `updates` in the requested shape; raise if the updates' shape does not fit."""
     result = static_shape("scatter_nd", shape, shape_vector)
     _check_updates("scatter_nd", result, indices, updates)
     return updates.with_shape(result)

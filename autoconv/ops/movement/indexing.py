@@ -277,6 +277,7 @@ def _value_cotangent(b: Builder, cotangent: Any, value: Any) -> Any:
 
 
 def _get_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Add the cotangent to zeros at the index; a basic index with new axes has these removed first."""
     (cotangent,), (x, *operands), spec = cotangents, inputs, attributes["spec"]
     if NewAxis() in spec and is_basic(spec):
         spec = tuple(entry for entry in spec if not isinstance(entry, NewAxis))

@@ -77,6 +77,7 @@ def _common_dtype(op: str, inputs: tuple[TensorType, ...]) -> Any:
 
 
 def _concat(*inputs: Any, axis: int) -> Any:
+    """Concatenate; shapes that differ along other axes raise TensorFlow's error."""
     try:
         return np.concatenate(inputs, axis)
     except ValueError as error:
@@ -166,6 +167,7 @@ def _stack_type(*inputs: TensorType, axis: int = 0) -> TensorType:
 
 
 def _stack(*inputs: Any, axis: int = 0) -> Any:
+    """Stack; shapes that differ raise TensorFlow's error."""
     try:
         return np.stack(inputs, axis)
     except ValueError as error:
@@ -180,6 +182,7 @@ def _stack_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 
 
 def _unstack_type(x: TensorType, *, num: int, axis: int = 0) -> tuple[TensorType, ...]:
+    """Return the types of `num` rows; raise if the axis is known to have another size."""
     shape: Shape = None
     if x.shape is not None:
         resolved_axis = normalised_axis(axis, len(x.shape))

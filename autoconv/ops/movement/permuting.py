@@ -15,6 +15,7 @@ _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 
 
 def _transpose_type(x: TensorType, *, perm: tuple[int, ...] | None = None) -> TensorType:
+    """Return the type with permuted sizes, by default reversed."""
     if x.shape is None:
         return x.with_shape(None if perm is None else (None,) * len(perm))
     if perm is None:
@@ -85,6 +86,7 @@ def _roll_type(
 
 
 def _roll(x: Any, run_time_shifts: Any = None, *, shift: Any = None, axis: Any) -> Any:
+    """Roll by the shifts of the operand or the attribute; their number has to be that of the axes."""
     amounts = shift if run_time_shifts is None else tuple(int(amount) for amount in np.atleast_1d(run_time_shifts))
     if len(amounts) != len(axis):
         raise InvalidArgumentError(

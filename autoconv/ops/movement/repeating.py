@@ -49,6 +49,7 @@ def _broadcast_to_shape_of_type(x: TensorType, like: TensorType) -> TensorType:
 
 
 def _broadcast_to(x: Any, shape_vector: Any = None, *, shape: Any) -> Any:
+    """Return a broadcast copy; a shape that does not fit raises TensorFlow's error."""
     sizes = shape if shape_vector is None else check_shape("broadcast_to", shape_vector)
     try:
         return np.broadcast_to(x, sizes).copy()
@@ -80,6 +81,7 @@ broadcast_to_shape_of = define(
 def _tile_type(
     x: TensorType, shape_vector: TensorType | None = None, *, multiples: tuple[int | None, ...] | None
 ) -> TensorType:
+    """Return the type with multiplied sizes; those are open if a size or a count is."""
     counts = static_shape("tile", multiples, shape_vector)
     if x.shape is None or counts is None:
         rank = x.rank if counts is None else len(counts)

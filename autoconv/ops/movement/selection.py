@@ -41,6 +41,7 @@ def _select(condition: Any, x: Any, y: Any) -> Any:
 
 
 def _select_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Pass the cotangent to `x` where the condition is true, to `y` elsewhere."""
     (cotangent,), (condition, x, y) = cotangents, inputs
     zeros = b.zeros_like(cotangent)
     return (

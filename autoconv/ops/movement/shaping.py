@@ -215,6 +215,7 @@ def _squeeze_type(x: TensorType, *, axis: tuple[int, ...] | None = None) -> Tens
 
 
 def _squeeze(x: Any, *, axis: tuple[int, ...] | None = None) -> Any:
+    """Drop the axes, by default all of size 1; another size raises TensorFlow's error."""
     for i in axis or ():
         if np.shape(x)[i] != 1:
             raise InvalidArgumentError(

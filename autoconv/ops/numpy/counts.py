@@ -16,6 +16,7 @@ _X = np.array([3, 1, 3])
 
 
 def _result_type(x: TensorType, minimum_length: TensorType, weights: TensorType | None = None) -> TensorType:
+    """Return the type: a vector of int64, or of float64 with weights. Raise for operands that NumPy refuses."""
     for operand in (x,) if weights is None else (x, weights):
         if operand.rank not in (None, 1):
             raise ValueError(f"numpy_bincount takes vectors, found {operand}")

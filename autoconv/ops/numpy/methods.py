@@ -76,6 +76,7 @@ def _gradient_of_reduction(op: str) -> Callable[..., Any]:
     """Return the gradient rule of TensorFlow's reduction `op`, for NumPy's method: for floats both compute the same."""
 
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+        """Return the gradient of the op of tensors, with both values in the operand's dtype."""
         dtype = dtype_of(inputs[0])
         if not dtype.is_differentiable:
             return (None,)
@@ -95,6 +96,7 @@ def _variance_gradient(is_deviation: bool) -> Callable[..., Any]:
     """Return the gradient rule of the standard deviation if `is_deviation`, else of the variance."""
 
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+        """Return 2 · (x - mean) · cotangent / count; for a deviation y, divided by 2 · y."""
         (cotangent,), (x,), (y,) = cotangents, inputs, results
         dtype, axes = dtype_of(x), _axes(x, attributes)
         if dtype_of(y) is not dtype.real_dtype:
@@ -135,6 +137,7 @@ _define_reduction("argmin", _INDEX_RESULT, _INDEX_SAMPLES, _effects_of_extreme)
 def _define_scan(method: str) -> None:
     """Define the op of an array's method `cumsum` or `cumprod`; with axis None it scans the flattened array."""
     def result(x: TensorType, *, axis: int | None = None, dtype: DType | None = None) -> TensorType:
+        """Return the type with NumPy's dtype, a vector if `axis` is None."""
         shape: Shape = x.shape
         if axis is None:
             shape = (element_count(x.shape),)
@@ -143,6 +146,7 @@ def _define_scan(method: str) -> None:
         return TensorType(_numpy_dtype(method, x, dtype=dtype), shape)
 
     def gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+        """Return the gradient of the op of tensors, of the vector of all elements if `axis` is None."""
         (x,), dtype, axis = inputs, dtype_of(inputs[0]), attributes.get("axis")
         if not dtype.is_differentiable:
             return (None,)

@@ -35,6 +35,7 @@ def compared_dimensions(x_shape: Sequence[Any], y_shape: Sequence[Any], rule: st
 
 
 def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
+    """Return RAISE, or PURE if the shapes are known to be compatible."""
     x, y = (type_.shape for type_ in types)  # type: ignore[union-attr]
     if x is None or y is None:
         return Effects.RAISE

@@ -385,6 +385,7 @@ define(
 
 
 def _print(*values: Any, sep: Any, end: Any, flush: bool = False) -> tuple[()]:
+    """Write the text of the values; if one raises, the text of those before it."""
     text = io.StringIO()
     try:
         print(*values, sep=sep, end=end, file=text)

@@ -114,6 +114,10 @@ def with_undo(
     """
 
     def run_with_log(*arguments: Any) -> Any:
+        """Run with a log of its own.
+
+        It undoes the changes if an error asks for it, else the outer log gets its entries.
+        """
         outer_log, log = ACTIVE.log, Log(is_strict)
         log.entries += [] if save is None else save(*arguments)
         ACTIVE.log = log

@@ -210,6 +210,7 @@ def with_seed_operand(rule: Callable[..., TensorType]) -> Callable[..., TensorTy
     """Return the type rule of an op that has a seed before the operands of `rule`."""
 
     def with_seed(seed: TensorType, *inputs: TensorType, **attributes: Any) -> TensorType:
+        """Check dtype and shape of the seed, and return the type of the numbers."""
         if not seed.dtype.is_integer:
             raise TypeError(f"seed must be of integers, found {seed.dtype.name}")
         size = seed_size(attributes.get("alg", ""))

@@ -50,6 +50,7 @@ def gamma(bits: Bits, shape: tuple[int, ...], alpha: Any) -> np.ndarray:
     numbers[exponential_positions] = -np.log1p(-streams.uniform(exponential_positions))
 
     def attempt(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Draw candidates at the positions, and whether each is accepted."""
         # The candidate is a cube of a shifted normal number x, accepted with a probability of at least 1 - 0.0331·x⁴.
         normal = streams.normal(positions)
         root = 1.0 + slopes[positions] * normal
@@ -89,6 +90,7 @@ def poisson(bits: Bits, shape: tuple[int, ...], mean: Any) -> np.ndarray:
     inverse_alpha = 1.1239 + 1.1328 / (hat_widths - 3.4)
 
     def attempt(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Draw candidates at the positions, and whether each is accepted."""
         # Transformed rejection: a uniform offset is transformed to a candidate below the hat; constants are Hörmann's.
         offset, height = streams.uniform(positions) - 0.5, streams.uniform(positions)
         distance, tail, width = 0.5 - np.abs(offset), hat_tails[positions], hat_widths[positions]
@@ -127,6 +129,7 @@ def binomial(bits: Bits, shape: tuple[int, ...], counts: Any, probabilities: Any
     modes, odds = np.floor((trial_counts + 1.0) * chances), chances / (1.0 - chances)
 
     def attempt(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Draw candidates at the positions, and whether each is accepted."""
         # Transformed rejection, as for `poisson`.
         n, mode, ratio = trial_counts[positions], modes[positions], odds[positions]
         offset, height = streams.uniform(positions) - 0.5, streams.uniform(positions)
@@ -250,6 +253,7 @@ def _type_rule(name: str, parameter_count: int) -> Callable[..., TensorType]:
     """Return the type rule of a distribution; the operands are its parameters and possibly a shape vector."""
 
     def rule(*inputs: TensorType, shape: tuple[int | None, ...] | None, dtype: DType = float32, **_: Any) -> TensorType:
+        """Return the type of the numbers; raise unless the parameters are floats and the dtype is numeric."""
         for parameter in inputs[:parameter_count]:
             if not parameter.dtype.is_floating:
                 raise TypeError(f"{name} takes floating parameters, found {parameter.dtype.name}")
@@ -266,6 +270,7 @@ def _define(name: str, graphdefs: tuple[str, str], draw: Callable[..., np.ndarra
     parameter_count = len(parameters)
 
     def draw_numbers(bits: Any, inputs: tuple[Any, ...], shape: Any, dtype: DType) -> Any:
+        """Draw numbers of the result shape, to which all parameters have to broadcast."""
         result_shape = check_shape(name, inputs[parameter_count]) if len(inputs) > parameter_count else shape
         for parameter in inputs[:parameter_count]:
             if not _can_broadcast(np.shape(parameter), tuple(result_shape)):

@@ -203,6 +203,7 @@ def array_code(
     """
 
     def draw_array(state: Any, count: int, *operands: Any) -> Any:
+        """Draw `count` numbers, each with its own element of the parameters that are arrays."""
         flat_parameters = [
             (x + np.zeros(shape, x.dtype)).reshape(-1) if rank else x
             for x, rank in zip(operands, ranks, strict=False)
@@ -221,6 +222,8 @@ def choice_code(bits: GeneratorBits, shape: tuple[int, ...], rank: int) -> Calla
     """Return the code that chooses rows of an array of that rank, or for rank 0, integers below a number."""
 
     def draw_choice(state: Any, size: int, choices: Any, *probabilities: Any) -> Any:
+        """Draw `size` of the choices with replacement: equally likely, or by the probabilities, which are checked.
+        """
         count = len(choices) if rank else choices
         indices = np.empty(shape, np.int64)
         numbers = indices.reshape(-1)

@@ -18,6 +18,7 @@ _SEQUENCE = 0x7369F885192C0EF5  # Simon's sequence z for the key schedule: one b
 
 
 def _type(index: TensorType, seed: TensorType, max_index: TensorType, *, rounds: int = 4) -> TensorType:
+    """Return the type of the broadcast operands; raise for a seed whose last size is not 3."""
     if not index.dtype.is_integer:
         raise TypeError(f"positions are integers, found {index.dtype.name}")
     has_seed_shape = seed.shape is None or (len(seed.shape) in (1, 2) and seed.shape[-1] in (3, None))

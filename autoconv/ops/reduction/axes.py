@@ -241,6 +241,7 @@ def _define_extreme_index(name: str, graphdef: str, kernel: Callable[..., Any]) 
         return TensorType(dtype, reduced_shape(x.shape, axis, keepdims=False))
 
     def checked_kernel(x: Any, *, axis: int = 0, dtype: DType = int64) -> Any:
+        """Return the positions of the extremes; an axis without elements raises if the result has elements."""
         check_axis(x, (axis,))
         result_shape = np.delete(np.array(x.shape), axis)
         if x.shape[axis] == 0 and result_shape.all():  # the result would have elements

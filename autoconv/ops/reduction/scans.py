@@ -43,7 +43,10 @@ def _check_axis(x: Any, axis: int) -> None:
 
 
 def _scan_kernel(operation: np.ufunc, neutral_element: int) -> Callable[..., Any]:
+    """Return the kernel of a scan by an operation, whose neutral element begins an exclusive one."""
+
     def kernel(x: Any, *, axis: int, exclusive: bool = False, reverse: bool = False) -> Any:
+        """Accumulate along the axis, from its end if `reverse` is set."""
         _check_axis(x, axis)
         source = np.flip(x, axis) if reverse else x
         result = operation.accumulate(source, axis=axis, dtype=x.dtype)
@@ -116,6 +119,7 @@ def _shift_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 
 
 def _recurrence_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return the cotangents of both operands: the addend's is a recurrence in the other direction."""
     (cotangent,), (coefficient, _), (states,) = cotangents, inputs, results
     axis, reverse = attributes["axis"], attributes.get("reverse", False)
     next_coefficient = conjugate(b, b.shift(coefficient, axis=axis, reverse=not reverse))

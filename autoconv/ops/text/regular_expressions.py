@@ -101,6 +101,7 @@ class _Translation:
         self._scopes: list[tuple[frozenset[str], list[str]]] = [(frozenset(), [])]
 
     def result(self) -> str:
+        """Return the pattern for `re`; a missing parenthesis raises."""
         pieces = []
         while self._position < len(self._pattern):
             pieces.append(self._next_piece())

@@ -16,6 +16,7 @@ from autoconv.ops.text.strings import NO_GRADIENT, check_strings, text_array
 
 
 def _segment_type(texts: TensorType, ids: TensorType, count: TensorType, **_: Any) -> TensorType:
+    """Return the type of one string a segment, whose number is open."""
     check_strings("unsorted_segment_join", texts)
     if not (ids.dtype.is_integer and count.dtype.is_integer):
         raise TypeError(

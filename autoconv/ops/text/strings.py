@@ -192,6 +192,7 @@ def _substr_type(
 def _substr(x: Any, position: Any, length: Any, *, unit: str = "BYTE") -> Any:
     """Return `length` characters of each string from `position` on, which counts from the end if negative."""
     def substring(item: bytes, start: int, count: int) -> bytes:
+        """Return `count` units from `start`, which counts from the end if negative; a start outside raises."""
         text = _decode(item, unit)
         if not -len(text) <= start <= len(text):
             raise InvalidArgumentError(f"pos {start} out of range for string {item!r}")
@@ -306,6 +307,7 @@ def _parse_numbers_type(x: TensorType, *, dtype: DType = float32) -> TensorType:
 def _parse_numbers(x: Any, *, dtype: DType = float32) -> Any:
     """Return the numbers that the strings denote; raise InvalidArgumentError for a string that is no number."""
     def parse(item: bytes) -> Any:
+        """Return the number; text that is none raises TensorFlow's error."""
         try:
             if b"_" in item:
                 raise ValueError("only Python takes underscores in numbers")
@@ -342,6 +344,7 @@ def _as_string(
     style = f".{6 if precision < 0 else precision}{'e' if scientific else 'f'}"
 
     def format_item(item: Any) -> bytes:
+        """Return the text of an item in the given style, padded to the width."""
         if isinstance(item, bytes):
             return item.rjust(width, (fill or " ").encode()) if width > 0 else item
         if isinstance(item, (np.bool_, bool)):

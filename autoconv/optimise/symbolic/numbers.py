@@ -48,6 +48,7 @@ def _number_of_size(sizes: Sizes, node: Node) -> Numbers | None:
 
 
 def _numbers_of_item(sizes: Sizes, node: Node) -> Numbers | None:
+    """Return an element or a slice of a known vector; None for an index out of range."""
     source, spec = sizes.numbers.get(node.inputs[0]), node.attributes["spec"]
     if not isinstance(source, tuple) or len(spec) != 1 or len(node.inputs) > 1:
         return None
@@ -83,6 +84,7 @@ def _arithmetic_rule(compute: Callable[[Dimension, Dimension], Dimension]) -> Ca
     """Return the rule of a binary op on numbers and vectors; a number is combined with each element of a vector."""
 
     def rule(sizes: Sizes, node: Node) -> Numbers | None:
+        """Return the result for numbers, or for each element of vectors; None unless both operands are known."""
         x, y = (sizes.numbers.get(value) for value in node.inputs)
         if x is None or y is None:
             return None

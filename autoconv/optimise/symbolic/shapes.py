@@ -21,6 +21,7 @@ _Rule = Callable[["Sizes", Sequence[Value], Mapping[str, Any]], "Shape | list[Sh
 
 
 def _get_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    """Return the shape of the indexed array; positions that are constants are required to be in range."""
     shape, spec = shape_of(inputs[0]), attributes["spec"]
     if shape is None or Mask() in spec:
         return None
@@ -74,6 +75,7 @@ def _set_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, An
 
 
 def _concat(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    """Return the shape with the sizes along the axis added; None if the other sizes differ."""
     shapes = [shape_of(value) for value in inputs]
     first_shape = shapes[0]
     if first_shape is None or any(shape is None or len(shape) != len(first_shape) for shape in shapes):
@@ -205,6 +207,7 @@ def _added_dimension_rule(position: int, default_axis: int) -> _Rule:
     """
 
     def rule(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+        """Return the shape with a new dimension, whose size is an operand that has to be nonnegative."""
         shape = shape_of(inputs[0])
         size = sizes.numbers.get(inputs[position]) if len(inputs) > position else None
         if shape is None or size is None or isinstance(size, tuple) or (isinstance(size, int) and size < 1):
@@ -291,6 +294,7 @@ def _repeat(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]
 
 
 def _unpad(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    """Return the sizes less the paddings."""
     shape, paddings = shape_of(inputs[0]), attributes["paddings"]
     if shape is None or paddings is None or len(inputs) > 1:
         return None
@@ -308,6 +312,7 @@ def _diag(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) 
 
 
 def _diag_part(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    """Return the shape with the diagonal's length, which is required to be nonnegative."""
     shape, offset = shape_of(inputs[0]), attributes.get("offset", 0)
     if shape is None or len(shape) < 2:
         return None
@@ -342,6 +347,7 @@ def _svd(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -
 
 
 def _sliding_windows(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    """Return the shape with a window for each position: size + 1 - length along an axis, and the lengths at the end."""
     shape = shape_of(inputs[0])
     if shape is None:
         return None

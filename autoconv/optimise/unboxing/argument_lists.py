@@ -111,6 +111,7 @@ def _may_mutate_first_operand(node: Node) -> bool:
 
 @rule(ARGUMENT_LIST_OP)
 def _mark_rule(kinds: Kinds, node: Node) -> bool:
+    """Make the argument a list, with inner lists by its depth, of items of its kind; return false if it is banned."""
     item_class = kinds.mark_list(node)
     for _ in range(node.attributes["depth"] - 1):
         item_class = kinds.mark_inner_list(item_class, node) if item_class is not None else None
@@ -122,6 +123,7 @@ def _mark_rule(kinds: Kinds, node: Node) -> bool:
 
 @rewrite_rule(ARGUMENT_LIST_OP)
 def _write_mark(writer: Writer, node: Node) -> list[Value]:
+    """Convert the argument to a typed list, or a list of such, and record the list that it stands for."""
     (value,) = node.inputs
     is_flat = node.attributes["depth"] == 1
     type_ = NUMBERS if is_flat else ObjectType("list")

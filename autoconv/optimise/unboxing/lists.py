@@ -62,6 +62,7 @@ def _build_rule(kinds: Kinds, node: Node) -> bool | None:
 
 @rewrite_rule("object_build.list")
 def _write_build(writer: Writer, node: Node) -> list[Value]:
+    """Return a typed list of the items; a list of lists stays an object."""
     attributes = writer.element_attribute(node.results[0])
     if attributes["element"] == LIST:
         return writer.copy_with_inner_lists(node)
@@ -107,6 +108,7 @@ def _write_product(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.getitem")
 def _item_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Give the item of a tuple, list or deque its kind; only lists have slices."""
     value, index = node.inputs
     if kinds.kind(value) is None or kinds.kind_or_number_type(index) is None:
         return None
@@ -121,6 +123,7 @@ def _item_rule(kinds: Kinds, node: Node) -> bool | None:
 
 @rewrite_rule("object_apply.getitem")
 def _write_item(writer: Writer, node: Node) -> list[Value]:
+    """Write a slice, an item of a tuple, or an item of a list or deque."""
     if writer.kinds.kind_or_number_type(node.inputs[1]) == SLICE:
         return write_slice(writer, node)
     if isinstance(writer.kinds.kind(node.inputs[0]), TupleType):
@@ -133,6 +136,7 @@ def _write_item(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.setitem")
 def _set_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Add the item to the list; a slice as the index replaces several."""
     value, index, item = node.inputs
     if kinds.kind(value) is None or kinds.kind_or_number_type(index) is None:
         return None
@@ -182,6 +186,7 @@ def _write_append(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_method.pop")
 def _pop_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Give the popped item its kind; an index has to be an integer, and a deque takes none."""
     value, *indices = node.inputs
     if kinds.kind(value) is None or (indices and kinds.kind_or_number_type(indices[0]) is None):
         return None
@@ -207,6 +212,7 @@ def _write_pop(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.enumerate")
 def _enumerate_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Mark an `enumerate` of a list, without a start."""
     kind = kinds.kind_or_number_type(node.inputs[0])
     if kind is None:
         return None
@@ -223,6 +229,7 @@ def _write_enumerate(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_iterate")
 def _iterate_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Make a cursor over a list, or over the pairs of an `enumerate` that starts at 0."""
     (value,) = node.inputs
     kind = kinds.kind(value)
     if kind is None:
@@ -259,6 +266,7 @@ def _write_advance(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_current")
 def _current_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Give the current item the kind that the cursor yields."""
     (value,) = node.inputs
     kind = kinds.kind(value)
     if kind == PAIRS:
@@ -276,6 +284,7 @@ def _current_rule(kinds: Kinds, node: Node) -> bool | None:
 
 @rewrite_rule("object_current")
 def _write_current(writer: Writer, node: Node) -> list[Value]:
+    """Return the current item of a cursor; that of pairs is the cursor itself."""
     if writer.kinds.kind(node.inputs[0]) == INNER_LIST_CURSOR:
         return writer.copy_with_inner_lists(node)
     _, cursor = writer.replacements(node.inputs[0])
@@ -286,6 +295,7 @@ def _write_current(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_unpack")
 def _unpack_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Give the names the kinds of a tuple's items, or of a pair's: an int and the list's item."""
     (value,) = node.inputs
     kind = kinds.kind(value)
     if isinstance(kind, TupleType):
@@ -299,6 +309,7 @@ def _unpack_rule(kinds: Kinds, node: Node) -> bool | None:
 
 @rewrite_rule("object_unpack")
 def _write_unpack(writer: Writer, node: Node) -> list[Value]:
+    """Return the numbers of a tuple, or the position and the current item of a cursor over pairs."""
     (value,) = node.inputs
     if writer.kinds.kind(value) != PAIR:
         return [*writer.replacements(value)]

@@ -51,6 +51,7 @@ _INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1  # graphs have no numbers for
 
 @rule("object_constant")
 def _constant_rule(kinds: Kinds, node: Node) -> bool:
+    """Give a constant its kind, and return whether it is native: numbers, tuples of these, slices with int bounds."""
     value = node.attributes["value"]
     kind = _kind_of_constant(value)
     if type(value) is slice and value.step != 0:
@@ -128,6 +129,7 @@ def _write_box(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_unbox")
 def _unbox_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Return whether a number can be unboxed as the type; None while its kind is unknown."""
     kind, type_ = kinds.kind(node.inputs[0]), node.attributes["type"]
     if kind is None:
         return None
@@ -148,6 +150,7 @@ def _write_unbox(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_element")
 def _element_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Return whether a number can become an array's element of the dtype; None while its kind is unknown."""
     kind, dtype = kinds.kind(node.inputs[0]), node.attributes["dtype"]
     if kind is None:
         return None
@@ -160,6 +163,7 @@ def _element_rule(kinds: Kinds, node: Node) -> bool | None:
 
 @rewrite_rule("object_element")
 def _write_element(writer: Writer, node: Node) -> list[Value]:
+    """Convert the number to the dtype of an array, as NumPy does when it stores an element."""
     number, dtype = writer.number(node.inputs[0]), node.attributes["dtype"]
     if not number.weak:
         return [number if number.type == TensorType(dtype) else writer.add("cast", node, number, dtype=dtype)]
@@ -172,6 +176,7 @@ def _write_element(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_check_assigned")
 def _check_assigned_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Make the result and the checked value one object."""
     kind = kinds.kind(node.inputs[0])
     if kind is None:
         return None
@@ -243,6 +248,7 @@ def write_operator(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.pos", "object_apply.round")
 def _rounding_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Give the result its kind: `round` returns ints, `+x` of a bool an int."""
     kind = kinds.kind_or_number_type(node.inputs[0])
     if kind is None:
         return None
@@ -293,6 +299,7 @@ def _reduction_rule(kinds: Kinds, node: Node) -> bool | None:
 
 @rewrite_rule("object_apply.min", "object_apply.max")
 def _write_extremum(writer: Writer, node: Node) -> list[Value]:
+    """Choose by comparisons, in Python's order of operands; one operand is a list, which is reduced."""
     function = node.attributes["function"]
     if len(node.inputs) == 1:
         return writer.add_list_op("reduce", node, node.inputs[0], function=function)

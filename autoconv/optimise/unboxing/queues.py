@@ -24,6 +24,7 @@ def _heap_function(node: Node) -> str:
 
 @rule(*_HEAP_FUNCTIONS)
 def _heap_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Add the items to the list, and give the result its kind; items have to be orderable."""
     value, *items = node.inputs
     kind, function = kinds.kind(value), _heap_function(node)
     if kind is None:
@@ -44,6 +45,7 @@ def _heap_rule(kinds: Kinds, node: Node) -> bool | None:
 
 @rewrite_rule(*_HEAP_FUNCTIONS)
 def _write_heap(writer: Writer, node: Node) -> list[Value]:
+    """Write the function on the list's items: with a result, or as a change of the list."""
     value, *items = node.inputs
     kind, function = writer.kinds.content(value).kind, _heap_function(node)
     operands = [number for item in items for number in writer.item(item, kind, node)]
@@ -77,6 +79,7 @@ def _write_deque(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_method.appendleft", "object_method.popleft")
 def _left_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Add the item to the deque, or give the popped one its kind."""
     kind, is_append = kinds.kind(node.inputs[0]), node.attributes["name"] == "appendleft"
     if kind != DEQUE or len(node.inputs) != 1 + is_append or node.attributes["keywords"]:
         return None if kind is None else False

@@ -76,6 +76,7 @@ def _length_rule(kinds: Kinds, node: Node) -> bool | None:
 
 @nested_rule("object_method.reverse", "object_method.clear", "object_apply.delitem")
 def _change_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Accept a change of the outer list, which remains a Python list; an index has to be an integer."""
     if not kinds.is_nested_list(node.inputs[0]):
         return False
     is_supported = _is_nested_list_with_index(kinds, node) if len(node.inputs) == 2 else True

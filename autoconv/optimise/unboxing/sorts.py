@@ -16,6 +16,7 @@ from autoconv.optimise.unboxing.writer import Writer, rewrite_rule
 
 @rule("object_method.sort", "object_apply.sorted")
 def _sort_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Accept a list of orderable items and a known direction; `sorted` returns a new list."""
     kind = kinds.kind_or_number_type(node.inputs[0])
     if kind is None:
         return None
@@ -37,6 +38,10 @@ def _is_descending(node: Node) -> bool | None:
 
 @rewrite_rule("object_method.sort", "object_apply.sorted")
 def _write_sort(writer: Writer, node: Node) -> list[Value]:
+    """Sort a copy or the list itself.
+
+    A descending sort reverses before and after, so that equal items keep their order.
+    """
     value = node.inputs[0]
     is_new, element = node.op.name == "object_apply", writer.element_attribute(value)["element"]
     list_ = add_copy(writer, node, value) if is_new else writer.typed_list(value)

@@ -100,6 +100,7 @@ def _range_rule(kinds: Kinds, node: Node) -> bool | None:
 
 @rewrite_rule("object_apply.range")
 def _write_range(writer: Writer, node: Node) -> list[Value]:
+    """Return start, stop and step."""
     numbers = [writer.convert(writer.number(value), INT, node) for value in node.inputs]
     if len(numbers) == 1:
         numbers = [writer.add("constant", node, value=np.array(0), weak=True), *numbers]
@@ -110,6 +111,7 @@ def _write_range(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.slice")
 def _slice_object_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Mark a slice whose bounds are integers or None, and whose step is a constant other than 0."""
     input_kinds = [INT if is_none(value) else kinds.kind_or_number_type(value) for value in node.inputs]
     if len(input_kinds) != 3 or not all(kind is None or is_index(kind) for kind in input_kinds):
         return False
@@ -202,6 +204,7 @@ def _have_items_of_one_kind(kinds: Kinds, *lists: Value) -> bool:
 
 @rewrite_rule("object_apply.add", "object_apply.iadd")
 def _write_sum(writer: Writer, node: Node) -> list[Value]:
+    """Extend a copy, or for `+=` the list itself, by the second list."""
     first, second = node.inputs
     if writer.kinds.kind(first) != LIST:
         return [*write_operator(writer, node)]
@@ -243,6 +246,7 @@ def _write_change(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.delitem")
 def _delete_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Accept an integer as the index."""
     is_supported, index_kind = is_list_operation(kinds, node, 2), kinds.kind_or_number_type(node.inputs[1])
     if not is_supported:
         return is_supported
@@ -260,6 +264,7 @@ def _write_delete(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_method.insert")
 def _insert_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Add the item to the list; the index has to be an integer."""
     is_supported, index_kind = is_list_operation(kinds, node, 3), kinds.kind_or_number_type(node.inputs[1])
     if not is_supported:
         return is_supported
@@ -310,6 +315,7 @@ def _write_find(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.sum", "object_apply.any", "object_apply.all")
 def _reduce_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Give the result its kind: bools for `any` and `all`, and a sum's for numbers of one kind."""
     is_supported = is_list_operation(kinds, node)
     if not is_supported:
         return is_supported
@@ -346,6 +352,7 @@ def _write_read(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_print")
 def _print_rule(kinds: Kinds, node: Node) -> bool | None:
+    """Accept prints of lists of numbers, next to numbers, tuples and objects."""
     input_kinds = [kinds.kind_or_number_type(value) for value in node.inputs]
     if LIST not in input_kinds or not all(
         kind in (None, LIST, OTHER) or is_item(kind) for kind in input_kinds

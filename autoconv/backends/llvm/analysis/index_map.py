@@ -163,6 +163,7 @@ def substitute_nested(position: Dimension, values: Mapping[Symbol, Dimension]) -
     """Substitute values for the symbols of a position, inside of loaded and wrapped positions too."""
 
     def replacement(symbol: Symbol) -> Dimension:
+        """Return the value of a symbol; in a loaded or sized position, substitute the values in the index."""
         if symbol in values:
             return values[symbol]
         if isinstance(symbol, Loaded):

@@ -203,6 +203,7 @@ def _sliding_windows(node: Node) -> IndexMap:
 
 
 def _padding(node: Node) -> IndexMap:
+    """Return the map of `pad`, whose positions before and after the source are outside of it."""
     source, paddings = _shapes(node)[0], node.attributes["paddings"]
     return IndexMap(
         tuple(

@@ -51,6 +51,7 @@ class _ListVersions:
         return value
 
     def join(self, first: Value, second: Value) -> None:
+        """Make two lists one stack; it is excluded if either is, or if their types differ. Other values are skipped."""
         if not isinstance(first.type, ListType):
             return
         first_root, second_root = self._root(first), self._root(second)
@@ -91,6 +92,7 @@ class _ListVersions:
                 self.exclude(value)
 
     def _visit_node(self, node: Node) -> None:
+        """Join the lists that are one stack in the node, and exclude those that the node uses in another way."""
         name = node.op.name
         if name == _EMPTY:
             self._root(node.results[0])
@@ -119,6 +121,7 @@ class _ListVersions:
                 self.exclude(value)
 
     def _visit_loop(self, node: Node) -> None:
+        """Join the versions of each list of the loop's state; exclude captured lists and those that the test reads."""
         state_count = state_size(node)
         test, body = node.regions
         for position, operand in enumerate(node.inputs):
@@ -136,6 +139,7 @@ class _ListVersions:
 
     @staticmethod
     def _list_values(node: Node) -> Iterator[Value]:
+        """Yield the lists among operands and results, and among the parameters and outputs of regions."""
         for value in (*node.inputs, *node.results):
             if isinstance(value.type, ListType):
                 yield value

@@ -111,6 +111,10 @@ class LoopDependence:
         )
 
     def _are_never_equal(self, x: LinearForm, y: LinearForm, iterations: _IterationPair | None) -> bool:
+        """Return whether two positions differ in any two iterations of the pair.
+
+        Without `iterations`, both are positions in the same iteration.
+        """
         if iterations is None:
             return x.minus(y).is_never_zero(self.ranges)
         return iterations.are_equal_and_vary(x, y) or any(

@@ -62,6 +62,8 @@ class _IterationDependence:
         return self._known_dependences[value]
 
     def _of_result(self, value: Value) -> int:
+        """Return the dependence of a number that a node computes; ops that are neither linear nor invariant have `_OTHER`.
+        """
         node = value.node
         if constant_of(value) is not None:
             return _INVARIANT

@@ -142,7 +142,7 @@ def _write_range_size(region: LoweringContext, node: Node) -> None:
 def _write_reshape_sizes(region: LoweringContext, node: Node) -> None:
     """Infer a size of -1 by division; write a check that the product of all sizes is the number of elements.
 
-    The attribute "wanted" has the sizes of the new shape, with None for each size that is an operand.
+    The attribute "requested" has the sizes of the new shape, with None for each size that is an operand.
     """
     out, operands = region.out, iter(node.inputs[1:])
     total = write_dimension(out, node.attributes["count"])

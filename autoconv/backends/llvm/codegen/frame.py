@@ -173,6 +173,7 @@ class Body:
         return out.call("new_array", *arguments)
 
     def _allocate_open(self, dtype: DType, shape: Sequence[Position]) -> str:
+        """Return a new array of sizes in registers."""
         out = self.out
         descriptor, memory_handler = (self.objects.reference(item)(out) for item in (dtype.numpy, MEMORY_HANDLER))
         size = element_count(out, shape)

@@ -83,6 +83,7 @@ class ObjectTable:
         spans = [call_site.span for call_site in enclosing_calls]
 
         def call(*inputs: Any) -> Any:
+            """Run the kernel and convert its results; errors get the spans of the node."""
             try:
                 result = run(*inputs)
             except Exception as error:
@@ -118,6 +119,10 @@ class ObjectTable:
         compiled_graphs: list[Any] = []
 
         def call(*inputs: Any) -> Any:
+            """Run the region with its operands and the depth of recursion, the last input.
+
+            The first call compiles it.
+            """
             if not compiled_graphs:
                 compiled_graphs.append(compile_with_recursion(region, compile_region, inside_recursion=True))
             try:

@@ -216,6 +216,8 @@ class Region(KernelCalls):
     # ---- items
 
     def write(self, item: Item) -> None:
+        """Write the code of an item: of its members concurrently, in blocks or in order, or of its own nodes.
+        """
         if item.is_concurrent:
             write_concurrent(self, item)
             return

@@ -88,6 +88,8 @@ def memory_lowering(
     MEMORY_OPS.update(dict.fromkeys(names, fits_and_is_represented if needs_native_values else fits))
 
     def register(write: Lowering) -> Lowering:
+        """Register a lowering whose code counts as a loop over elements where it is inside of a loop."""
+
         def write_and_mark_loops(region: LoweringContext, node: Node) -> None:
             if region.body.loop_depth:
                 region.body.module.has_loops = region.out.has_element_loops = True

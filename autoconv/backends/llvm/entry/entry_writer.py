@@ -124,6 +124,7 @@ class EntryWriter:
             self.out.store("i64", version, f"@{name}")
 
     def _check_bindings(self, namespace: str, guards: Sequence[GlobalGuard]) -> None:
+        """Check that the names of the guards still have the same values in the namespace, or are still absent."""
         self._module.declare("PyDict_GetItemWithError", "ptr", "ptr, ptr")
         for guard in guards:
             name = self.objects.reference(guard.name)(self.out)

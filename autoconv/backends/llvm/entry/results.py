@@ -181,6 +181,7 @@ class ResultWriter:
         self._out.call("release", slot)
 
     def _build_container(self, form: ContainerResult) -> str:
+        """Return a new list, tuple or dict of the results of the form's members."""
         class_: type = dict if form.keys is not None else form.container_type
         container, slot = self._new_container(class_, len(form.parts))
         for i, part in enumerate(form.parts):
@@ -253,6 +254,7 @@ class ResultWriter:
         return native.ir
 
     def _new_tensor(self, native: Element | Object) -> str:
+        """Return a new tensor around the array of a native value."""
         out, form = self._out, self._form
         tensor_class = self._objects.reference(form.tensor_class)(out)
         tensor = self.check_not_null(out.call_c("PyType_GenericAlloc", "ptr", "ptr, i64", tensor_class, 0))
@@ -273,6 +275,7 @@ class ResultWriter:
         return out.call_c("PyComplex_FromDoubles", "ptr", "double, double", number.real.ir, number.imag.ir)
 
     def _new_python_number(self, element: Element) -> str:
+        """Return a new Python float, bool or int."""
         out = self._out
         if element.dtype.is_floating:
             return out.call_c("PyFloat_FromDouble", "ptr", "double", element.ir)

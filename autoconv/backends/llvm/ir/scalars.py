@@ -118,7 +118,7 @@ _FLOAT_TESTS = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt",
 
 
 class ElementWriter(ElementLoops):
-    """A writer of instructions into `out`; `fail` handles conditions of `fail_if` (False) and of `raise_if` (True)."""
+    """A writer of instructions into `out`; `fail(condition, raises)` handles `fail_if` and, with `raises`, `raise_if`."""
 
     avoids_library_calls = False  # calls of the C library prevent LLVM from vectorising a loop
 
@@ -356,6 +356,7 @@ class ElementWriter(ElementLoops):
         return self._new(dtype, f"{name} {register(x.dtype)} {x.ir} to {register(dtype)}")
 
     def _float_to_integer(self, x: Element, dtype: DType) -> Element:
+        """Convert as NumPy does on this machine: numbers outside of the dtype wrap or give its least value."""
         if dtype.size < 8 and dtype.name != "int32":  # C compilers convert to a wider type first, and then wrap
             return self.cast(self._float_to_integer(x, int64 if dtype.size == 4 else int32), dtype)
         if dtype.name == "uint64":
@@ -387,6 +388,7 @@ def _part_addresses(b: ElementWriter, dtype: DType, pointer: str, offset: Any) -
 
 
 def store(b: ElementWriter, element: Element, pointer: str, offset: Any, scopes: str = "") -> None:
+    """Write the store of an element at an offset from a pointer; the parts of a complex number are two stores."""
     if isinstance(element, Pair):
         addresses = _part_addresses(b, element.dtype, pointer, offset)
         for part, part_address in zip((element.real, element.imag), addresses, strict=True):

@@ -34,6 +34,7 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
     pending_modules = order_by_compile_time(modules)
 
     def compile_pending() -> None:
+        """Compile modules until none is pending; an error is stored as the module's result."""
         while True:
             try:
                 i = pending_modules.pop()

@@ -118,6 +118,7 @@ class Helper:
         return number, kind, self._receive(size)
 
     def _receive(self, size: int) -> bytes:
+        """Return the next `size` bytes of the connection; raise if the helper has ended."""
         data = bytearray()
         while len(data) < size:
             try:

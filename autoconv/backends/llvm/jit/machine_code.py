@@ -210,6 +210,7 @@ class Library:
         self.DisposePassBuilder(builder)
 
     def _emit(self, module: int, machine: int) -> bytes:
+        """Return the bytes of the module's object file."""
         message = ctypes.c_void_p()
         is_object_file = 1  # not assembly
         buffer = self.TargetMachineEmitToMemory(machine, module, is_object_file, ctypes.byref(message))
@@ -221,6 +222,7 @@ class Library:
             self.DisposeMemoryBuffer(buffer)
 
     def _create_machine(self, level: int) -> int:
+        """Return the handle of a target machine for this processor at a level of optimisation."""
         message = ctypes.c_void_p()
         target = self.GetTargetFromTriple(self._triple, ctypes.byref(message))
         if not target:

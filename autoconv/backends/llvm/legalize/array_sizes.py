@@ -19,6 +19,7 @@ _INT = TensorType(int64, ())
 
 @rule("array_load")
 def _load(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    """Name the unknown sizes of a loaded array by the sizes of the array in memory."""
     (x,) = inputs
     if not isinstance(x.type, ArrayType) or not is_native(x.type.dtype) or not x.type.rank:
         return None

@@ -30,6 +30,7 @@ from autoconv.ops.rules import broadcast_shapes
 
 @rule("get_item")
 def _get_item(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    """Name the sizes of slices, and pass positions as operands, so that they are compared with the named sizes."""
     x, spec = inputs[0], node.attributes["spec"]
     if spec == (Mask(),):
         return _masked(sizes, node, inputs)
@@ -110,6 +111,7 @@ def name_slice_sizes(sizes: NamedSizes, size: Dimension, entry: Slice, bounds: S
 
 
 def _gather(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    """Return the rows at arrays of positions; None unless the positions broadcast to each other by their sizes."""
     x, *operands = inputs
     types: Any = tuple(value.type for value in operands)
     spec = node.attributes["spec"]

@@ -39,6 +39,7 @@ def _add_data_sized(sizes: NamedSizes, node: Node, inputs: Sequence[Value]) -> V
 
 @rule("pad")
 def _pad(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    """Pad with constants by known, nonnegative amounts."""
     paddings, has_constant = node.attributes["paddings"], node.attributes.get("mode", "CONSTANT") == "CONSTANT"
     if paddings is None or not has_constant or len(inputs) > 1 or not is_dense(inputs[0].type):
         return None
@@ -58,6 +59,7 @@ def _tile(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
 
 @rule("repeat")
 def _repeat(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    """Repeat along an axis a fixed number of times, or by a count for each element."""
     count, shape = node.attributes.get("repeats"), list(shape_of(inputs[0]))
     axis = node.attributes["axis"] % len(shape)
     if len(inputs) > 1:
@@ -72,6 +74,7 @@ def _repeat(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
 
 @rule("gather")
 def _gather_rows(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    """Return the elements or rows at the positions along an axis."""
     x, positions = inputs
     if node.attributes.get("batch_dims") or not is_dense(x.type) or not are_numbers_or_dense(inputs):
         return None
@@ -87,6 +90,7 @@ def _search(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
 
 @rule("segment_sum")
 def _sum_segments(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    """Return totals of a known number of segments, without data of other sizes."""
     data, segments = inputs[:2]
     count = node.attributes.get("num_segments")
     if len(inputs) > 2 or not isinstance(count, int) or not are_numbers_or_dense(inputs):
@@ -144,7 +148,7 @@ def _clip(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
 
 @rule("numpy_call")
 def _call(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    """Sorting and selection by NumPy's own routines preserve the shape."""
+    """Return the result in the operand's shape, which NumPy's routines for sorting and selection keep."""
     name = node.attributes["function"]
     if name not in ("argsort", "partition", "argpartition") or not is_dense(inputs[0].type):
         return None
@@ -176,6 +180,7 @@ def _diag(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
 
 @rule("stack")
 def _stack(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    """Stack arrays of one shape; sizes that differ by name are compared at run time."""
     if not all(is_dense(value.type) for value in inputs):
         return None
     rank = len(shape_of(inputs[0]))

@@ -61,6 +61,7 @@ def _expand_dims(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | 
 
 @rule("squeeze")
 def _squeeze(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    """Drop dimensions of size 1; None for a size with a name, and where no dimension is left."""
     axes = node.attributes.get("axis")
     if axes is None or not are_numbers_or_dense(inputs):
         return None
@@ -91,6 +92,7 @@ def _matrix_transpose(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Val
 
 @rule("reshape")
 def _reshape(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    """Reshape; one size may be -1, and some may be numbers of the graph, which a node computes and checks."""
     x, target_shape = inputs[0], node.attributes["shape"]
     if not is_dense(x.type) or target_shape is None:
         return None
@@ -120,6 +122,7 @@ def _reshape(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None
 
 @rule("reshape_like")
 def _reshape_like(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    """Reshape to the shape of another array if both have the same number of elements."""
     x, model = inputs
     if not are_numbers_or_dense(inputs) or is_scalar(x.type):
         return None
@@ -154,6 +157,7 @@ def _scan(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
 
 @rule("concat")
 def _concat(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    """Concatenate along an axis, whose sizes are added; other sizes are compared at run time."""
     if not are_numbers_or_dense(inputs):
         return None
     shapes = [shape_of(value) for value in inputs]
@@ -173,6 +177,7 @@ def _concat(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
 
 
 def _reduce(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    """Reduce along axes; extremes require elements at run time, and positions without an axis are those of a vector."""
     (x,) = inputs
     if not is_dense(x.type) or not is_tensor(node.results[0].type):
         return None
@@ -200,6 +205,7 @@ rule(
 
 @rule("matmul")
 def _matmul(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    """Multiply matrices; inner sizes that differ by name are compared at run time."""
     x, y = inputs
     if not are_numbers_or_dense(inputs) or len(shape_of(x)) != 2 or len(shape_of(y)) != 2:
         return None
@@ -216,6 +222,7 @@ def _matmul(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
 
 @rule("range")
 def _range(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    """Return the range of integers whose length a node computes."""
     start, _, delta = inputs
     if not all(is_scalar(value.type) and value.dtype in (int32, int64) for value in inputs):
         return None
@@ -230,6 +237,7 @@ def _range(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
 
 @rule("fill")
 def _fill(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    """Fill an array whose sizes are numbers of the graph."""
     if len(inputs) != 2 or not is_scalar(inputs[0].type):
         return None
     numbers = _elements(inputs[1])

@@ -100,6 +100,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         super().__init__(graph, shared, copies)
 
     def type_of(self, value: Value) -> Type:
+        """Return the type outside of the region if it names sizes that the value's own type leaves unknown."""
         outer_type = self._outer_types.get(value)
         return (
             outer_type
@@ -108,6 +109,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         )
 
     def region_rewriter(self, node: Node, inputs: Sequence[Value], region: Graph) -> NamedSizes:
+        """Return a rewriter of a region, whose parameters with a single source outside have its type."""
         input_types = dict(zip(node.inputs, (value.type for value in inputs), strict=True))
         sources: dict[Value, list[Value]] = {}
         for parameter, source in parameter_sources(node, region):
@@ -140,6 +142,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         return self.add(SIZES_FORGOTTEN, [value], {}, [value.type.with_shape(shape)])  # type: ignore[no-any-return]
 
     def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        """Return the results with named sizes; None for nodes whose types have no unknown and no computed sizes."""
         if node.regions:
             copies_regions = lowering_class(node) == "control" and MARK not in node.attributes
             regions = self.rewritten_regions(node, inputs) if copies_regions else None
@@ -161,6 +164,10 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         return [self.name_sizes(value) for value in node_copy.results]
 
     def _apply_rule(self, node: Node, inputs: list[Value]) -> Value | None:
+        """Return the result of the node's rule, or of the rule of elementwise ops.
+
+        None if there is none or it declines.
+        """
         name = node.op.name
         if name in RULES:
             return RULES[name](self, node, inputs)

@@ -195,6 +195,7 @@ def _variance_rule(takes_root: bool) -> Rule:
     """Return the rule of the variance, or its root: the mean of squared differences from the mean, as in NumPy."""
 
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+        """Return the mean of squared differences from the mean, or its root; None for dtypes that are no floats."""
         (x,), dtype = inputs, node.results[0].dtype
         if not dtype.is_floating:
             return None
@@ -219,6 +220,7 @@ def _variance_rule(takes_root: bool) -> Rule:
 def _position_rule(name: str) -> Rule:
     """Return the rule of the position of an extreme, among all elements if the node has no axis."""
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+        """Reduce to positions without `keepdims`, along one axis, and reshape the result."""
         (x,), axis = inputs, node.attributes.get("axis")
         result_type: Any = node.results[0].type
         if axis is None:
@@ -242,6 +244,7 @@ def _astype(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _stack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Concatenate the items with a new dimension of size 1."""
     rank = len(sizes(node.results[0].type))
     axis = node.attributes.get("axis", 0) % rank
     shape = sizes(node.results[0].type)
@@ -254,6 +257,7 @@ def _stack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _unstack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Take the items one by one; None if the size is not the expected count, for which the kernel raises."""
     (x,), count = inputs, node.attributes["num"]
     axis = node.attributes.get("axis", 0) % len(sizes(x.type))
     if sizes(x.type)[axis] != count:

@@ -37,6 +37,10 @@ class _ViewLoads(Rewriter[None]):
         self._product_operands = {value for node in graph.nodes if node.op.name == "matmul" for value in node.inputs}
 
     def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        """Load a view with the new dimension instead of reshaping the loaded value.
+
+        Writes to memory forget all loads.
+        """
         if node.effects.must_run and not node.op.traits.allocates:
             self._arrays.clear()
         if node.op.name == "array_load" and _has_unknown_size(node.results[0]):

@@ -47,6 +47,7 @@ def select_order_statistics(graph: Graph) -> Graph:
         return graph
 
     def rewrite(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        """Replace a pick from sorted rows by the selection of the element in the unsorted rows."""
         if not _is_pick(node) or not _is_selectable(node.inputs[0], reader_counts, pick_counts):
             return None
         sort = inputs[0].node

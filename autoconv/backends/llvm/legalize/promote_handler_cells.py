@@ -102,6 +102,7 @@ class _HandlerDict:
         self.unpromoted_keys: set[int] = set()
 
     def rewrite(self) -> None:
+        """Promote the keys whose uses allow it; the dict is removed if no other key is left."""
         if not self._collect_uses(self.creation.results[0]):
             return
         for key, uses in self.uses_by_key.items():
@@ -130,6 +131,7 @@ class _HandlerDict:
         return True
 
     def _collect_uses_in_regions(self, node: Node, position: int) -> bool:
+        """Collect the uses of the dict that regions capture; return false if it is state, repeated or in a function."""
         is_state = node.op.traits.repeats and position < state_size(node)
         is_repeated = node.inputs.count(node.inputs[position]) > 1
         if lowering_class(node) != "control" or node.op.name == "call" or is_state or is_repeated:

@@ -46,6 +46,7 @@ def unroll_components(graph: Graph) -> Graph:
     components_by_value: dict[Value, list[Value]] = {}
 
     def rewrite(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        """Compute the components one by one; reductions of such values combine their components."""
         b = GraphBuilder(copy, node.span)
         if node in nodes:
             component_count = sizes(node.results[0].type)[-1]

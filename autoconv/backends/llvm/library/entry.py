@@ -90,6 +90,7 @@ class _VariantWriter(_FunctionWriter):
         self._unknown_error = failures.code("the function failed")
 
     def write(self) -> None:
+        """Write the arguments' conversion, the call of the graph, the stores of the results and the error code."""
         out, graph = self.out, self._graph
         self._bind_sizes()
         graph_arguments = []
@@ -213,6 +214,7 @@ class _EntryWriter(_FunctionWriter):
     """The writer of the C function, which chooses a graph."""
 
     def write(self, failures: Failures, variant_count: int) -> None:
+        """Write the checks, and calls of the graphs one after the other, until one's sizes fit."""
         out, module = self.out, self.out.module
         self._failures = failures
         self._sizes: dict[Symbol, tuple[str, str]] = {}  # a register, and the argument that has the size

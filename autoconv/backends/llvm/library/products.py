@@ -180,6 +180,7 @@ def _write_vector_product(module: ModuleText, ir_type: str, letter: str) -> None
     ))  # fmt: skip
 
     def write_transposed() -> None:
+        """Write z = x.T @ y: the rows of `x`, scaled, are added."""
         out.clear("%z", out.mul("%columns", 4 if ir_type == "float" else 8))
         with out.loop("0", "%lines") as i:
             factor = out.load(ir_type, out.gep(ir_type, "%y", i))
@@ -189,6 +190,7 @@ def _write_vector_product(module: ModuleText, ir_type: str, letter: str) -> None
                 out.store(ir_type, out.op("fadd", out.load(ir_type, address), out.op("fmul", factor, x)), address)
 
     def write_rows() -> None:
+        """Write z = x @ y, row by row."""
         with out.loop("0", "%lines") as i:
             cell = out.alloca(ir_type)
             out.store(ir_type, "0.0", cell)

@@ -68,6 +68,8 @@ class LibraryObjectTable(ObjectTable):
     def kernel(
         self, node: Node, enclosing_calls: Sequence[Node], is_rare: bool, operands: Operands | None = None
     ) -> Reference:
+        """Return the reference to an error code: native code reports by it that a kernel would run, and why if known.
+        """
         if node.op.name == "object_raise" and operands is not None:
             source = node.inputs[0].node
             if source is not None and self.constant_object(source) is not None:
@@ -119,6 +121,7 @@ class LibraryObjectTable(ObjectTable):
         return self._code_reference(*message_and_class(node))
 
     def _code_reference(self, message: str, error_class: type[BaseException] | None = None) -> Reference:
+        """Return a reference whose pointer is the number of an error code."""
         code = self._failures.code(message, error_class)
 
         def reference(out: FunctionText) -> str:

@@ -49,6 +49,7 @@ def reflect_column(r: RoutineText, a: Matrix, k: Operand, rows: Operand, factors
         is_reduced = is_reduced & head.imag.same(0.0)
 
     def reflect() -> None:
+        """Store the factor of the reflection, and scale the column below the diagonal to its vector."""
         beta = b.select(r.real_part(head) < 0.0, norm, -norm)
         factor = (beta - r.real_part(head)) / beta
         store(b, b.pair(factor, -head.imag / beta) if isinstance(head, Pair) else factor, factors, k)

@@ -129,6 +129,7 @@ def _repeat_sweeps(matrix: _Diagonals, n: Operand, sweep: Callable[[Operand, Ope
             out.store("i64", before_high, high_cell)
 
         def sweep_block() -> None:
+            """Find the first row of the block that ends at `high`, and sweep the block."""
             out.store("i64", out.add(out.load("i64", sweep_count_cell), 1), sweep_count_cell)
             out.store("i64", before_high, low_cell)
 

@@ -87,7 +87,10 @@ def _write_vectors(
     r: RoutineText, is_tall: Operand, tall: tuple[Matrix, tuple[Index, Index]],
     square: tuple[Matrix, tuple[Index, Index]],
 ) -> None:  # fmt: skip
-    """Copy the vectors, given with their shapes, of the matrix, or of the adjoint of a wide one, to the results."""
+    """Copy the singular vectors to the results; those of a wide matrix were computed for its adjoint.
+
+    The vectors are given with their shapes.
+    """
     u, adjoint = r.matrix("u", r.integer("ldu")), r.matrix("vt", r.integer("ldvt"))
 
     def copy(left: tuple[Matrix, tuple[Index, Index]], right: tuple[Matrix, tuple[Index, Index]]) -> None:

@@ -82,7 +82,8 @@ def _reader_of_join(
 ) -> Node | None:
     """Return the node that reads the concatenation: the product or, if that reads it transposed, a reshape before it.
 
-    None if the left operand is transposed and no reshape that keeps the last dimension, or if it has other readers.
+    Return None if the concatenation has other readers. Return None also for a transposed left operand, unless it is a
+    reshape that keeps the last dimension.
     """
     if not node.attributes.get("transpose_a"):
         return node

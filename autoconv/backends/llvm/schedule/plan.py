@@ -339,9 +339,8 @@ class Plan:
             item.reads = list(reads)
             for node in item.nodes:
                 for value in node.results:
-                    is_stored = value in outputs or self.classes[node] in ("pad", "scatter", "join")
-                    is_stored = is_stored or (self.classes[node] == "reduce" and not item.phases)
-                    if is_stored or self._is_read_outside(value, item):
+                    needed = value in outputs or (self.classes[node] == "reduce" and not item.phases)
+                    if needed or self.classes[node] in ("pad", "scatter", "join") or self._is_read_outside(value, item):
                         item.stored.append(value)
 
     def count_reads(self, item: Item, value: Value) -> int:
@@ -362,6 +361,7 @@ class Plan:
                 yield from self.readers_and_views(reader.results[0])
 
     def _is_read_outside(self, value: Value, item: Item) -> bool:
+        """Return whether another item reads the value or a view of it; without phases, any view counts as read."""
         for reader in self._consumers.get(value, ()):
             if reader.results and reader.results[0] in self.views:
                 if not item.phases or self._is_read_outside(reader.results[0], item):

@@ -32,6 +32,7 @@ def block_rows(plan: Plan, items: Sequence[Item]) -> list[Item]:
     """Return the items in an equivalent order; items that share blocks of rows become members of one item."""
 
     def first_run(items: list[Item]) -> _Split[Item] | None:
+        """Return the first run of items around a product with enough rows, None if there is no such run."""
         runs: dict[int, _RunPartition] = {}  # number of rows -> run
         for item in items:
             product = product_of(plan, item)

@@ -22,6 +22,7 @@ from autoconv.ops.elementwise.casts import common_bounds
 
 @lowers("constant")
 def constant(writer: Rules, node: Node) -> Term | None:
+    """Write a constant number or array; None for strings and objects."""
     value, type_ = node.attributes["value"], node.results[0].type
     dtype = getattr(type_, "dtype", None)
     if dtype is None or dtype.is_string:
@@ -32,6 +33,7 @@ def constant(writer: Rules, node: Node) -> Term | None:
 
 @lowers("eye")
 def eye(writer: Rules, node: Node, *dimensions: Term) -> Term | None:
+    """Write an identity matrix, whose sizes may be numbers of the graph."""
     rows, columns, dtype = (node.attributes[name] for name in ("num_rows", "num_columns", "dtype"))
     if not dimensions and isinstance(rows, int) and isinstance(columns, int):
         return writer.array(np.eye(rows, columns, dtype=dtype.numpy), dtype)
@@ -172,6 +174,7 @@ def absent(writer: Rules, node: Node) -> Term | None:
 
 @lowers("real", "imag", "conjugate", "angle")
 def complex_parts(writer: Rules, node: Node, x: Term) -> Term:
+    """Take a part, the conjugate or the angle; of real numbers too."""
     name = node.op.name
     if x.dtype.is_complex:
         if name == "conjugate":
@@ -197,6 +200,7 @@ def bitcast(writer: Rules, node: Node, x: Term) -> Term:
 
 @lowers("saturate_cast")
 def saturate_cast(writer: Rules, node: Node, x: Term) -> Term | None:
+    """Convert with the bounds of the target as limits; NaN is 0 as an integer. None for complex numbers."""
     dtype = node.attributes["dtype"]
     if dtype.is_complex or x.dtype.is_complex:
         return None
@@ -230,6 +234,7 @@ def logaddexp(writer: Rules, node: Node, x: Term, y: Term) -> Term:
 
 @lowers("numpy_clip")
 def clip(writer: Rules, node: Node, x: Term, low: Term, high: Term) -> Term | None:
+    """Clip to bounds of the same dtype; a NaN in a bound is the result."""
     if not (x.dtype is low.dtype is high.dtype):
         return None
     x, low, high = writer.broadcast(x, low, high)
@@ -242,6 +247,7 @@ def clip(writer: Rules, node: Node, x: Term, low: Term, high: Term) -> Term | No
 
 @lowers("numpy_copy")
 def copy(writer: Rules, node: Node, x: Term) -> Term | None:
+    """Copy, flatten or convert; None for other methods."""
     method = node.attributes["method"]
     if method == "astype":
         return writer.cast(x, node.attributes["dtype"])

@@ -22,6 +22,7 @@ from autoconv.graph.graph import Node
 
 @lowers("repeat")
 def repeat(writer: Rules, node: Node, x: Term, *counts: Term) -> Term | None:
+    """Repeat the elements along an axis, one number of times or by a count for each."""
     axis = normalise_axis(node.attributes["axis"], x.rank)
     if counts:
         return _repeat_by_counts(writer, x, counts[0], axis) if writer.can_be_sizes(*counts) else None
@@ -56,6 +57,7 @@ def _repeat_by_counts(writer: Rules, x: Term, counts: Term, axis: int) -> Term |
 
 @lowers("tile")
 def tile(writer: Rules, node: Node, x: Term, *multiples: Term) -> Term | None:
+    """Repeat the whole array along each axis; a count of 0 leaves no elements."""
     if multiples:
         return _tile_by_terms(writer, node, x, multiples[0]) if writer.can_be_sizes(*multiples) else None
     for axis, count in enumerate(node.attributes["multiples"]):
@@ -84,6 +86,7 @@ def _tile_by_terms(writer: Rules, node: Node, x: Term, multiples: Term) -> Term:
 
 @lowers("one_hot")
 def one_hot(writer: Rules, node: Node, indices: Term, on: Term, off: Term, *depth: Term) -> Term | None:
+    """Compare indices with the positions along a new axis; the depth may be a number of the graph."""
     static_size: Any = node.attributes["depth"]
     depth_size = static_size
     if depth:
@@ -101,6 +104,7 @@ def one_hot(writer: Rules, node: Node, indices: Term, on: Term, off: Term, *dept
 
 @lowers("top_k")
 def top_k(writer: Rules, node: Node, x: Term, *open_k: Term) -> list[Term] | None:
+    """Take the `k` first elements of the descending order along the last axis, with their positions."""
     k: Any = node.attributes.get("k")
     axis = x.rank - 1
     values, positions = writer.sort(x, axis, descending=True)
@@ -116,6 +120,7 @@ def top_k(writer: Rules, node: Node, x: Term, *open_k: Term) -> list[Term] | Non
 
 @lowers("unique")
 def unique(writer: Rules, node: Node, x: Term) -> list[Term] | None:
+    """Return the distinct elements, each element's index among them, and the counts; None if they have no form."""
     results = writer.find_distinct(x)
     if results is None:
         return None
@@ -126,6 +131,7 @@ def unique(writer: Rules, node: Node, x: Term) -> list[Term] | None:
 
 @lowers("numpy_bincount")
 def bincount(writer: Rules, node: Node, x: Term, min_length: Term, *weights: Term) -> Term | None:
+    """Count, or add the weights of, each integer from 0 on; at least `min_length` counts."""
     if not writer.can_be_sizes(x):
         return None
     x, min_length = writer.cast(x, int64), writer.cast(min_length, int64)

@@ -39,6 +39,7 @@ def truncated_normal(writer: Control, node: Node, seed: Term, *sizes: Term) -> T
     slots = writer.iota((group_count, group_size), 1, int64)
 
     def step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
+        """Draw one group of normal numbers, and fill the free slots with those below the limit."""
         accepted_numbers, filled_count, block_number = state
         words = writer.reshape(blocks(starts + block_number), (4 * group_count,))
         pair_count = group_count * group_size // 2
@@ -175,6 +176,7 @@ def gamma(writer: Control, node: Node, seed: Term, alpha: Term, *sizes: Term) ->
     numbers = -writer.libm("log1p", -draws.uniform(is_exponential))
 
     def attempt(active: Term, draws: _Draws) -> tuple[Term, Term]:
+        """Draw candidates by Marsaglia and Tsang's method for gamma numbers, and whether each is accepted."""
         normal = draws.normal(active)
         root = 1.0 + c * normal
         is_positive = active & (root > 0.0)
@@ -214,6 +216,7 @@ def poisson(writer: Control, node: Node, seed: Term, mean: Term, *sizes: Term) -
     inverse = 1.1239 + writer.binary("divide", 1.1328, b - 3.4)
 
     def attempt(active: Term, draws: _Draws) -> tuple[Term, Term]:
+        """Draw candidates of the transformed rejection for Poisson numbers (PTRS), and whether each is accepted."""
         u = draws.uniform(active) - 0.5
         v = draws.uniform(active)
         distance = 0.5 - writer.emit_unary("abs", u)
@@ -253,6 +256,7 @@ def binomial(writer: Control, node: Node, seed: Term, counts: Term, chances: Ter
     zero = writer.fill_like(trials, 0.0, float64)
 
     def step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
+        """Add a geometric number to the steps of active elements; those with at most `trials` have a success."""
         steps, numbers, *draws.state = state
         logarithms = writer.libm("log", draws.uniform(active)), writer.libm("log1p", -p)
         magnitudes = [writer.emit_unary("abs", logarithm) for logarithm in logarithms]
@@ -274,6 +278,7 @@ def _by_hoermann(writer: Control, trials: Term, p: Term) -> Attempt:
     middle, odds = writer.emit_unary("floor", (trials + 1.0) * p), p / (1.0 - p)
 
     def attempt(active: Term, draws: _Draws) -> tuple[Term, Term]:
+        """Draw candidates of the transformed rejection for binomials (BTRS), and whether each is accepted."""
         u, v = draws.uniform(active), draws.uniform(active)
         u = u - 0.5
         distance = 0.5 - writer.emit_unary("abs", u)

@@ -62,6 +62,7 @@ class LUFactors:
         row_numbers = writer.iota((size,), 0, int64)
 
         def solve_row(state: list[Term], word: Term) -> list[Term]:
+            """Subtract the known part of one row, and divide by the pivot if the matrix is upper triangular."""
             writer.error_word = word
             step, solution = state
             current = step if is_lower else writer.binary("subtract", size - 1, step)
@@ -138,6 +139,7 @@ def _is_supported_matrix(x: Term) -> bool:
 
 @lowers("solve")
 def solve(writer: Control, node: Node, x: Term, y: Term) -> Term | None:
+    """Solve by LU factors, with broadcast batches; a zero on the factors' diagonal fails."""
     if not _is_supported_matrix(x) or static_shape(y.shape) is None:
         return None
     if node.attributes.get("adjoint"):
@@ -150,6 +152,7 @@ def solve(writer: Control, node: Node, x: Term, y: Term) -> Term | None:
 
 @lowers("inverse")
 def inverse(writer: Control, node: Node, x: Term) -> Term | None:
+    """Solve for the identity matrix; a zero on the factors' diagonal fails."""
     if not _is_supported_matrix(x):
         return None
     if node.attributes.get("adjoint"):
@@ -170,6 +173,7 @@ def determinant(writer: Control, node: Node, x: Term) -> Term | None:
 
 @lowers("slogdet")
 def slogdet(writer: Control, node: Node, x: Term) -> list[Any] | None:
+    """Return the sign of the determinant and the logarithm of its magnitude, from the LU factors."""
     if not _is_supported_matrix(x):
         return None
     factors = LUFactors(writer, x)

@@ -16,6 +16,7 @@ from autoconv.graph.graph import Node
 
 @lowers("fft", "ifft", "rfft", "irfft")
 def fft(writer: Rules, node: Node, x: Term) -> Term | None:
+    """Transform by the runtime's function, or by matrices where a size is open, and scale by `norm`."""
     name = node.op.name
     axes = [axis % x.rank for axis in node.attributes.get("axes") or (-1,)]
     norm = node.attributes.get("norm") or "backward"

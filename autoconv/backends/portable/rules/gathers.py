@@ -77,6 +77,7 @@ def _batch_positions(writer: Rules, index: Term, batch_rank: int) -> list[Term]:
 
 @lowers("gather")
 def gather(writer: Rules, node: Node, x: Term, index: Term) -> Term:
+    """Take elements or rows along an axis; positions are checked."""
     axis, batch_rank = normalise_axis(node.attributes.get("axis", 0), x.rank), node.attributes.get("batch_dims", 0)
     index = check_index(writer, index, writer.sizes(x)[axis])
     moved_x = move_axes(writer, x, [axis], [batch_rank])
@@ -116,6 +117,7 @@ def _position_vectors(writer: Rules, index: Term, like: Term, batch_rank: int = 
 
 @lowers("gather_nd")
 def gather_nd(writer: Rules, node: Node, x: Term, index: Term) -> Term | None:
+    """Take the rows at vectors of positions; vectors without positions take the whole array."""
     if not isinstance(index.shape[-1], int):
         return None
     batch_rank = node.attributes.get("batch_dims", 0)
@@ -138,6 +140,7 @@ def ungather_nd(writer: Rules, node: Node, x: Term, index: Term, like: Term) -> 
 
 @lowers("scatter_nd")
 def scatter_nd(writer: Rules, node: Node, index: Term, updates: Term, dimensions: Term | None = None) -> Term | None:
+    """Add the updates to zeros; bools are combined by `or`."""
     shape, sizes = writer.requested_sizes(node.attributes["shape"], dimensions)
     if not index.shape[-1]:
         return None
@@ -153,6 +156,7 @@ for _name, _combine in (("update", None), ("add", "add"), ("sub", "add"), ("max"
         writer: Rules, node: Node, x: Term, index: Term, updates: Term,
         *, name: str = _name, combine: str | None = _combine,
     ) -> Term | None:
+        """Set rows, or combine them with the updates by the operation that the op's name states."""
         if not index.shape[-1]:
             return None
         signed_updates = -updates if name == "sub" else updates
@@ -163,6 +167,7 @@ for _name, _combine in (("update", None), ("add", "add"), ("sub", "add"), ("max"
 
 @lowers("segment_sum")
 def segment_sum(writer: Rules, node: Node, x: Term, segments: Term, *count: Term) -> Term | None:
+    """Add the rows of each segment; without `num_segments`, the largest id and one is their number."""
     segment_count: Any = node.attributes.get("num_segments")
     if not isinstance(segment_count, int):
         number = count[0] if count else _largest_position(writer, segments) + 1

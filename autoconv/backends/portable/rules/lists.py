@@ -78,6 +78,7 @@ def get(writer: Rules, node: Node, list_term: ListTerm, index: Term) -> Term:
 
 @lowers("list_set")
 def set_element(writer: Rules, node: Node, list_term: ListTerm, index: Term, x: Term) -> ListTerm:
+    """Replace an element; with `resize`, a position after the end lengthens the list by zeros."""
     x = writer.cast(x, list_term.buffer.dtype)
     if not node.attributes.get("resize"):
         position = check_index(writer, index, list_term.length, bool(node.attributes.get("wrap")))

@@ -21,6 +21,7 @@ from autoconv.graph.graph import Node
 
 @lowers("reshape")
 def reshape(writer: Rules, node: Node, x: Term, dimensions: Term | None = None) -> Term | None:
+    """Reshape; of sizes that the graph computes, a negative one is inferred from the number of elements."""
     shape = node.results[0].shape
     if shape is None:
         return None
@@ -76,6 +77,7 @@ def drop_axes(writer: Rules, x: Term, axes: Sequence[int]) -> Term:
 
 @lowers("squeeze")
 def squeeze(writer: Rules, node: Node, x: Term) -> Term | None:
+    """Drop the given axes, or all of size 1; None if those are unknown."""
     axes = node.attributes["axis"]
     if axes in (None, ()):
         if not all(isinstance(size, int) for size in x.shape):
@@ -119,6 +121,7 @@ def stack(writer: Rules, node: Node, *parts: Term) -> Term:
 
 @lowers("split")
 def split(writer: Rules, node: Node, x: Term, *sizes: Term) -> list[Term] | None:
+    """Split along an axis by the sizes of the results, or by computed sizes."""
     axis = normalise_axis(node.attributes["axis"], x.rank)
     parts, start = [], 0
     for result in node.results:
@@ -154,6 +157,7 @@ def _open_split(writer: Rules, node: Node, x: Term, axis: int, sizes: Term) -> l
 
 @lowers("split_like")
 def split_like(writer: Rules, node: Node, x: Term, *models: Term) -> list[Term] | None:
+    """Split along an axis into arrays of the models' sizes; None if one of these is open."""
     axis = normalise_axis(node.attributes["axis"], x.rank)
     result, start = [], 0
     for model in models:
@@ -178,6 +182,7 @@ def reverse(writer: Rules, node: Node, x: Term) -> Term:
 
 @lowers("roll")
 def roll(writer: Rules, node: Node, x: Term, *run_time_shifts: Term) -> Term | None:
+    """Roll along axes by static or computed distances."""
     shifts, axes = node.attributes.get("shift"), node.attributes["axis"]
     if run_time_shifts:
         return _roll_by_terms(writer, x, run_time_shifts[0], axes)
@@ -254,6 +259,7 @@ def sum_tiles(writer: Rules, node: Node, x: Term, model: Term) -> Term | None:
 
 @lowers("pad")
 def pad(writer: Rules, node: Node, x: Term, *paddings: Term) -> Term | None:
+    """Pad with a constant, by static or computed amounts, or with mirrored elements by static amounts."""
     amounts, mode = node.attributes["paddings"], node.attributes.get("mode", "CONSTANT").upper()
     is_static = amounts is not None and all(isinstance(amount, int) for pair in amounts for amount in pair)
     if mode == "CONSTANT":
@@ -312,6 +318,7 @@ def multiply_along_axis(writer: Rules, x: Term, axis: int, matrix: np.ndarray) -
 
 @lowers("diag_part", "array_diagonal")
 def diag_part(writer: Rules, node: Node, x: Term) -> Term | None:
+    """Take the diagonal `offset` columns to the right or rows down, as sums of masked rows."""
     offset = node.attributes.get("offset", 0)
     rows, columns = x.shape[-2:]
     down, right = max(0, -offset), max(0, offset)
@@ -335,6 +342,7 @@ def diag_part(writer: Rules, node: Node, x: Term) -> Term | None:
 
 @lowers("diag")
 def diag(writer: Rules, node: Node, x: Term) -> Term | None:
+    """Write a matrix with the vector on a diagonal, `offset` columns to the right or rows down."""
     offset = node.attributes.get("offset", 0)
     leading_zeros = [0] * (x.rank - 1)
     zero, before, after = writer.constant(0, x.dtype), max(0, -offset), max(0, offset)
@@ -361,6 +369,7 @@ def set_diag(writer: Rules, node: Node, x: Term, diagonal: Term) -> Term | None:
 
 @lowers("matrix_band_part")
 def matrix_band_part(writer: Rules, node: Node, x: Term, *bounds: Term) -> Term | None:
+    """Keep the diagonals within the limits, and set other elements to 0; a negative limit keeps all on its side."""
     limits = bounds or [node.attributes.get(name) for name in ("num_lower", "num_upper")]
     if not all(isinstance(limit, (int, Term)) for limit in limits):
         return None

@@ -20,6 +20,7 @@ from autoconv.graph.graph import Node
 
 @lowers("qr")
 def qr(writer: Control, node: Node, x: Term) -> list[Term] | None:
+    """Return Q and R, from reflections of one column after the other."""
     shape = static_shape(x.shape)
     if x.dtype not in (float32, float64) or shape is None or 0 in shape:
         return None

@@ -21,6 +21,7 @@ _RULE_OF_OP = {"python_multiply": "multiply", "python_divide": "divide", "python
 
 @lowers("python_add", "python_subtract", "python_multiply", "python_divide", "python_negative", "python_abs")
 def arithmetic(writer: Rules, node: Node, *operands: Term) -> Term | None:
+    """Apply the rule to the parts; None if all operands are real, which other rules take."""
     if not any(x.dtype.is_complex for x in operands):
         return None
     name, pairs = node.op.name, [_parts(writer, x) for x in operands]
@@ -35,6 +36,7 @@ def arithmetic(writer: Rules, node: Node, *operands: Term) -> Term | None:
 
 @lowers("python_cmath")
 def cmath(writer: Rules, node: Node, *operands: Term) -> Term | None:
+    """Apply the rule of a function of `cmath` to the parts of its operands."""
     function = node.attributes["function"]
     if function in FUNCTIONS_OF_REALS:
         return _apply(writer, function, [writer.cast(x, float64) for x in operands])

@@ -215,6 +215,7 @@ def normal_pairs(writer: Rules, fractions: Term, pair_count: int, dtype: DType) 
 
 @lowers("stateless_random_uniform_int")
 def integers(writer: Rules, node: Node, seed: Term, low: Term, high: Term, *sizes: Term) -> Term | None:
+    """Draw integers from `low` to `high`, without the latter: the remainders of random bits; an empty range fails."""
     shape = _requested_shape(node, sizes)
     if shape is None:
         return None

@@ -29,6 +29,7 @@ def linear_recurrence(writer: Control, node: Node, coefficient: Term, addend: Te
         return state[0] < size
 
     def compute_row(state: list[Term], word: Term) -> list[Term]:
+        """Compute the row at one position from the row before, and write it to the result."""
         writer.error_word = word
         step, row, result = state
         position = (size - 1) - step if backwards else step

@@ -59,6 +59,10 @@ _EXTREMES_OF_NUMPY = frozenset({"numpy_max", "numpy_min", "numpy_argmax", "numpy
 for _kind in ("sum", "prod", "max", "min", "any", "all"):
 
     def _reduce(writer: Rules, node: Node, x: Term, *further_operands: Term, kind: str = _kind) -> Term | None:
+        """Reduce along axes; no elements fail where the op raises for them.
+
+        None for masks and extremes of complex numbers.
+        """
         if further_operands or (x.dtype.is_complex and kind in ("max", "min")):
             return None
         axes, keepdims = _axes_and_keepdims(node, x)
@@ -75,6 +79,7 @@ for _kind in ("sum", "prod", "max", "min", "any", "all"):
 
 @lowers("reduce_mean", "numpy_mean")
 def mean(writer: Rules, node: Node, x: Term, *further_operands: Term) -> Term | None:
+    """Return the mean; of integers rounded toward zero, of 16-bit floats by float32. None for masks."""
     if further_operands:
         return None
     axes, keepdims = _axes_and_keepdims(node, x)
@@ -91,6 +96,7 @@ def mean(writer: Rules, node: Node, x: Term, *further_operands: Term) -> Term | 
 
 @lowers("numpy_var", "numpy_std")
 def variance(writer: Rules, node: Node, x: Term, *further_operands: Term) -> Term | None:
+    """Return the mean of squared differences from the mean, or its root; None for masks and for other dtypes."""
     dtype = node.results[0].dtype
     if further_operands or x.dtype.is_complex or dtype not in (float32, float64):
         return None
@@ -142,6 +148,7 @@ def log_softmax(writer: Rules, node: Node, x: Term) -> Term:
 
 @lowers("sum_to_shape_of")
 def sum_to_shape_of(writer: Rules, node: Node, x: Term, model: Term) -> Term | None:
+    """Add over the dimensions that broadcasting from the model's shape would make."""
     leading_rank = x.rank - model.rank
     axes = list(range(leading_rank))
     for axis, size in enumerate(model.shape):
@@ -157,6 +164,7 @@ def sum_to_shape_of(writer: Rules, node: Node, x: Term, model: Term) -> Term | N
 
 @lowers("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod")
 def scan(writer: Rules, node: Node, x: Term) -> Term | None:
+    """Return the totals so far along an axis, or of all elements; None for bools."""
     is_product = node.op.name.endswith("prod")
     axis: Any = node.attributes.get("axis")
     if axis is None:
@@ -171,6 +179,7 @@ def scan(writer: Rules, node: Node, x: Term) -> Term | None:
 
 @lowers("argmax", "argmin", "numpy_argmax", "numpy_argmin")
 def position_of_extreme(writer: Rules, node: Node, x: Term) -> Term | None:
+    """Return the position of the first extreme along an axis, or in all elements; None for complex numbers."""
     axis: Any = node.attributes.get("axis")
     is_flattened = axis is None
     if x.dtype.is_complex or (is_flattened and node.attributes.get("keepdims")):

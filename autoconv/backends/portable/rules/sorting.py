@@ -16,6 +16,7 @@ from autoconv.graph.graph import Node
 
 @lowers("sort")
 def sort(writer: Rules, node: Node, x: Term) -> Term | None:
+    """Sort along an axis; None for complex numbers in descending order."""
     axis = normalise_axis(node.attributes.get("axis", -1), x.rank)
     if x.dtype.is_complex:
         is_descending = node.attributes.get("descending")

@@ -170,6 +170,7 @@ def _write_stage(region: LoweringContext, stage: Stage, dtype: DType, sign: int,
             _write(b, stage, number, p, q, k)
 
     def write_columns(p: Position) -> None:
+        """Write the butterflies of all columns of position `p`."""
         if stage.run == 1:
             write_butterfly(p, 0)
         elif stage.is_last and stage.stride != stage.width and not stage.is_first:

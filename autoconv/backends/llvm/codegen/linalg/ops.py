@@ -37,25 +37,21 @@ def _lapack_predicate(*names: str, are_complex: bool = False) -> Callable[[Node]
     """
 
     def fits(node: Node) -> bool:
+        """Return whether all operands are nonempty arrays of the dtypes, and LAPACK has the routines."""
         types: list[Any] = [value.type for value in node.inputs]
         are_nonempty = all(is_static_array(type_) and 0 not in sizes(type_) for type_ in types)
-        if are_complex:
-            have_fitting_dtypes = all(map(is_complex, types))
-        else:
-            have_fitting_dtypes = all(type_.dtype.name in ("float32", "float64") for type_ in types)
+        are_real = all(type_.dtype.name in ("float32", "float64") for type_ in types)
+        have_fitting_dtypes = all(map(is_complex, types)) if are_complex else are_real
         return are_nonempty and have_fitting_dtypes and has_routines(*names)
 
     return fits
 
 
 def _open_predicate(*names: str) -> Callable[[Node], bool]:
-    """Return a predicate, as `_lapack_predicate`, for nodes with open dimensions.
-
-    Their symbols have to show that matrices are square, have as many rows as the other operand, and broadcast to the
-    batch.
-    """
+    """Return a predicate, as `_lapack_predicate`, for nodes with open dimensions."""
 
     def fits(node: Node) -> bool:
+        """Return whether symbols show that matrices are square, fit the other operand, and broadcast to the batch."""
         types: list[Any] = [value.type for value in node.inputs]
         shapes = [shape_of(value.type) for value in (*node.inputs, *node.results)]
         are_dense = all(is_dense(value.type) or is_scalar(value.type) for value in (*node.inputs, *node.results))

@@ -77,6 +77,7 @@ def write_list_push(region: LoweringContext, node: Node) -> None:
         byte_count = out.op("add", out.op("mul nuw nsw", new_capacity, size), stacks.HEADER_BYTES)
 
         def copy_buffer() -> None:
+            """Replace the buffer in the list's slot by a copy of all elements."""
             new_buffer = _new_bytes(region, byte_count)
             new_data, used_bytes = _load_data_address(region, new_buffer.ir), out.op("mul nuw nsw", length, size)
             target = _offset_address(region, new_data, stacks.HEADER_BYTES)

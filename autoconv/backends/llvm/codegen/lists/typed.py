@@ -233,6 +233,7 @@ def _write_append(region: LoweringContext, node: Node) -> None:
 
 
 def append_item(region: LoweringContext, x: TypedList, elements: Sequence[Element]) -> None:
+    """Append the elements of one item, in place."""
     out, size = region.out, x.size()
     new_size = out.op("add", size, x.item_size)
     reserve(region, x, new_size)

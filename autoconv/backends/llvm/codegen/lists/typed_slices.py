@@ -102,6 +102,7 @@ def _write_replace(region: LoweringContext, node: Node) -> None:
         region.call_kernel(node, is_rare=True)
 
     def replace() -> None:
+        """Replace the items from start to stop by those of `y`: the tail moves first."""
         start, stop = _positions(region, node, node.inputs[2:], x.length(), step=1)
         start_offset, stop_offset = (out.op("mul", position, x.item_size) for position in (start, stop))
         size, added_size = x.size(), y.size()

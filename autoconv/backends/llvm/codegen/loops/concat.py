@@ -13,6 +13,7 @@ class ConcatWriter(LoopNestWriter):
     """The writer of the function of a plan item that concatenates its inputs."""
 
     def _write_function(self, is_careful: bool) -> tuple[str, bool]:
+        """Write a function that copies each operand to its range of positions along the axis."""
         self._begin_function(self._parameters(), is_careful)
         (node,) = self._item.nodes
         axis = node.attributes["axis"] % len(sizes(node.results[0].type))

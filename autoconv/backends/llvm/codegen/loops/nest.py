@@ -122,6 +122,7 @@ class LoopNestWriter:
         return self._finish_function("kernel")
 
     def _parameters(self) -> list[str]:
+        """Return the parameters: operands with the strides of lent ones, checked positions, and memory of results."""
         parameters = []
         for value, name in self._registers.items():
             ir_type = register(value.dtype) if is_scalar(value.type) else "ptr noalias readonly"
@@ -199,13 +200,13 @@ class LoopNestWriter:
         self.b.close()
 
     def _reduction_writers(self) -> list[ReductionWriter]:
+        """Return a writer for each reduction: in registers where a depth of the loops allows it, else in memory."""
         writers: list[ReductionWriter] = []
         is_flat, shape = self._is_flat, self._item.shape or ()
         for node in (node for node in self._item.nodes if self._plan.classes[node] == "reduce"):
             depth = 0 if is_flat else register_depth(node, shape)
-            writers.append(
-                MemoryReduction(self, node) if depth is None else RegisterReduction(self, node, depth, is_flat)
-            )
+            in_registers = None if depth is None else RegisterReduction(self, node, depth, is_flat)
+            writers.append(in_registers or MemoryReduction(self, node))
         share_loops(writers)
         return writers
 
@@ -227,6 +228,7 @@ class LoopNestWriter:
             self._write_dimension_loop((), self._item.shape or (), reductions)
 
     def _write_flat_loop(self, reductions: Sequence[ReductionWriter]) -> None:
+        """Write one loop over all elements, in strips if a reduction has these."""
         out, shape = self.out, self._item.shape or ()
         divisor = math.prod(size for size in shape if isinstance(size, int))  # it divides the trip count
         bounds = ("0", str(element_count(out, shape)))
@@ -269,10 +271,7 @@ class LoopNestWriter:
     def _write_innermost_loop(
         self, index: Index, size: int, first: str, last: str, write: Callable[[Position], None]
     ) -> None:
-        """Write the innermost loop from `first` to `last`, cut where a piece of a rotated or padded array begins.
-
-        Between the cuts, consecutive iterations read adjacent elements.
-        """
+        """Write the innermost loop, cut where a piece of a rotated or padded array begins: each reads adjacent ones."""
         out, is_unsplit = self.out, (first, last) == ("0", str(size))
         if not isinstance(size, int):
             write_open_loop(out, self._open_counter_range(index), size, (first, last), write)

@@ -93,6 +93,7 @@ def write_masked(region: LoweringContext, node: Node) -> None:
     row_size = element_count(out, row_shape)
 
     def write(i: str, row: str) -> None:
+        """Copy a selected element or row of `x` to a row of the result."""
         if row_size == 1:
             store(b, load(b, dtype, "%x", i), "%result", row)
         else:

@@ -236,6 +236,7 @@ class MemoryReduction(ReductionWriter):
             self.strip_depth = None  # a single strip needs no totals
 
     def enter(self, index: Index) -> None:
+        """Allocate the running totals of each member, as zeros, before the loop that adds to them."""
         if not self.members or not self._is_around_totals(index):
             return
         out = self.nest.out
@@ -296,6 +297,7 @@ class MemoryReduction(ReductionWriter):
                 self._loop_over_totals((*index, i), split_dimension, write)
 
     def write_before_loops(self) -> None:
+        """Fill the memory of the results with the neutral elements."""
         if not self.members:
             return
         count = element_count(self.nest.out, self.result_shape)

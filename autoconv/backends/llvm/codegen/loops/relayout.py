@@ -68,6 +68,7 @@ def write_tile(region: LoweringContext, node: Node) -> None:
 
 
 def write_repeat(region: LoweringContext, node: Node) -> None:
+    """Write a copy whose source repeats: a new dimension of stride 0 follows the axis."""
     shape = sizes(node.inputs[0].type)
     axis = node.attributes["axis"] % len(shape)
     routine = _copy_routine(region)

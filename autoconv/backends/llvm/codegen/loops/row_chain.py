@@ -24,6 +24,7 @@ class RowChainWriter(LoopNestWriter):
     """
 
     def _write_loops(self, reductions: Any) -> None:
+        """Allocate memory for the values that a phase saves for later ones, and write the loops."""
         self._row_totals: dict[Value, Element] = {}  # result of a reduction -> its element for the current row
         self._phase = 0
         self._phase_of = {node: phase for phase, nodes in enumerate(self._item.phases) for node in nodes}

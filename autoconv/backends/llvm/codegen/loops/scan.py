@@ -258,6 +258,10 @@ def write_recurrence(region: LoweringContext, node: Node) -> None:
         return load(b, dtype, name, offset)
 
     def write_step(row: Position, step: Position, is_first: bool) -> None:
+        """Write one step of a recurrence: addend + coefficient * previous total.
+
+        The first step has no previous total.
+        """
         with out.loop("0", str(first_step_columns if is_first else space.inner)) as column:
             offset = space.offset_of(out, row, step, column)
             total = load_operand("%addend", addend, offset)

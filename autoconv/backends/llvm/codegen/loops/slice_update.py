@@ -93,6 +93,7 @@ class _ElementUpdate:
     positions: Sequence[Position]
 
     def write(self, index: Index) -> None:
+        """Store the element of the value at `index` in the target's slice, or add it there."""
         b, x, value = self.b, self.node.inputs[0], self.node.inputs[1]
         element = self.number
         if element is None:

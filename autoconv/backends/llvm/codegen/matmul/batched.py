@@ -95,6 +95,7 @@ def write_products(region: LoweringContext, node: Node) -> None:
         tile_routine = TileKernelWriter(region.body.module, tiling, product.dtype, (inner_sum,), row_steps).write()
 
         def write_tile(out: FunctionText, addresses: list[str], tile: str) -> None:
+            """Write the product of one tile of rows, with a transposed copy of `y` if no other tile reads that."""
             x, y, z = addresses
             if is_local:  # one tile reads the transposed matrix
                 y, lanes = out.alloca(f"[{y_count} x {register(product.dtype)}]"), registers.size // product.dtype.size

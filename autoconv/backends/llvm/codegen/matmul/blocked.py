@@ -97,6 +97,7 @@ class _BlockedProductWriter:
         full_panels, columns_left = divmod(columns, self.panel_width)
 
         def copy_panel(panel: str, width: int) -> None:
+            """Copy `width` columns of `y` to a packed panel, whose rows are adjacent."""
             source = self._address(out, "%y", out.mul(panel, self.panel_width))
             target = self._address(out, "%packed", out.mul(panel, inner * self.panel_width))
             with out.loop("0", str(inner), unrolled=False) as k:
@@ -142,6 +143,7 @@ class _BlockedProductWriter:
         group = max(1, GROUP_BYTES // (CHUNK_STEPS * width * product.dtype.size))
 
         def write_row(row: str, height: int, first_panel: Position, last_panel: Position, columns: int) -> None:
+            """Write the products of one tile of rows with the panels from `first_panel` to `last_panel`."""
             tile = kernels.write_tile(height, columns, accumulates)
             tile_x = self._address(out, x, out.mul(row, self._tiling.height * row_step))
             z_row = self._address(out, "%z", out.mul(row, self._tiling.height * product.columns))
@@ -150,6 +152,7 @@ class _BlockedProductWriter:
                 out.call(tile, tile_x, tile_y, self._address(out, z_row, out.mul(panel, width)))
 
         def write_rows(first_panel: Position, last_panel: Position, columns: int) -> None:
+            """Write the full tiles of rows from `%first` to `%last`, and the tile of the rows left."""
             full_tiles, rows_left = divmod(product.rows, self._tiling.height)
             with out.loop("%first", str(minimum(out, "%last", full_tiles)), unrolled=False) as row:
                 write_row(row, self._tiling.height, first_panel, last_panel, columns)
@@ -210,6 +213,7 @@ class _TransposedPatchesWriter(_BlockedProductWriter):
         full_panels, columns_left = divmod(columns, self.panel_width)
 
         def write_row(tile: str, tile_height: int) -> None:
+            """Add the products of one tile of rows of `x` and all packed panels to the result."""
             tile_x = self._address(out, x, out.mul(tile, height))
             z_row = self._address(out, "%z", out.mul(out.add(out.mul(tile, height), first_row), columns))
             if full_panels:

@@ -83,6 +83,7 @@ class _RowWriter:
             self._write_row_additions()
 
     def _write_dot_products(self) -> None:
+        """Write one row of the result as dot products with the rows of the transposed `y`."""
         out, b = self.out, self.b
         total_cell = out.alloca(self._ir_type())
         with out.loop("0", str(self.columns), unrolled=False) as j:

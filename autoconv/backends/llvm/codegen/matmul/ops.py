@@ -256,6 +256,7 @@ def _write_symbolic_product(region: LoweringContext, product: Product) -> None:
         is_large = out.op("and", is_large, out.icmp("sge", str(side), _LEAST_BLOCKED_SIDE))
 
     def write_blocked_tiles() -> None:
+        """Write a blocked product; of a symmetric result one triangle is computed and mirrored."""
         x, y = (
             Matrix(_address(region, value), _row_width(region, value), is_transposed)
             for value, is_transposed in zip(

@@ -145,6 +145,7 @@ def _write_blocked_loops(
     *outer_sizes, last_size = sizes
 
     def write_elements(index: Index, first: str, stop: str) -> None:
+        """Accumulate the elements from `first` to `stop`, in groups of one element a lane."""
         if lanes > 1:
             groups = out.op("sdiv", out.sub(stop, first), lanes)
             with out.loop("0", groups) as group:
@@ -156,6 +157,7 @@ def _write_blocked_loops(
             accumulate((*index, i))
 
     def write_row(index: Index) -> None:
+        """Accumulate the elements along the last dimension, in blocks if it is long."""
         if isinstance(last_size, int) and last_size <= BLOCK_ELEMENTS:
             write_elements(index, "0", str(last_size))
             end_block()
@@ -179,6 +181,7 @@ def _write_arg_extreme(
     out.line(f"store {ir_type} {neutral_literal(reduction, dtype)}, ptr {best_cell}")
 
     def compare(index: Index) -> None:
+        """Compare an element with the best one so far; the first NaN is better than all numbers."""
         element = load_element(index)
         best_element = b.wrap(dtype, out.new(f"load {ir_type}, ptr {best_cell}"))
         is_better = element > best_element if writer.kind == "argmax" else element < best_element

@@ -100,6 +100,7 @@ class _SliceWriter:
     def _forward_bounds(
         self, start: Position | None, stop: Position | None, step: Position
     ) -> SliceBounds:
+        """Return the bounds for a positive step: clamped to 0 and the size, the length rounded up."""
         b, to_element = self._b, self._to_element
         first = to_element(0) if start is None else self._clamp(start, 0, self._size)
         last = self._size if stop is None else self._clamp(stop, 0, self._size)
@@ -115,6 +116,7 @@ class _SliceWriter:
     def _backward_bounds(
         self, start: Position | None, stop: Position | None, step_number: Element, step: Position
     ) -> SliceBounds:
+        """Return the bounds for a negative step: clamped to -1 and the last position, the length rounded up."""
         b, to_element = self._b, self._to_element
         last_position = self._size - 1
         first = last_position if start is None else self._clamp(start, -1, last_position)

@@ -187,6 +187,7 @@ class StepLoops:
     def _load_gathered(
         self, b: ElementWriter, operands: Sequence[Memory | Element], step: Step, position: Element
     ) -> Element:  # fmt: skip
+        """Return the element at a computed position; negative positions count from the end."""
         base = operands[self.steps[step.operands[0]].operands[0]]
         assert isinstance(base, Memory)
         index = b.cast(position, int64)

@@ -23,6 +23,7 @@ def _write_strided(region: LoweringContext, node: Node) -> None:
 
 @memory_lowering("array_transpose")
 def _write_transpose(region: LoweringContext, node: Node) -> None:
+    """Set the result to a view whose sizes and strides are permuted."""
     x, perm = memory_of(region, node.inputs[0]), node.attributes["perm"]
     view = replace(
         x, owner=x.owner.borrowed(), is_whole="false", sizes=tuple(x.sizes[axis] for axis in perm),

@@ -19,6 +19,7 @@ def write_iterate(op: Operation) -> None:
     iterator = op.call("object_iterator", container)
 
     def write_fast_path() -> list[str]:
+        """Make a cursor of the iterator, with None as the current item."""
         op.leave_if_failed(out.is_null(iterator))
         cursor_class, none = (op.body.objects.reference(value)(out) for value in (Cursor, None))
         owned_iterator = op.body.own_reference(iterator)

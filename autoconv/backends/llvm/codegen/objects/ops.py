@@ -119,6 +119,7 @@ def _write_get_attribute(op: Operation) -> None:
 
 @object_lowering("object_set_attribute")
 def _write_set_attribute(op: Operation) -> None:
+    """Store an attribute: of an object that the run made without the undo log, of others with it."""
     owner, value = op.operands()
     name = op.body.objects.reference(op.attributes["name"])(op.out)
     if op.is_fresh(op.node.inputs[0]):

@@ -67,6 +67,7 @@ def _write_with_barrier(op: Operation, write: Callable[[], str], is_settled: Cal
     result = out.where(is_same_owner, write, OTHER)
 
     def update_cell() -> None:
+        """Store the object in the cell if `is_settled` is true of it, else null."""
         function = op.body.objects.reference(is_settled)(out)
         is_settled_object = out.call("call_python", function, op.store_array([owner]), 1)
         op.body.fail_if(out.is_null(is_settled_object))

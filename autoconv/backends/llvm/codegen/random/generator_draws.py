@@ -217,6 +217,7 @@ class _Draw:
         self._arguments_by_name = _arguments(op.node, distribution) or {}
 
     def write(self) -> None:
+        """Write the draw of a number or an array; the kernel draws where a condition of native code fails."""
         op, out = self._op, self._out
         class_ = out.load("ptr", op.field_address(self._generator, abi.TYPE_OFFSET))
         # The kernel draws from a subclass, or with arguments for which native code is not exact.
@@ -238,6 +239,7 @@ class _Draw:
         )
 
     def _write_array(self, write_number: Callable[[], Any]) -> str:
+        """Return a new array, which `write_number` fills in order."""
         out, (result,) = self._out, self._op.node.results
         type_: Any = result.type
         ir_type = "i64" if type_.dtype is int64 else "double"
@@ -336,6 +338,7 @@ class _Draw:
         return out.new(f"call double {function}(ptr {state})")
 
     def _write_polar_normal(self, loc: Any = None, scale: Any = None) -> Any:
+        """Return a normal number of Python's `random.gauss` method, in polar form: loc + scale * number."""
         module = self._op.body.module
         module.declare("log", "double", "double")
         module.declare("llvm.sqrt.f64", "double", "double")

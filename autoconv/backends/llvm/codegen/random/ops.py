@@ -134,6 +134,10 @@ native_lowering("random_normal", "stateless_random_normal", fits=_is_native_draw
 def write_truncated_normal(region: LoweringContext, node: Node) -> None:
     """Draw in groups of numbers, each of which has words of its own."""
     def write_call(dtype: DType, count: Position, target: str, state: list[str]) -> None:
+        """Call the function that draws truncated normal numbers, in whole groups.
+
+        It stores `count` of them in the target.
+        """
         size = group_size(dtype)
         if isinstance(count, int):
             group_count: Position = -(-count // size)

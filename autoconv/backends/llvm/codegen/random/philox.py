@@ -211,6 +211,7 @@ def write_gaussian(region: LoweringContext, dtype: DType, count: Position) -> st
     numbers = out.alloca(f"[{_CHUNK_NUMBERS} x {memory_type(computed_dtype)}]")
 
     def write_chunk(start: str, length: str) -> None:
+        """Store normal numbers: pairs are computed into a buffer first, and an odd last number is dropped."""
         words = draw.write_words(start)
         with out.loop("0", out.op("lshr", out.op("add", length, 1), 1)) as i:
             first_position = out.mul(i, 2)
@@ -233,6 +234,7 @@ def write_integers_function(region: LoweringContext, dtype: DType, count: Positi
     least, range_ = b.wrap(uint64, "%least"), b.wrap(uint64, "%range")
 
     def write_chunk(start: str, length: str) -> None:
+        """Store least + word % range; ranges from 2 to 2**32 - 1 have remainders by multiplication."""
         words = draw.write_words(start)
 
         def write_quick_remainders() -> None:
@@ -240,6 +242,7 @@ def write_integers_function(region: LoweringContext, dtype: DType, count: Positi
             inverse, signed_range = 1.0 / b.cast(range_, float64), b.wrap(int64, "%range")
 
             def remainder(x: Element) -> Element:
+                """Return `x` modulo the range, from an approximate quotient that is corrected twice."""
                 quotient = b.convert("fptoui", b.cast(x, float64) * inverse, uint64)
                 difference = b.wrap(int64, (x - quotient * range_).ir)
                 correction = b.intrinsic("floor", b.cast(difference, float64) * inverse)
@@ -267,6 +270,7 @@ def write_bits(region: LoweringContext, dtype: DType, count: Position) -> str:
     draw = _DrawWriter(region, dtype, 2 if dtype.size == 8 else 1)
 
     def write_chunk(start: str, length: str) -> None:
+        """Store the words from `start` as integers over the full range of the dtype."""
         words = draw.write_words(start)
 
         def store_number(i: str, offset: str) -> None:
@@ -295,6 +299,7 @@ def write_truncated(region: LoweringContext, dtype: DType, group_count: Position
     words, filled_cell, block_count_cell = out.alloca(f"[{BLOCK_WORDS} x i32]"), out.alloca("i64"), out.alloca("i64")
 
     def write_group(i: str, group: str) -> None:
+        """Draw blocks of numbers until the group is full."""
         group_start, first_block = out.mul(group, size), out.mul(group, blocks_per_group)
         out.store("i64", 0, filled_cell)
         out.store("i64", 0, block_count_cell)
@@ -311,6 +316,7 @@ def write_truncated(region: LoweringContext, dtype: DType, group_count: Position
         out.begin(done_label)
 
     def store_if_within_bound(number: Element, group_start: str) -> None:
+        """Add the number to the group if it is within the bound, and to the result if there is room."""
         filled_count = b.wrap(int64, out.load("i64", filled_cell))
         is_within_bound = b.compare("lt", b.intrinsic("fabs", number), TRUNCATION) & (filled_count < size)
         position = b.wrap(int64, group_start) + filled_count

@@ -215,6 +215,8 @@ def write_sort(region: LoweringContext, node: Node) -> None:
     is_sorted_by_numpy = _is_sorted_by_numpy(node)
 
     def write(row: Position, column: Position) -> None:
+        """Sort a row of the result; zeros get their signs back at the end."""
+
         def offset_of(i: str) -> Position:
             return row_sorter.offset_of(row, i, column)
 
@@ -337,6 +339,7 @@ def write_top_k(region: LoweringContext, node: Node) -> None:
     is_small = count <= _TOP_K_LIMIT and (not isinstance(row_sorter.size, int) or count * 4 <= row_sorter.size)
 
     def write(row: Position, column: Position) -> None:
+        """Store the `count` first elements of the sorted row, and their positions."""
         load_key = row_sorter.key_loader(row, column, zeros_are_equal=True)
         positions = _select_least_keys(row_sorter, load_key, count) if is_small else row_sorter.sorter.sort(load_key)[1]
         start = times(out, row, count)
@@ -360,6 +363,8 @@ def _select_least_keys(row_sorter: _RowSorter, load_key: Callable[[str], Element
     keys, positions = sorter.keys[0], sorter.positions[0]
 
     def insert(i: str, key: Element, last: str) -> None:
+        """Insert a key, and its position, into the sorted ones up to `last`."""
+
         def is_before(target_position: str) -> str:
             return b.compare("gt", load(b, sorter.dtype, keys, target_position), key).ir
 

@@ -75,6 +75,7 @@ class HalvesSorter:
             sorter = Sorter(routine, self._half_size, self._dtype, self._has_positions, buffers)
 
             def load_key_or_maximum(i: str) -> Element:
+                """Return the key at a position of the half; after the end of an odd row, the highest key."""
                 position = out.add(start, i)
                 if self._size == 2 * self._half_size:
                     return load_key(routine, position)

@@ -85,6 +85,7 @@ class Sorter:
         return keys, positions
 
     def _write_insertion_sort(self, load_key: Callable[[str], Element]) -> tuple[str, str]:
+        """Write the sort and return the sorted keys and positions."""
         out, b = self.out, self.b
         keys, positions = self.keys[0], self.positions[0]
         with out.loop("0", str(self.size)) as i:
@@ -105,6 +106,7 @@ class Sorter:
         return keys, positions
 
     def _write_radix_sort(self, load_key: Callable[[str], Element]) -> tuple[str, str]:
+        """Write the sort; a row that is in order already, or in reverse order, is copied. Return keys and positions."""
         out = self.out
         for cell, pointer in zip(self._cells, (*self.keys, *self.positions), strict=True):
             out.store("ptr", pointer, cell)
@@ -127,6 +129,7 @@ class Sorter:
         store(b, load_key("0"), last_key_cell, 0)
 
         def is_next_ordered() -> str:
+            """Return the i1 that is true if the next key exists and is in order after the last one."""
             position = out.load("i64", position_cell)
 
             def compare() -> str:

@@ -77,10 +77,8 @@ def write_searchsorted(region: LoweringContext, node: Node) -> None:
 
 @functools.cache
 def _is_numpy_interleaved() -> bool:
-    """Return whether NumPy's search is the interleaved one, which has the same results in unsorted sequences.
-
-    NumPy 2.4 and earlier versions search number by number; the result for this sequence is 5 there.
-    """
+    """Return whether NumPy's search is the interleaved one, as from version 2.5 on."""
+    # In this unsorted sequence, the search of NumPy 2.4 and of earlier versions finds 5.
     return bool(np.searchsorted(np.array([0, 0, 0, 9, 0]), 5) == 3)
 
 

@@ -69,6 +69,10 @@ def _checked_rule(function: str) -> Rule:
 
 
 def _checked_parts(b: GraphBuilder, node: Node, function: str, operands: list[Any]) -> Any:
+    """Return the parts of Python's textbook formulas, which raise on overflow.
+
+    None if this Python has other formulas.
+    """
     if not PYTHON_USES_TEXTBOOK_FORMULAS:
         return None
 
@@ -106,6 +110,10 @@ def _is_nonzero(b: GraphBuilder, node: Node, x: Any) -> Any:
 
 
 def _cast(b: GraphBuilder, node: Node, x: Any) -> Any:
+    """Return the parts of the converted number; to bool, whether it is nonzero.
+
+    None for targets that need the kernel.
+    """
     target, weak = node.attributes["dtype"], node.attributes.get("weak", False)
     if target is bool_:
         return _is_nonzero(b, node, x)

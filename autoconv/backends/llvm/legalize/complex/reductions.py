@@ -86,6 +86,10 @@ def _extreme_rule(is_max: bool) -> Rule:
     """Return the rule that takes the first extreme, along the reduced axes joined to one."""
 
     def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
+        """Pick the extreme element of each line by its position.
+
+        Real parts are compared first, then imaginary parts.
+        """
         shape, axis_attribute = sizes(operands[0][0].type), node.attributes.get("axis")
         if not is_known(shape) or 0 in shape or not shape:
             return None

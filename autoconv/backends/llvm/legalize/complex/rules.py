@@ -46,6 +46,7 @@ def _reciprocal(b: GraphBuilder, x: Parts) -> Parts:
 
 
 def _cast(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    """Return the converted parts: a bool is true if either is nonzero, a real number is the real part."""
     (operand,), target = operands, _dtype(node.results[0])
     if not target.is_complex:
         if target.is_bool:
@@ -150,6 +151,7 @@ _LINEAR_OPS = (
 def _linear_rule(name: str) -> Rule:
     """Return the rule of an op that applies to the real parts and to the imaginary parts of its operands alike."""
     def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
+        """Apply the op to the real and to the imaginary parts; None where a part alone does not give the result."""
         if any(not is_ranked_complex(value.type) for value in node.results):
             return None
         results_by_part: list[Any] = []
@@ -193,6 +195,7 @@ def _fill_rule(number: int) -> Rule:
     """Return the rule that makes zeros or ones in the shape of its operand."""
 
     def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
+        """Return the parts of a constant array of the operand's shape; the imaginary part is 0."""
         (parts,), target = operands, _dtype(node.results[0])
         shape_operand = parts[0] if isinstance(parts, tuple) else parts
         name = "ones_like" if number else "zeros_like"
@@ -288,6 +291,7 @@ def _write_rule(name: str) -> Rule:
     """Return the rule that writes each part, once both are computed."""
 
     def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
+        """Write the real and the imaginary part, each to its view of the array; None for arguments of other kinds."""
         x, value, *indices = operands
         if not isinstance(node.inputs[0].type, ArrayType) or any(isinstance(index, tuple) for index in indices):
             return None

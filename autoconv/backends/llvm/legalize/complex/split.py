@@ -144,6 +144,7 @@ class _Writer:
     # ---- nodes
 
     def write(self, graph: Graph) -> None:
+        """Copy the graph's nodes: complex ones split, control flow with split regions, others unchanged."""
         for node in graph.nodes:
             if is_split(node):
                 self._write_split(node)
@@ -158,6 +159,7 @@ class _Writer:
                     self.set(value, result)
 
     def _write_split(self, node: Node) -> None:
+        """Apply the node's rule to the parts; where it returns None, the node is copied with complex operands."""
         b = GraphBuilder(self.graph, node.span)
         operands = [self.parts(v) if is_ranked_complex(v.type) else self.complex_value(v) for v in node.inputs]
         outputs = (MEMORY_RULES.get(node.op.name) or RULES[node.op.name])(b, node, operands)
