@@ -33,7 +33,7 @@ def read_view(b: GraphBuilder, x: Value, step: ViewStep) -> Value:
     if name == "array_diagonal":
         return b.diag_part(x, offset=attributes["offset"])  # type: ignore[no-any-return]
     if name == "array_part":
-        return getattr(b, attributes["which"])(x)  # type: ignore[no-any-return]
+        return getattr(b, attributes["part_name"])(x)  # type: ignore[no-any-return]
     if name == "array_windows":
         return b.sliding_windows(x, **attributes)  # type: ignore[no-any-return]
     return b.get_item(b.reshape(x, shape=(-1,)), _flat_positions(b, attributes, base_type), spec=(Gather(),))  # type: ignore[no-any-return]
@@ -47,7 +47,7 @@ def write_view(b: GraphBuilder, outer: Value, inner: Value, step: ViewStep) -> V
     if name == "array_transpose":
         return b.transpose(inner, perm=tuple(np.argsort(attributes["perm"]).tolist()))  # type: ignore[no-any-return]
     if name == "array_part":
-        real_and_imaginary = (inner, b.imag(outer)) if attributes["which"] == "real" else (b.real(outer), inner)
+        real_and_imaginary = (inner, b.imag(outer)) if attributes["part_name"] == "real" else (b.real(outer), inner)
         return b.complex(*real_and_imaginary)  # type: ignore[no-any-return]
     if name in ("array_diagonal", "array_windows") or attributes.get("read_only"):
         return outer  # nothing is written through a read-only view

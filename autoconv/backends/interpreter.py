@@ -105,7 +105,7 @@ class Interpreter:
     def entry_of_function(self, function: Callable[..., Any]) -> Callable[..., Any]:
         return function
 
-    def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
+    def can_dispatch(self, cells: Sequence[Any], entry_functions: Sequence[Callable[..., Any]]) -> bool:
         return False
 
 

@@ -162,5 +162,5 @@ class Backend(Protocol):
     def entry_of_function(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a Python function as an entry for native dispatch; the function itself without native dispatch."""
 
-    def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
+    def can_dispatch(self, cells: Sequence[Any], entry_functions: Sequence[Callable[..., Any]]) -> bool:
         """Return whether native dispatch can read these ctypes integers and call these entries."""

@@ -146,9 +146,9 @@ def align(
     return result
 
 
-def indexed_rank(entries: Iterable[AlignedEntry]) -> int:
+def indexed_rank(aligned_entries: Iterable[AlignedEntry]) -> int:
     """Return the number of dimensions that the entries other than `Rest` index."""
-    return sum(aligned.width for aligned in entries if not isinstance(aligned.entry, Rest))
+    return sum(aligned.width for aligned in aligned_entries if not isinstance(aligned.entry, Rest))
 
 
 def is_basic(spec: Spec) -> bool:

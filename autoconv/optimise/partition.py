@@ -96,14 +96,14 @@ class _EffectOrder:
                 predecessors += self._readers_since_write.get(key, ())
         return max((part.stage + (part.is_divided or part.device != device) for part in predecessors), default=0)
 
-    def record(self, node: Node, part: Part) -> None:
-        """Note that a node runs in this part, for the nodes that have to run after it."""
+    def record(self, node: Node, owner: Part) -> None:
+        """Note that a node runs in its part `owner`, for the nodes that have to run after it."""
         for key in _effect_keys(node):
             if node.effects.must_run:
-                self._last_writers[key] = part
+                self._last_writers[key] = owner
                 self._readers_since_write.pop(key, None)
             else:
-                self._readers_since_write.setdefault(key, []).append(part)
+                self._readers_since_write.setdefault(key, []).append(owner)
 
 
 def _effect_keys(node: Node) -> list[Hashable]:
@@ -115,14 +115,15 @@ def _effect_keys(node: Node) -> list[Hashable]:
     return [*resources, ""] if has_other_effects else resources
 
 
-def _set_inputs_and_outputs(graph: Graph, parts: Iterable[Part], part_by_value: dict[Value, Part]) -> None:
+def _set_inputs_and_outputs(graph: Graph, device_parts: Iterable[Part], part_by_value: dict[Value, Part]) -> None:
     """Set the inputs of each part, and as outputs the values that other parts or the graph's outputs use."""
-    for part in parts:
-        part_nodes = set(part.nodes)
-        operands = [value for node in part.nodes for value in node.inputs if value.node not in part_nodes]
+    for device_part in device_parts:
+        part_nodes = set(device_part.nodes)
+        operands = [value for node in device_part.nodes for value in node.inputs if value.node not in part_nodes]
         constants = {value for value in operands if value.node is not None and is_constant(value.node)}
-        part.inputs = [value for value in dict.fromkeys(operands) if value not in constants or value in part_by_value]
-        for value in part.inputs:
+        inputs = [value for value in dict.fromkeys(operands) if value not in constants or value in part_by_value]
+        device_part.inputs = inputs
+        for value in inputs:
             if value in part_by_value and value not in part_by_value[value].outputs:
                 part_by_value[value].outputs.append(value)
     for value in graph.outputs:
@@ -130,15 +131,15 @@ def _set_inputs_and_outputs(graph: Graph, parts: Iterable[Part], part_by_value: 
             part_by_value[value].outputs.append(value)
 
 
-def _build_graph(part: Part, name: str) -> None:
+def _build_graph(device_part: Part, name: str) -> None:
     """Build the graph of a part from its nodes, with copies of the constants that they use."""
-    part.graph.name = name
-    values = {value: part.graph.add_parameter(value.type, value.name) for value in part.inputs}
-    for node in part.nodes:
+    device_part.graph.name = name
+    values = {value: device_part.graph.add_parameter(value.type, value.name) for value in device_part.inputs}
+    for node in device_part.nodes:
         for value in node.inputs:
             if value not in values:
                 assert value.node is not None
-                values[value] = copy_node(part.graph, value.node, ()).results[0]
-        node_copy = append_copy(part.graph, node, values)
+                values[value] = copy_node(device_part.graph, value.node, ()).results[0]
+        node_copy = append_copy(device_part.graph, node, values)
         node_copy.device = ""
-    part.graph.outputs = [values[value] for value in part.outputs]
+    device_part.graph.outputs = [values[value] for value in device_part.outputs]

@@ -67,7 +67,7 @@ def test_parts_of_complex_arrays():
     graph = Graph("main")
     array = graph.add_parameter(ArrayType(complex128, (2, 3), dense_strides((2, 3), complex128)))
     b = GraphBuilder(graph)
-    imaginary = b.array_transpose(b.array_part(array, which="imag"), perm=(1, 0))
+    imaginary = b.array_transpose(b.array_part(array, part_name="imag"), perm=(1, 0))
     b.array_store(imaginary, b.multiply(b.array_load(imaginary), 2.0))
     graph.outputs = [b.array_load(array)]
     found, _ = run(to_stablehlo(graph), [x])

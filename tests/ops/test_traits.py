@@ -64,7 +64,7 @@ IN_MEMORY: dict[str, tuple[np.ndarray, dict[str, Any]]] = {
     "array_transpose": (X, {"perm": (2, 0, 1)}),
     "array_diagonal": (SQUARE, {"offset": 0}),
     "array_windows": (X, {"axes": (1,), "lengths": (2,)}),
-    "array_part": (X + 1j, {"which": "imag"}),
+    "array_part": (X + 1j, {"part_name": "imag"}),
     "array_bits": (X, {"dtype": autoconv.int64}),
 }
 # Stores at positions: array, value, positions.

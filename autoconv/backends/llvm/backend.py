@@ -93,5 +93,5 @@ class NativeBackend:
         except (*COMPILATION_ERRORS, UnknownLayout, ImportError):
             return function
 
-    def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
-        return all(map(is_readable, cells)) and all(map(is_dispatchable, entries))
+    def can_dispatch(self, cells: Sequence[Any], entry_functions: Sequence[Callable[..., Any]]) -> bool:
+        return all(map(is_readable, cells)) and all(map(is_dispatchable, entry_functions))

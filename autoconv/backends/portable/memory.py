@@ -81,7 +81,7 @@ class Memory:
                 term = self._take_strided(node, term)
                 continue
             if node.op.name == "array_part":
-                term = self.writer.emit_unary(node.attributes["which"], term)
+                term = self.writer.emit_unary(node.attributes["part_name"], term)
                 continue
             name = OPS[node.op.name].traits.op_on_tensors
             rule = RULES.get(name)
@@ -122,7 +122,7 @@ class Memory:
             alias.is_moved = True
         if view.chain and view.chain[0][0].op.name == "array_part":
             parts = {name: Cell(writer.emit_unary(name, cell.term)) for name in ("real", "imag")}
-            self.store(View(parts[view.chain[0][0].attributes["which"]], view.chain[1:]), value)
+            self.store(View(parts[view.chain[0][0].attributes["part_name"]], view.chain[1:]), value)
             self.write(cell, writer.pair(parts["real"].term, parts["imag"].term))
             return
         value = writer.cast(value, cell.term.dtype)

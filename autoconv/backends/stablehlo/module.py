@@ -106,7 +106,7 @@ def to_stablehlo(
             parameters[-1].constant_value = numbers[i]
     writer.has_open_sizes = any(None in term.shape for term in parameters)
     lowered = Lowering(writer).lower_graph(graph, parameters, in_place)
-    values, operands, parts = _describe_parts(lowered) if lowered.views else (lowered.results, [], ())
+    values, operands, parts = _describe_parts(lowered) if lowered.views else _Results(lowered.results, [], ())
     outputs = [*values, *(term for _, term in lowered.written), *operands]
     lengths: list[tuple[int, int, int]] = []
     for i, term in enumerate(list(outputs)):
@@ -145,11 +145,16 @@ class _Origin(NamedTuple):
     view: View | None  # None if the result is no array in memory
 
 
-def _describe_parts(lowered: Lowered) -> tuple[list[Term], list[Term], tuple[Part | ChosenPart, ...]]:
-    """Return the module's results, the operands of view ops, and the graph's results as parts.
+class _Results(NamedTuple):
+    """A module's results, the operands of view ops that it returns last, and the graph's results as parts of both."""
 
-    The module returns the operands of view ops after the new contents of arguments.
-    """
+    values: list[Term]
+    operands: list[Term]
+    parts: tuple[Part | ChosenPart, ...]
+
+
+def _describe_parts(lowered: Lowered) -> _Results:
+    """Return the results of a graph with views: each as the array that it is a view of, and the ops of the view."""
     values: list[Term] = []
     position_of_cell: dict[Cell, int] = {}
     tagged_origins: list[tuple[int, list[_Origin]]] = []  # for each result: the tag's position, possible origins
@@ -186,7 +191,7 @@ def _describe_parts(lowered: Lowered) -> tuple[list[Term], list[Term], tuple[Par
             parts_of_result.append(Part(position, is_of_argument, tuple(chain)))
         is_chosen = len(parts_of_result) > 1
         parts.append(ChosenPart(tuple(parts_of_result), tag_position) if is_chosen else parts_of_result[0])
-    return values, operands, tuple(parts)
+    return _Results(values, operands, tuple(parts))
 
 
 def _shape(type_: TensorType) -> tuple[int | None, ...]:

@@ -171,12 +171,12 @@ class XlaGraph:
         return self._native([x.fetch() if isinstance(x, DeviceArray) else x for x in arguments])
 
 
-def _shared_result(part: Part | ChosenPart, arguments: Sequence[Any], results: Sequence[Any]) -> Any:
+def _shared_result(origin: Part | ChosenPart, arguments: Sequence[Any], results: Sequence[Any]) -> Any:
     """Return a result that shares memory with an argument or another result: that array, or a view of it."""
-    if isinstance(part, ChosenPart):
-        part = part.options[int(results[part.tag])]
-    array = arguments[part.position] if part.is_of_argument else results[part.position]
-    for kernel, attributes, operands in part.chain:
+    if isinstance(origin, ChosenPart):
+        origin = origin.options[int(results[origin.tag])]
+    array = arguments[origin.position] if origin.is_of_argument else results[origin.position]
+    for kernel, attributes, operands in origin.chain:
         array = kernel(array, *(results[i] for i in operands), **attributes)
     return array
 
@@ -251,8 +251,8 @@ class XlaBackend:
     def entry_of_function(self, function: Callable[..., Any]) -> Callable[..., Any]:
         return self._native.entry_of_function(function)
 
-    def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
-        return self._native.can_dispatch(cells, entries)
+    def can_dispatch(self, cells: Sequence[Any], entry_functions: Sequence[Callable[..., Any]]) -> bool:
+        return self._native.can_dispatch(cells, entry_functions)
 
 
 class _GraphWithNote:

@@ -222,7 +222,7 @@ def _strided_view(value: Value, base: Value) -> _StridedView | None:
         return None
     if node.op.name == "array_view":
         offset += _view_offset(node, source)
-    elif node.op.name == "array_part" and node.attributes["which"] == "imag":
+    elif node.op.name == "array_part" and node.attributes["part_name"] == "imag":
         offset += type_.dtype.size
     elif node.op.name == "array_diagonal":
         diagonal = node.attributes["offset"]

@@ -6,7 +6,7 @@ of FreeBSD. Logarithms of powers of two to base 2, and of powers of ten to base 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.graph.dtypes import float32, float64, int32, int64
 from autoconv.ops.elements.maths import VECTORISED, horner
@@ -55,15 +55,23 @@ def _reduce(b: Elements, x: Any) -> tuple[Any, Any]:
     return b.cast(exponent, x.dtype) - b.select(is_subnormal, b.constant(lift_bits, x.dtype), 0.0), f
 
 
-def _terms(b: Elements, f: Any) -> tuple[Any, Any, Any]:
-    """Return f²/2, and two factors, such that log(1 + f) = f - f²/2 + the product of the factors."""
+class _LogTerms(NamedTuple):
+    """f²/2, and two factors, such that log(1 + f) = f - f²/2 + the product of the factors."""
+
+    half_square: Any
+    factor: Any
+    other_factor: Any
+
+
+def _terms(b: Elements, f: Any) -> _LogTerms:
+    """Return the terms of log(1 + f), by a polynomial of the dtype."""
     if f.dtype is float32:
         square = f * f
-        return square * 0.5, horner(b, f, _LOG_32) * f, square
+        return _LogTerms(square * 0.5, horner(b, f, _LOG_32) * f, square)
     s = f / (f + 2.0)  # the letters are those of fdlibm
     z = s * s
     half_square = f * f * 0.5
-    return half_square, s, half_square + horner(b, z, _LOG_64) * z
+    return _LogTerms(half_square, s, half_square + horner(b, z, _LOG_64) * z)
 
 
 def _complete(b: Elements, x: Any, f: Any, logarithm: Any) -> Any:

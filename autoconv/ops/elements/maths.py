@@ -9,7 +9,7 @@ float32 are from FreeBSD. Those of exp in float32, and of tanh, ERF and ERFC, ar
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.graph.dtypes import float32, float64, int32, int64
 from autoconv.ops.elements.registry import Elements, element
@@ -140,12 +140,12 @@ def _clamp(b: Elements, x: Any, low: float, high: float) -> Any:
     return b.select(at_most_high < low, low, at_most_high)
 
 
-def _reduce_argument(b: Elements, x: Any) -> tuple[Any, Any, Any]:
-    """Return an integer n, the reduced argument r and e^r - 1, such that x = n·ln 2 + r."""
+def _reduce_argument(b: Elements, x: Any) -> tuple[Any, Any]:
+    """Return an integer n and e^r - 1, such that x = n·ln 2 + r."""
     n, integer_n = round_multiple(b, x, 1.4426950408889634)
     upper, lower = _LN2[x.dtype]
     reduced_x = b.fma(n, b.constant(-lower, x.dtype), b.fma(n, b.constant(-upper, x.dtype), x))
-    return integer_n, reduced_x, b.fma(horner(b, reduced_x, _EXPM1[x.dtype]), reduced_x * reduced_x, reduced_x)
+    return integer_n, b.fma(horner(b, reduced_x, _EXPM1[x.dtype]), reduced_x * reduced_x, reduced_x)
 
 
 def _exp(b: Elements, x: Any) -> Any:
@@ -153,7 +153,7 @@ def _exp(b: Elements, x: Any) -> Any:
     low, high = _EXP_RANGE[x.dtype]
     is_zero = x < low
     bounded_x = b.select(is_zero, 0.0, b.select(x > high, high, x))
-    integer_n, _, reduced_expm1 = _reduce_argument(b, bounded_x)
+    integer_n, reduced_expm1 = _reduce_argument(b, bounded_x)
     return b.select(is_zero, 0.0, b.scale_by_power_of_two(reduced_expm1 + 1.0, integer_n))
 
 
@@ -173,7 +173,7 @@ def _exp2(b: Elements, x: Any) -> Any:
 
 def _exp_of_moderate(b: Elements, x: Any) -> Any:
     """Return e^x for x within ±80, where 2^n and e^x are normal numbers in float32 too."""
-    integer_n, _, reduced_expm1 = _reduce_argument(b, x)
+    integer_n, reduced_expm1 = _reduce_argument(b, x)
     scale = _power_of_two(b, integer_n)
     return b.fma(scale, reduced_expm1, scale)
 
@@ -181,7 +181,7 @@ def _exp_of_moderate(b: Elements, x: Any) -> Any:
 def _expm1(b: Elements, x: Any) -> Any:
     """Return 2·(s·(e^r - 1) + (s - 1/2)) with s = 2^(n-1); it rounds to -1 for very negative x."""
     low = -20.0 if x.dtype is float32 else -45.0  # below it e^x - 1 rounds to -1
-    integer_n, _, reduced_expm1 = _reduce_argument(b, _clamp_exponent(b, b.select(x < low, low, x)))
+    integer_n, reduced_expm1 = _reduce_argument(b, _clamp_exponent(b, b.select(x < low, low, x)))
     scale = _power_of_two(b, integer_n - 1)
     value = b.fma(scale, reduced_expm1, scale - 0.5) * 2.0
     return b.select(x.same(0.0), x, value)
@@ -208,8 +208,16 @@ _COS = {
 }  # fmt: skip
 
 
-def _quadrant(b: Any, x: Any) -> tuple[Any, Any, Any]:
-    """Return the quadrant n, and the sine and cosine of x - n·π/2."""
+class _ReducedAngle(NamedTuple):
+    """The quadrant n of an angle x, and the sine and cosine of x - n·π/2."""
+
+    quadrant: Any
+    sine: Any
+    cosine: Any
+
+
+def _reduce_angle(b: Any, x: Any) -> _ReducedAngle:
+    """Reduce an angle by multiples of π/2; angles beyond the limit are rare elements."""
     b.mark_rare(~(b.intrinsic("fabs", x) < _REDUCTION_LIMIT[x.dtype]))
     n, integer_n = round_multiple(b, x, 0.6366197723675814)
     reduced_x = x
@@ -220,7 +228,7 @@ def _quadrant(b: Any, x: Any) -> tuple[Any, Any, Any]:
     sine = b.fma(horner(b, square, _SIN[x.dtype]) * square, reduced_x, reduced_x)
     first_terms = b.fma(square, b.constant(-0.5, x.dtype), b.constant(1.0, x.dtype))
     cosine = b.fma(horner(b, square, _COS[x.dtype]) * square, square, first_terms)
-    return integer_n, sine, cosine
+    return _ReducedAngle(integer_n, sine, cosine)
 
 
 def _select_by_quadrant(b: Any, quadrant: Any, even: Any, odd: Any) -> Any:
@@ -230,17 +238,17 @@ def _select_by_quadrant(b: Any, quadrant: Any, even: Any, odd: Any) -> Any:
 
 
 def _sin(b: Any, x: Any) -> Any:
-    quadrant, sine, cosine = _quadrant(b, x)
+    quadrant, sine, cosine = _reduce_angle(b, x)
     return b.select(x.same(0.0), x, _select_by_quadrant(b, quadrant, sine, cosine))
 
 
 def _cos(b: Any, x: Any) -> Any:
-    quadrant, sine, cosine = _quadrant(b, x)
+    quadrant, sine, cosine = _reduce_angle(b, x)
     return _select_by_quadrant(b, quadrant + 1, sine, cosine)
 
 
 def _tan(b: Any, x: Any) -> Any:
-    quadrant, sine, cosine = _quadrant(b, x)
+    quadrant, sine, cosine = _reduce_angle(b, x)
     is_odd = (quadrant & 1).differs(0)
     tangent = b.select(is_odd, -cosine, sine) / b.select(is_odd, sine, cosine)
     return b.select(x.same(0.0), x, tangent)

@@ -37,7 +37,7 @@ PYTHON_USES_TEXTBOOK_FORMULAS = _follows_textbook_formulas()
 
 
 @element("python_complex_part")
-def complex_part(b: Elements, *parts: Any, function: str, part: str) -> Any:
+def complex_part(b: Elements, *parts: Any, function: str, part_name: str) -> Any:
     """Return the real or imaginary part ("real", "imag") of the function's result, or a result that is a float."""
     rule = RULES.get(function)
     if rule is None or not PYTHON_USES_TEXTBOOK_FORMULAS:
@@ -46,7 +46,7 @@ def complex_part(b: Elements, *parts: Any, function: str, part: str) -> Any:
     if not isinstance(result, tuple):
         return result
     real, imag = result
-    return imag if part == "imag" else real
+    return imag if part_name == "imag" else real
 
 
 def _is_finite(b: Elements, x: Any) -> Any:

@@ -102,18 +102,18 @@ def _part_type(*parts: TensorType, **_: Any) -> TensorType:
     return number_type(float64)
 
 
-def _compute_part(*parts: Any, function: str, part: str) -> np.ndarray:
+def _compute_part(*parts: Any, function: str, part_name: str) -> np.ndarray:
     numbers: list[Any] = [np.asarray(x).item() for x in parts]
     if function not in FUNCTIONS_OF_REALS:
         numbers = [complex(*pair) for pair in zip(numbers[::2], numbers[1::2], strict=True)]
-    return np.array(getattr(FUNCTIONS[function](*numbers), part), np.float64)
+    return np.array(getattr(FUNCTIONS[function](*numbers), part_name), np.float64)
 
 
 define(
     name="python_complex_part", graphdef="PythonComplexPart", result=_part_type,
     kernel=_compute_part, gradient=no_gradient("it is made after differentiation"), effects=Effects.RAISE,
     samples=(
-        sample(_REAL, _REAL, function="sqrt", part="imag"),
-        sample(_REAL, _REAL, _REAL, _REAL, function="divide", part="real"),
+        sample(_REAL, _REAL, function="sqrt", part_name="imag"),
+        sample(_REAL, _REAL, _REAL, _REAL, function="divide", part_name="real"),
     ),
 )  # fmt: skip

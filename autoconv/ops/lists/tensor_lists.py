@@ -244,17 +244,17 @@ def _list_slice_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any,
     return b.list_slice_back(cotangents[0], start, list_), None, None
 
 
-def _list_slice_back(part: ListValue, start: Any, like: ListValue) -> Any:
-    """Return a list of zeros like `like`, but with the elements of `part` from position `start` on."""
+def _list_slice_back(sublist: ListValue, start: Any, like: ListValue) -> Any:
+    """Return a list of zeros like `like`, but with the elements of `sublist` from position `start` on."""
     items: list[Any] = [None] * like.length
     first_position = slice(int(start), None).indices(like.length)[0]
-    items[first_position : first_position + part.length] = part.items()
-    return ListValue(items, dtype=part.dtype, shape=like.shape, like=like)
+    items[first_position : first_position + sublist.length] = sublist.items()
+    return ListValue(items, dtype=sublist.dtype, shape=like.shape, like=like)
 
 
-def _slice_end(b: Builder, part: Any, start: Any) -> Any:
-    """Return the position after the last element of `part`, which begins at `start`."""
-    return b.add(start, b.cast(b.list_length(part), dtype=dtype_of(start)))
+def _slice_end(b: Builder, sublist: Any, start: Any) -> Any:
+    """Return the position after the last element of `sublist`, which begins at `start`."""
+    return b.add(start, b.cast(b.list_length(sublist), dtype=dtype_of(start)))
 
 
 def _list_resize_type(list_: Type, length: Type) -> Type:
@@ -295,7 +295,7 @@ list_slice = define(
     gradient=_list_slice_gradient, samples=(sample(ROWS, np.array(1), np.array(3)),),
 )  # fmt: skip
 list_slice_back = define(
-    name="list_slice_back", graphdef="TensorListSlice", result=lambda part, start, like: list_type_of_first(like),
+    name="list_slice_back", graphdef="TensorListSlice", result=lambda sublist, start, like: list_type_of_first(like),
     kernel=_list_slice_back, shape_only=(2,),
     gradient=lambda b, inputs, results, cotangents, attributes: (
         b.list_slice(cotangents[0], inputs[1], _slice_end(b, *inputs[:2])), None, None,

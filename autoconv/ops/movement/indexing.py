@@ -61,58 +61,60 @@ def indexed_shape(
         raise IndexOutOfRangeError(
             f"too many indices: the tensor has {len(shape)} dimensions, but {covered_count} were indexed"
         )
-    return _result_shape(_result_parts(shape, entries, size_of_slice or _slice_size))
+    return _result_shape(_dimensions_of_entries(shape, entries, size_of_slice or _slice_size))
 
 
-class _Part(NamedTuple):
+class _EntryDimensions(NamedTuple):
     """The dimensions of the result that come from an entry; if `is_advanced`, the shape of its index array."""
 
     dimensions: Shape
     is_advanced: bool = False
 
 
-def _result_parts(shape: tuple[Dimension, ...], entries: list[AlignedEntry], size_of_slice: Any) -> list[_Part]:
-    """Return the parts of the result in the order of the entries; raises IndexOutOfRangeError for an invalid index."""
-    has_index_arrays = not is_basic(tuple(aligned.entry for aligned in entries))
-    parts: list[_Part] = []
-    for entry, operands_of_entry, axis, width in entries:
+def _dimensions_of_entries(
+    shape: tuple[Dimension, ...], aligned_entries: list[AlignedEntry], size_of_slice: Any
+) -> list[_EntryDimensions]:
+    """Return the dimensions of the result for each entry; raises IndexOutOfRangeError for an invalid index."""
+    has_index_arrays = not is_basic(tuple(aligned.entry for aligned in aligned_entries))
+    dimensions: list[_EntryDimensions] = []
+    for entry, operands_of_entry, axis, width in aligned_entries:
         covered_sizes = shape[axis : axis + width]
         if isinstance(entry, NewAxis):
-            parts.append(_Part((1,)))
+            dimensions.append(_EntryDimensions((1,)))
         elif isinstance(entry, Rest):
-            parts.append(_Part(covered_sizes))
+            dimensions.append(_EntryDimensions(covered_sizes))
         elif isinstance(entry, Slice):
-            parts.append(_Part((size_of_slice(shape[axis], entry.parts),)))
+            dimensions.append(_EntryDimensions((size_of_slice(shape[axis], entry.parts),)))
         elif isinstance(entry, Mask):
             if not are_shapes_compatible(covered_sizes, operands_of_entry[0].shape):
                 raise IndexOutOfRangeError(
                     f"the boolean index of shape [{shape_text(operands_of_entry[0].shape)}] does not match the indexed "
                     f"dimensions [{shape_text(covered_sizes)}]"
                 )
-            parts.append(_Part((None,), is_advanced=True))
+            dimensions.append(_EntryDimensions((None,), is_advanced=True))
         else:
             if isinstance(entry, At) and entry.index != INPUT:
                 check_in_range(entry.index, shape[axis], axis)
             if has_index_arrays:
                 array_shape = operands_of_entry[0].shape if isinstance(entry, Gather) else ()
-                parts.append(_Part(array_shape, is_advanced=True))
-    return parts
+                dimensions.append(_EntryDimensions(array_shape, is_advanced=True))
+    return dimensions
 
 
-def _result_shape(parts: list[_Part]) -> Shape:
+def _result_shape(entry_dimensions: list[_EntryDimensions]) -> Shape:
     """Return the shape of x[index].
 
     The common dimensions of index arrays take the place of the arrays if these are adjacent; else they come first.
     """
-    advanced_positions = [i for i, part in enumerate(parts) if part.is_advanced]
+    advanced_positions = [i for i, each in enumerate(entry_dimensions) if each.is_advanced]
     if not advanced_positions:
-        return tuple(size for part in parts for size in part.dimensions or ())
-    common_shape = broadcast_shapes(*(part.dimensions for part in parts if part.is_advanced))
+        return tuple(size for each in entry_dimensions for size in each.dimensions or ())
+    common_shape = broadcast_shapes(*(each.dimensions for each in entry_dimensions if each.is_advanced))
     if common_shape is None:
         return None
     first, last = advanced_positions[0], advanced_positions[-1]
-    are_adjacent = all(part.is_advanced for part in parts[first:last])
-    other_dimensions = [() if part.is_advanced else part.dimensions or () for part in parts]
+    are_adjacent = all(each.is_advanced for each in entry_dimensions[first:last])
+    other_dimensions = [() if each.is_advanced else each.dimensions or () for each in entry_dimensions]
     before = other_dimensions[:first] if are_adjacent else []
     after = other_dimensions[first:] if are_adjacent else other_dimensions
     return (*chain.from_iterable(before), *common_shape, *chain.from_iterable(after))

@@ -55,14 +55,14 @@ def _numpy_entry(entry: Entry, operands: Iterable[Any]) -> Any:
     return Ellipsis if isinstance(entry, Rest) else None
 
 
-def _check_index(shape: tuple[int, ...], entries: list[AlignedEntry], index: tuple[Any, ...]) -> None:
+def _check_index(shape: tuple[int, ...], aligned_entries: list[AlignedEntry], index: tuple[Any, ...]) -> None:
     """Raise IndexOutOfRangeError or InvalidArgumentError for an index that NumPy refuses."""
-    covered_count = indexed_rank(entries)
+    covered_count = indexed_rank(aligned_entries)
     if covered_count > len(shape):
         raise IndexOutOfRangeError(
             f"too many indices: the tensor has {len(shape)} dimensions, but {covered_count} were indexed"
         )
-    for (entry, _, axis, count), item in zip(entries, index, strict=False):
+    for (entry, _, axis, count), item in zip(aligned_entries, index, strict=False):
         if isinstance(entry, Slice) and item.step == 0:
             raise InvalidArgumentError("slice step cannot be zero")
         if isinstance(entry, At):

@@ -173,14 +173,14 @@ define(
 )  # fmt: skip
 
 
-def _part_type(x: ArrayType, *, which: str) -> ArrayType:
-    """Return the type of a view of one part of complex elements; `which` is "real" or "imag"."""
+def _part_type(x: ArrayType, *, part_name: str) -> ArrayType:
+    """Return the type of a view of one part of complex elements; `part_name` is "real" or "imag"."""
     return replace(x, dtype=x.dtype.real_dtype)
 
 
 define(
     name="array_part", graphdef="ArrayPart", result=_part_type, gradient=_NO_GRADIENT,
-    kernel=lambda x, *, which: getattr(x, which),
+    kernel=lambda x, *, part_name: getattr(x, part_name),
     view=True,
 )  # fmt: skip
 

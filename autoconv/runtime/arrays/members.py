@@ -168,7 +168,7 @@ def _special_attribute(array: SymbolicArray, name: str) -> Any:
             if array.ndim == 0:  # a value would count as a scalar, which `+=` does not change
                 raise StagingError("parts of an array without dimensions are taken, which are views", current_place())
             if complex_parts.are_parts_views():
-                node = symbolic_arrays.record_array_op("array_part", [array.value_in_graph], which=name)
+                node = symbolic_arrays.record_array_op("array_part", [array.value_in_graph], part_name=name)
                 return SymbolicArray(node.results[0])
             complex_parts.record_complex_use("split")
         return attribute_of(array.load(), name)

@@ -168,12 +168,15 @@ class LoopDependence:
         entries = basic_entries(len(_shape(source)), node.attributes["spec"])
         return [(entry, entry.with_operands(operands), axis) for entry, axis in entries]
 
-    def _entry_forms(self, entry: Entry, parts: Sequence[object], size: object) -> list[LinearForm]:
-        """Return forms, each of which describes every position that an entry of an index selects; none if unknown."""
+    def _entry_forms(self, entry: Entry, positions: Sequence[object], size: object) -> list[LinearForm]:
+        """Return forms, each of which describes every position that an entry selects; none if unknown.
+
+        `positions` has the position of an `At`, or start, stop and step of a slice.
+        """
         if isinstance(entry, At):
-            form = self._index_form(parts[0], size)
+            form = self._index_form(positions[0], size)
             return [] if form is None else [form]
-        start, stop, step = parts
+        start, stop, step = positions
         goes_forwards = step is None or (isinstance(step, int) and step > 0)
         if not isinstance(entry, Slice) or not goes_forwards:
             return []

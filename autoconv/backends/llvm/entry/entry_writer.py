@@ -143,9 +143,9 @@ class EntryWriter:
             container = self.objects.reference(guard.empty_dict)(self.out)
             self._check(self.out.icmp("eq", self._load_field(container, DICT_COUNT, "i64"), 0))
 
-    def check_distinct(self, array: str, others: Sequence[str]) -> None:
-        """Check that an array is not identical to one of the others."""
-        for other in others:
+    def check_distinct(self, array: str, other_arrays: Sequence[str]) -> None:
+        """Check that an array is not identical to one of the other arrays."""
+        for other in other_arrays:
             self._check(self.out.differs(array, other))
 
     # ---- arguments

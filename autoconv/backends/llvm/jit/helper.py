@@ -14,6 +14,7 @@ import os
 import re
 import select
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from autoconv.backends.llvm.jit import helper_main as protocol
 from autoconv.backends.llvm.jit.compiler import order_by_compile_time
@@ -35,6 +36,14 @@ class HelperEnded(Exception):
 
 class _Restart(Exception):
     """The helper ended because it was idle, or because of another text: a new one can compile this text."""
+
+
+class _Answer(NamedTuple):
+    """The number of a request, the kind of its answer, a constant of the protocol, and the code or message."""
+
+    number: int
+    kind: int
+    data: bytes
 
 
 class Helper:
@@ -113,9 +122,9 @@ class Helper:
         with contextlib.suppress(ConnectionError):  # _receive_answer reads the last message of a helper that ended
             self._connection.sendall(data, self._send_flags)
 
-    def _receive_answer(self) -> tuple[int, int, bytes]:
+    def _receive_answer(self) -> _Answer:
         number, kind, size = protocol.ANSWER.unpack(self._receive(protocol.ANSWER.size))
-        return number, kind, self._receive(size)
+        return _Answer(number, kind, self._receive(size))
 
     def _receive(self, size: int) -> bytes:
         """Return the next `size` bytes of the connection; raise if the helper has ended."""

@@ -233,13 +233,22 @@ def _bidiagonal_shift(matrix: _Diagonals, low: Operand, high: Operand) -> Elemen
     return b.select(is_singular | (ratio * ratio < _EPSILON), r.real(0.0), shift)
 
 
-def _rotation(r: RoutineText, x: Element, y: Element) -> tuple[Element, Element, Element]:
-    """Return cosine and sine with c·x + s·y = length and c·y - s·x = 0, and the length."""
+class _Rotation(NamedTuple):
+    """A plane rotation, and the length of the vector that it turns to the first axis."""
+
+    cosine: Element
+    sine: Element
+    length: Element
+
+
+def _rotation(r: RoutineText, x: Element, y: Element) -> _Rotation:
+    """Return the rotation with cosine·x + sine·y = length and cosine·y - sine·x = 0; of no angle for a tiny length."""
     b = r.b
     length = b.intrinsic("sqrt", x * x + y * y)
     is_zero = length < _MIN_RADIUS
     divisor = b.select(is_zero, r.real(1.0), length)
-    return b.select(is_zero, r.real(1.0), x / divisor), b.select(is_zero, r.real(0.0), y / divisor), length
+    cosine, sine = b.select(is_zero, r.real(1.0), x / divisor), b.select(is_zero, r.real(0.0), y / divisor)
+    return _Rotation(cosine, sine, length)
 
 
 def _rotate_columns(r: RoutineText) -> str:

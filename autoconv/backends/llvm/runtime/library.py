@@ -72,8 +72,8 @@ def start_compiling_ahead() -> None:
             begin_compilation(part.text(), part.level)
 
 
-def _is_loaded(part: _Part) -> bool:
-    cached: Any = _load_pool if part is _PARALLEL else part.load
+def _is_loaded(code_part: _Part) -> bool:
+    cached: Any = _load_pool if code_part is _PARALLEL else code_part.load
     return bool(cached.cache_info().currsize)
 
 

@@ -53,22 +53,22 @@ _Split = tuple[list[_Entry], Item, list[_Entry]]  # what precedes a new item, th
 
 
 def _split_repeatedly(
-    entries: list[_Entry], split: Callable[[list[_Entry]], _Split[_Entry] | None]
+    values: list[_Entry], split: Callable[[list[_Entry]], _Split[_Entry] | None]
 ) -> list[_Entry | Item]:
-    """Split the entries by `split`, and then the entries before and after the new item in the same way.
+    """Split the values by `split`, and then the values before and after the new item in the same way.
 
-    Return all entries and new items in order.
+    Return all values and new items in order.
     """
     result: list[_Entry | Item] = []
-    pending: list[list[_Entry] | Item] = [entries]
+    pending: list[list[_Entry] | Item] = [values]
     while pending:
-        entries_or_item = pending.pop()
-        if isinstance(entries_or_item, Item):
-            result.append(entries_or_item)
+        values_or_item = pending.pop()
+        if isinstance(values_or_item, Item):
+            result.append(values_or_item)
             continue
-        new_split = split(entries_or_item)
+        new_split = split(values_or_item)
         if new_split is None:
-            result += entries_or_item
+            result += values_or_item
         else:
             before, item, after = new_split
             pending += [after, item, before]

@@ -54,33 +54,33 @@ def fft(writer: Rules, node: Node, x: Term) -> Term | None:
 
 
 def _transform_open(
-    writer: Rules, parts: list[Term], name: str, axes: list[int], sizes: list[Any], norm: str
+    writer: Rules, operand_parts: list[Term], name: str, axes: list[int], sizes: list[Any], norm: str
 ) -> list[Term]:
     """Transform along axes of open sizes; return the parts of the result, as `_multiply_by_roots` does."""
     count: Any = 1
     for axis, size in zip(axes, sizes, strict=True):
-        parts = _multiply_by_roots(writer, parts, name, axis, size)
+        operand_parts = _multiply_by_roots(writer, operand_parts, name, axis, size)
         count = size * count
     if norm == "backward":
-        return parts
+        return operand_parts
     number = writer.cast(count, float64) if isinstance(count, Term) else writer.constant(count, float64)
     factor = number if norm == "forward" else writer.emit_unary("sqrt", number)
     factor = 1.0 / factor if name in ("fft", "rfft") else factor
-    return [part * factor for part in parts]
+    return [part * factor for part in operand_parts]
 
 
-def _multiply_by_roots(writer: Rules, parts: list[Term], kind: str, axis: int, size: Any) -> list[Term]:
+def _multiply_by_roots(writer: Rules, operand_parts: list[Term], kind: str, axis: int, size: Any) -> list[Term]:
     """Transform along an axis by a product with the matrix of roots of unity, in float64; return the parts.
 
-    `parts` are those of the operand, one for real numbers. `size` is the number of elements that are transformed, or of
-    the samples of an "irfft", whose spectrum is one half: each of its elements but the first, and the one in the
-    middle, counts twice. The result of an "irfft" has one part.
+    Real operands have one part, and so does the result of an "irfft". `size` is the number of elements that are
+    transformed, or of the samples of an "irfft". Its spectrum is one half: all elements count twice but the first and,
+    of an even size, the one in the middle.
     """
     count = writer.constant(size, int64) if isinstance(size, int) else writer.cast(size, int64)
     if kind == "irfft" and isinstance(size, int):
-        parts = [writer.slice(part, axis, 0, size // 2 + 1) for part in parts]
+        operand_parts = [writer.slice(operand_part, axis, 0, size // 2 + 1) for operand_part in operand_parts]
     column_count = writer.as_size(writer.binary("divide", count, 2) + 1 if kind == "rfft" else count)
-    rows = writer.iota((parts[0].shape[axis], 1), 0, int64, (writer.size(parts[0], axis), 1))
+    rows = writer.iota((operand_parts[0].shape[axis], 1), 0, int64, (writer.size(operand_parts[0], axis), 1))
     columns = writer.iota((1, None), 1, int64, (1, column_count))
     turns = writer.cast(writer.binary("remainder", rows * columns, count), float64) / writer.cast(count, float64)
     angles = turns * (2.0 * math.pi)
@@ -94,14 +94,14 @@ def _multiply_by_roots(writer: Rules, parts: list[Term], kind: str, axis: int, s
     else:
         sines = -sines
 
-    def multiply(part: Term, matrix: Term) -> Term:
-        product = writer.dot(writer.cast(part, float64), matrix, (), (), (axis,), (0,))
-        order = list(range(part.rank - 1))
-        order.insert(axis, part.rank - 1)
+    def multiply(operand_part: Term, matrix: Term) -> Term:
+        product = writer.dot(writer.cast(operand_part, float64), matrix, (), (), (axis,), (0,))
+        order = list(range(operand_part.rank - 1))
+        order.insert(axis, operand_part.rank - 1)
         return writer.transpose(product, order)
 
-    if len(parts) == 1:
-        return [multiply(parts[0], matrix) for matrix in (cosines, sines)]
-    real, imag = parts
+    if len(operand_parts) == 1:
+        return [multiply(operand_parts[0], matrix) for matrix in (cosines, sines)]
+    real, imag = operand_parts
     real_result = multiply(real, cosines) - multiply(imag, sines)
     return [real_result] if kind == "irfft" else [real_result, multiply(real, sines) + multiply(imag, cosines)]

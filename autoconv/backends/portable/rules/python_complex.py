@@ -65,9 +65,9 @@ def _parts(writer: Rules, x: Term) -> tuple[Term, Term]:
     return real, writer.fill_like(real, 0.0, float64)
 
 
-def _apply(writer: Rules, function: str, parts: Any) -> Term:
-    """Apply the rule of a function to the real and imaginary parts of its operands, one after the other."""
-    result = COMPLEX_RULES[function](writer, *parts)
+def _apply(writer: Rules, function: str, real_numbers: Any) -> Term:
+    """Apply the rule of a function to the real and imaginary part of each operand, in order."""
+    result = COMPLEX_RULES[function](writer, *real_numbers)
     return writer.pair(*result) if isinstance(result, tuple) else result  # type: ignore[no-any-return]
 
 

@@ -6,8 +6,6 @@ symbols of open dimensions.
 
 from __future__ import annotations
 
-import ctypes
-import functools
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,126 +14,25 @@ from typing import Any
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, register_of, sizes, uses_open_sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import write_dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.linalg.lapack_calls import Argument, call_lapack, pass_by_reference
 from autoconv.backends.llvm.codegen.matmul.blas import single_threaded_blas
 from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transpose_function
-from autoconv.backends.llvm.codegen.parallel.partitioned import call_open_parts, call_parts, write_split_bounds
+from autoconv.backends.llvm.codegen.parallel.partitioned import SplitBounds, call_open_parts, call_parts, write_split_bounds
 from autoconv.backends.llvm.codegen.routine import PartRoutine, Routine, call, open_dimensions
 from autoconv.backends.llvm.codegen.values import Object
-from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, block_offset, element_count, plus, product, unravel
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
 from autoconv.backends.llvm.ir.types import memory_type
 from autoconv.backends.llvm.schedule.partition import Split
-from autoconv.backends.llvm.target import abi
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph import dimensions
 from autoconv.graph.dtypes import DType, complex128, float64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Symbol, TensorType
 
-Argument = Dimension | str  # a size or a character, which are passed by reference, or the register of an address
-
 _PART_WORK = 400_000  # least work of a part for one thread, in units of 0.05 ns
 _STACK_BYTES = 1 << 14  # most bytes of a part's workspaces that are on its thread's stack
 _UNTHREADED_SIZE = 2000  # most elements of a matrix with which LAPACK uses no threads of its own
-
-
-def has_routines(*names: str) -> bool:
-    """Return whether LAPACK's routines of these names exist: in NumPy, or in `library/` for C libraries."""
-    return not current_target().has_libraries or all(f"lapack_{name}" in abi.symbols() for name in names)
-
-
-def workspace_sizes(
-    region: LoweringContext, name: str, *arguments: Argument | None, workspace_position: int,
-    integer_workspace_position: int | None = None, real_workspace_position: int | None = None,
-) -> tuple[int | Symbol, int | Symbol, int | Symbol]:  # fmt: skip
-    """Return LAPACK's preferred lengths of workspaces: of elements, integers and, for complex routines, real numbers.
-
-    They come from a workspace query: a call with length -1. `arguments` are the routine's arguments; None stands for
-    those that a query ignores. The positions are those of the workspaces among the arguments, each followed by its
-    length; the query stores the sizes there. Elements have the routine's dtype. If an argument is an open size, the
-    query is written as native code, and the results are symbols of its registers.
-    """
-    if not current_target().has_libraries:
-        size = _library_workspace(name, arguments)
-        return (size if isinstance(size, int) else _new_size(region.out, write_dimension(region.out, size))), 1, 1
-    positions = workspace_position, integer_workspace_position, real_workspace_position
-    if any(isinstance(argument, Symbol) for argument in arguments):
-        return _write_workspace_query(region, name, arguments, positions)
-    return _query_workspace(name, *arguments, positions=positions)
-
-
-def _library_workspace(name: str, arguments: Sequence[Any]) -> Dimension:
-    """Return how many elements the workspace of a routine from `library/` needs."""
-    if name in ("dsyevd", "zheevd"):
-        return dimensions.times(arguments[2], dimensions.plus(arguments[2], 5))
-    if name in ("dgesdd", "zgesdd"):
-        job, rows, columns = arguments[:3]
-        long_side, short_side = dimensions.maximum(rows, columns), dimensions.minimum(rows, columns)
-        vectors_size = dimensions.times(long_side, long_side if job == "A" else short_side)
-        other_size = dimensions.times(short_side, dimensions.plus(short_side, 7))
-        return dimensions.plus(dimensions.plus(vectors_size, long_side), other_size)
-    return 1
-
-
-@functools.cache
-def _query_workspace(name: str, *arguments: Argument | None, positions: Sequence[int | None]) -> tuple[int, int, int]:
-    """Run the query of `workspace_sizes` in this process; `positions` are those of the three workspaces."""
-    # The elements that a complex routine stores are pairs of doubles.
-    query_results: list[Any] = [(ctypes.c_double * 2)(), ctypes.c_int64(0), (ctypes.c_double * 2)()]
-    c_arguments: list[Any] = []
-    for x in arguments:
-        c_arguments.append(ctypes.c_int64(x) if isinstance(x, int) else ctypes.c_char((str(x or " ")).encode()))
-    for position, result in zip(positions, query_results, strict=True):
-        if position is not None:
-            c_arguments[position : position + 2] = [result, ctypes.c_int64(-1)]
-    ctypes.CFUNCTYPE(None)(abi.symbols()[f"lapack_{name}"])(*map(ctypes.byref, c_arguments))
-    length, integer_length, real_length = query_results[0][0], query_results[1].value, query_results[2][0]
-    return max(int(length), 1), max(integer_length, 1), max(int(real_length), 1)
-
-
-def _write_workspace_query(
-    region: LoweringContext, name: str, arguments: Sequence[Argument | None], positions: Sequence[int | None]
-) -> tuple[Symbol, Symbol, Symbol]:
-    """Write native code for the query of `workspace_sizes`."""
-    out = region.out
-    query_results = [out.alloca("[2 x double]"), out.alloca("i64", "1"), out.alloca("[2 x double]")]
-    for result in (query_results[0], query_results[2]):
-        out.store("double", "1.0", result)
-    ignored_cell, query_length = out.alloca("i64", "0"), out.alloca("i64", "-1")
-    references = [ignored_cell if argument is None else _pass_by_reference(out, argument) for argument in arguments]
-    for position, result in zip(positions, query_results, strict=True):
-        if position is not None:
-            references[position : position + 2] = [result, query_length]
-    _call_lapack(out, name, references)
-    symbols = []
-    for result, ir_type in zip(query_results, ("double", "i64", "double"), strict=True):
-        count = out.load(ir_type, result)
-        symbols.append(_new_size(out, out.cast("fptosi", count, "i64") if ir_type == "double" else count))
-    return symbols[0], symbols[1], symbols[2]
-
-
-def _new_size(out: FunctionText, size: Position) -> Symbol:
-    """Define the register of a new symbol as a size that the code computes; return the symbol."""
-    symbol = Symbol(out.module.unique_name("workspace"))
-    out.line(f"{register_of(symbol)} = add i64 {size}, 0")
-    return symbol
-
-
-def _pass_by_reference(out: FunctionText, argument: Argument) -> str:
-    """Return the address of an argument."""
-    if isinstance(argument, int):
-        return out.alloca("i64", str(argument))
-    if isinstance(argument, Symbol):
-        cell = out.alloca("i64")
-        out.store("i64", write_dimension(out, argument), cell)
-        return cell
-    assert argument is not None
-    return out.alloca("i8", str(ord(argument))) if len(argument) == 1 else argument
-
-
-def _call_lapack(out: FunctionText, name: str, references: Sequence[str]) -> None:
-    out.call_c(f"lapack_{name}", "void", ", ".join(["ptr"] * len(references)), *references)
 
 
 def routine_of(dtype: DType, real: str, complex_: str = "") -> str:
@@ -230,7 +127,7 @@ class Batch:
 
     def call_lapack(self, name: str, *arguments: Argument) -> str:
         """Call a LAPACK routine, whose last argument is `info`; return an i1 that is true if it failed."""
-        _call_lapack(self.out, name, [*(_pass_by_reference(self.out, argument) for argument in arguments), self._info])
+        call_lapack(self.out, name, [*(pass_by_reference(self.out, argument) for argument in arguments), self._info])
         return self.out.icmp("ne", self.out.load("i64", self._info), 0)
 
     def record_failure_if(self, failure: str) -> None:
@@ -305,7 +202,7 @@ class Batch:
         count = element_count(out, self._batch_shape)
         split = self._plan_split(count, work)
         bounds = write_split_bounds(split, out) if split is not None and split.step is None else None
-        part_count = bounds[0] if bounds is not None else "1" if split is None else str(split.parts)
+        part_count = bounds.part_count if bounds is not None else "1" if split is None else str(split.parts)
         memory_array, array_type = self._reserve_memory(part_count)
         body = self.routine.finish("ret i1 false")
         scalar_cells = self._new_results()
@@ -338,13 +235,12 @@ class Batch:
     def _call_parts(
         self, body: str, arguments: Sequence[str], split: Split | None, bounds: Sequence[str], count: Position
     ) -> None:
-        """Call the routine on all matrices, in the parts of the split; `bounds` are registers of a split of open size.
-        """
+        """Call the routine on all matrices, in the parts of the split; `bounds` are those of an open size."""
         region = self._region
         if split is None:
             region.launch(body, [*arguments, "i64 0", "i64 0", f"i64 {count}"])
         elif split.step is None:
-            bound_registers = ("%parts", "%size", "%step")
+            bound_registers = SplitBounds("%parts", "%size", "%step")
             routine = Routine(region, [*self._parameters, *(f"i64 {name}" for name in bound_registers)])
             part_arguments = split, routine.module, routine.out, body, self._parameters
             call_open_parts(*part_arguments, has_rare=False, bounds=bound_registers)

@@ -16,7 +16,8 @@ from autoconv.backends.llvm.analysis.classify_indexing import broadcasts_to, sha
 from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_scalar, is_static_array, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.linalg.failures import write_failure
-from autoconv.backends.llvm.codegen.linalg.lapack import Batch, has_routines, routine_of, workspace_sizes
+from autoconv.backends.llvm.codegen.linalg.lapack import Batch, routine_of
+from autoconv.backends.llvm.codegen.linalg.lapack_calls import has_routines, workspace_sizes
 from autoconv.backends.llvm.codegen.linalg.small_matrix import LARGEST_SIZE, Rows, cholesky, eliminate
 from autoconv.backends.llvm.codegen.registry import complex_lowering, native_lowering
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
@@ -304,9 +305,9 @@ def write_qr(region: LoweringContext, node: Node) -> None:
     q_columns, short_side = shape_of(node.results[0].type)[-1], minimum(rows, columns)
     decompose, form_q = (routine_of(_operand_dtype(node), *names) for names in (("dgeqrf",), ("dorgqr", "zungqr")))
     query_arguments = (rows, columns, None, rows, *[None] * 4)
-    decompose_length = workspace_sizes(region, decompose, *query_arguments, workspace_position=5)[0]
+    decompose_length = workspace_sizes(region, decompose, *query_arguments, workspace_position=5).elements
     query_arguments = (rows, q_columns, short_side, None, rows, *[None] * 4)
-    form_q_length = workspace_sizes(region, form_q, *query_arguments, workspace_position=6)[0]
+    form_q_length = workspace_sizes(region, form_q, *query_arguments, workspace_position=6).elements
     batch = Batch(region, node, decompose_length, form_q_length, result_ranks=[2, 2])
     out, b = batch.out, batch.b
     lengths = maximum(decompose_length, columns), maximum(form_q_length, q_columns)
@@ -374,7 +375,7 @@ def write_svd(region: LoweringContext, node: Node) -> None:
     query_arguments: tuple[Any, ...] = (job, rows, columns, None, rows, None, None, rows, None, v_columns)
     name, has_complex = routine_of(_operand_dtype(node), "dgesdd"), _operand_dtype(node).is_complex
     query_arguments = (*query_arguments, *[None] * (5 if has_complex else 4))
-    length = workspace_sizes(region, name, *query_arguments, workspace_position=10)[0]
+    length = workspace_sizes(region, name, *query_arguments, workspace_position=10).elements
     batch = Batch(region, node, length, result_ranks=[1, 2, 2][: len(node.results)])
     matrix, singular_values = batch.new_matrix(times(rows, columns)), batch.new_workspace(short_side)
     vector_sizes = times(rows, u_columns), times(v_columns, columns)

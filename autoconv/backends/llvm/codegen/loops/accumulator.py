@@ -85,10 +85,10 @@ class Accumulator:
             total_after = fold(self.b, self.reduction, self.dtype, total, element, is_ordered=False)
         out.store(block_type, total_after, self._block_cell)
 
-    def fold_in(self, others: Sequence[Accumulator]) -> None:
-        """Add the block totals of other accumulators of a sum to the block total of this one, and reset the others."""
+    def fold_in(self, accumulators: Sequence[Accumulator]) -> None:
+        """Add the block totals of other accumulators of a sum to the block total of this one, and reset those."""
         out, b, block_type = self.b.out, self.b, register(self.dtype)
-        for other in others:
+        for other in accumulators:
             total = out.load(block_type, self._block_cell)
             block = b.wrap(self.dtype, out.load(block_type, other._block_cell))
             out.store(block_type, fold(b, self.reduction, self.dtype, total, block, is_ordered=True), self._block_cell)

@@ -163,7 +163,7 @@ class LoopNestWriter:
         part_count: Position = split.parts
         if split.step is None:
             bounds = write_split_bounds(split, self.out)
-            part_count = bounds[0]
+            part_count = bounds.part_count
             rare_flag = call_open_parts(split, self._module, self.out, part_function, arguments, has_rare, bounds)
         else:
             rare_flag = call_parts(split, self._module, self.out, part_function, arguments, has_rare)

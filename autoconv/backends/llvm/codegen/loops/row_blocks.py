@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.nest import LoopNestWriter
 from autoconv.backends.llvm.codegen.loops.row_chain import RowChainWriter
-from autoconv.backends.llvm.codegen.matmul.ops import write_row_routine
+from autoconv.backends.llvm.codegen.matmul.row_routine import write_row_routine
 from autoconv.backends.llvm.codegen.parallel.partitioned import call_parts
 from autoconv.backends.llvm.codegen.routine import PART_PARAMETERS
 from autoconv.backends.llvm.ir.function import FunctionText

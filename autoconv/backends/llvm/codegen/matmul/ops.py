@@ -7,17 +7,13 @@ many parts as there are threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from autoconv.backends.llvm.analysis.lent_loads import strides_of
 from autoconv.backends.llvm.analysis.representation import has_computed_sizes, sizes
-from autoconv.backends.llvm.analysis.symbolic_sizes import write_dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul.blas import Matrix, has_products, product_call, single_threaded_blas
 from autoconv.backends.llvm.codegen.matmul.blocked import write_blocked, write_transposed_patches
 from autoconv.backends.llvm.codegen.matmul.open_blocked import write_open_blocked
-from autoconv.backends.llvm.codegen.matmul.tile_kernel import TileKernelWriter
-from autoconv.backends.llvm.codegen.matmul.transposed_operand import transpose_operand
+from autoconv.backends.llvm.codegen.matmul.row_routine import row_count, write_row_routine
 from autoconv.backends.llvm.codegen.parallel.partitioned import call_parts
 from autoconv.backends.llvm.codegen.registry import class_lowering
 from autoconv.backends.llvm.codegen.routine import PART_PARAMETERS, Routine, call
@@ -29,14 +25,12 @@ from autoconv.backends.llvm.ir.operand import FALSE
 from autoconv.backends.llvm.ir.scalars import load, store
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
-from autoconv.backends.llvm.schedule.implicit_im2col import Patches
-from autoconv.backends.llvm.schedule.matmul_tiling import PART_WORK, Product, Sum, choose_tiling
+from autoconv.backends.llvm.schedule.matmul_tiling import PART_WORK, Product
 from autoconv.backends.llvm.schedule.partition import Split
 from autoconv.backends.llvm.target import abi
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node, Value
-from autoconv.graph.types import Dimension
 
 _PART_MULTIPLICATIONS = 2_000_000  # least multiplications of a part that BLAS computes
 _SYMMETRIC_PARTS = 6  # parts of the rows of a symmetric product, each of which is computed up to the diagonal
@@ -81,53 +75,6 @@ def write_matmul(region: LoweringContext, node: Node) -> None:
         cached_rows = current_target().cache // (product.columns * product.dtype.size)
         is_cached = out.icmp("sle", product.inner, cached_rows)
         out.either(is_cached, lambda: _write_tiles(region, product), lambda: _write_blas(region, product))
-
-
-def write_row_routine(
-    region: LoweringContext, product: Product, block_height: int = 0
-) -> tuple[str, list[str], Position]:
-    """Write the function that computes rows of a product by tiles.
-
-    Return its name, its first arguments, and the number of rows of a unit. The function also takes a part, a first and
-    a last unit. A unit is a row of tiles, whose height divides `block_height` unless that is 0, or a line of patches.
-    """
-    registers, out, patches = current_target().vector_registers, region.out, product.patches
-    assert registers is not None
-    y_value, (result,) = product.node.inputs[1], product.node.results
-    open_sizes: dict[str, Position] = {}
-
-    def size_operand(size: Position) -> Position:
-        if isinstance(size, int):
-            return size
-        name = f"%open_size.{len(open_sizes)}"
-        open_sizes[name] = size
-        return name
-
-    rows = _row_count(out, product) if patches is None else write_dimension(out, patches.rows[-1][0])
-    height = 0 if patches else block_height
-    tiling = choose_tiling(size_operand(rows), product.columns, product.dtype, registers, height)
-    y = transpose_operand(region, y_value, tiling.lanes) if product.is_y_transposed else region.data(y_value)
-    lines: Sequence[tuple[Position, Position]] = ()
-    if patches is None:
-        x = product.node.inputs[0]
-        step, row_step = (product.width_x, 1) if product.is_x_transposed else (1, product.width_x)
-        sums: Sequence[Sum] = [Sum(0, 0, size_operand(product.inner), step, product.columns)]
-    else:
-        x = patches.base
-        sums, lines, row_step = _patch_offsets(
-            patches, product.columns, lambda size: size_operand(write_dimension(out, size))
-        )
-    row_steps = row_step, product.columns
-    writer = TileKernelWriter(
-        region.body.module, tiling, product.dtype, tuple(sums), row_steps, tuple(lines), tuple(open_sizes)
-    )
-    call_arguments = [f"ptr {pointer}" for pointer in (region.data(x), y, region.data(result))]
-    call_arguments += [f"i64 {size}" for size in open_sizes.values()]
-    return writer.write(), call_arguments, rows if patches else tiling.height
-
-
-def _row_count(out: FunctionText, product: Product) -> Position:
-    return element_count(out, sizes(product.node.results[0].type)[:-1])
 
 
 def _write_tiles(region: LoweringContext, product: Product) -> None:
@@ -250,7 +197,7 @@ def _write_symbolic_product(region: LoweringContext, product: Product) -> None:
         _write_symbolic_blas(region, product)
         return
     out, dtype = region.out, product.dtype
-    shape = _row_count(out, product), product.inner, product.columns
+    shape = row_count(out, product), product.inner, product.columns
     is_large = out.icmp("sge", str(element_count(out, shape)), _LEAST_BLOCKED_WORK)
     for side in shape:
         is_large = out.op("and", is_large, out.icmp("sge", str(side), _LEAST_BLOCKED_SIDE))
@@ -296,7 +243,7 @@ def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
     z_start = body.gep(ir_type, "%z", body.mul("%first", "%columns"))
     x, y = Matrix(x_start, width_x, product.is_x_transposed), Matrix("%y", width_y, product.is_y_transposed)
     z = Matrix(z_start, "%columns")
-    rows = _row_count(region.out, product)
+    rows = row_count(region.out, product)
     sides = 1 if rows == 1 else count, "%inner", 1 if product.columns == 1 else "%columns"
 
     def multiply(is_nonempty: bool) -> None:
@@ -319,28 +266,6 @@ def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
             call_parts(split, module, out, name, call_arguments, has_rare=False)
         else:
             region.launch(name, [*call_arguments, "i64 0", "i64 0", f"i64 {rows}"])
-
-
-def _patch_offsets(
-    patches: Patches, columns: int, size_operand: Callable[[Dimension], Position]
-) -> tuple[Sequence[Sum], Sequence[tuple[Position, Position]], int]:
-    """Return the sums over a patch, the (size, step) of the loops over lines, and the step between patches of a line.
-
-    Steps are in elements; `size_operand` turns a size into an operand of the function.
-    """
-    *lines, (_, patch_step) = patches.rows
-    sums, columns_before = [], 0
-    for offset, count in patches.stretches:
-        sums.append(Sum(size_operand(offset), columns_before * columns, count, 1, columns))
-        columns_before += count
-    # The outermost size is not needed, because the number of lines is an argument.
-    line_steps = [(size_operand(size) if depth else 1, size_operand(step)) for depth, (size, step) in enumerate(lines)]
-    return sums, line_steps, _as_constant(patch_step)
-
-
-def _as_constant(size: Dimension) -> int:
-    assert isinstance(size, int)
-    return size
 
 
 def _write_blas_parts(

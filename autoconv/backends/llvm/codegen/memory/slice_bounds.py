@@ -16,21 +16,21 @@ _INT64_MAX = 2**63 - 1
 
 
 def resolve_bounds(
-    region: LoweringContext, node: Node, parts: Sequence[Position | None], size: Position
+    region: LoweringContext, node: Node, start_stop_step: Sequence[Position | None], size: Position
 ) -> SliceBounds:
-    """Return the bounds of a slice of a dimension with `size` elements; `parts` are its start, stop and step."""
-    bounds, key = region.body.slice_bounds, (*map(str, parts), str(size))
-    if key not in bounds:
-        bounds[key] = _write_bounds(region, node, parts, size)
-    return bounds[key]
+    """Return the bounds of a slice of a dimension with `size` elements; equal arguments share one computation."""
+    known_bounds, key = region.body.slice_bounds, (*map(str, start_stop_step), str(size))
+    if key not in known_bounds:
+        known_bounds[key] = _write_bounds(region, node, start_stop_step, size)
+    return known_bounds[key]
 
 
 def _write_bounds(
-    region: LoweringContext, node: Node, parts: Sequence[Position | None], size: Position
+    region: LoweringContext, node: Node, start_stop_step: Sequence[Position | None], size: Position
 ) -> SliceBounds:
-    """Return the bounds of a slice, as constants if the parts and the size are constants."""
-    start, stop, step = map(_clamp_to_i64, parts)
-    if isinstance(size, int) and not any(isinstance(part, str) for part in parts):
+    """Return the bounds of a slice, as constants if start, stop, step and the size are constants."""
+    start, stop, step = map(_clamp_to_i64, start_stop_step)
+    if isinstance(size, int) and not any(isinstance(bound, str) for bound in start_stop_step):
         first, last, known_step = slice(start, stop, step).indices(size)
         length = len(range(first, last, known_step))
         # A step times a stride must not overflow. If there is one element at most, any step has the same meaning.

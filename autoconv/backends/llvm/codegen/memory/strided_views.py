@@ -79,6 +79,6 @@ def _write_bits(region: LoweringContext, node: Node) -> None:
 def _write_part(region: LoweringContext, node: Node) -> None:
     """View the real or the imaginary parts in place."""
     x, (result,) = memory_of(region, node.inputs[0]), node.results
-    offset = result.dtype.size if node.attributes["which"] == "imag" else 0
+    offset = result.dtype.size if node.attributes["part_name"] == "imag" else 0
     pointer = advance_pointer(region, x.pointer, offset)
     region.set(result, replace(x, owner=x.owner.borrowed(), is_whole="false", pointer=pointer))

@@ -7,6 +7,7 @@ open size, the number of parts is computed at run time. The calling thread runs 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count
@@ -29,8 +30,16 @@ def call_parts(
     return _call_thread_pool(split, module, out, body, parameters, has_rare, split.parts)
 
 
-def write_split_bounds(split: Split, out: FunctionText) -> tuple[str, str, str]:
-    """Write the computation of three registers: the number of parts, the size of the loop, and the step of a part."""
+class SplitBounds(NamedTuple):
+    """Registers: the number of parts, the size of the loop, and the step of a part."""
+
+    part_count: str
+    size: str
+    step: str
+
+
+def write_split_bounds(split: Split, out: FunctionText) -> SplitBounds:
+    """Write the computation of the bounds; a loop with less than the least work is one part."""
     count = element_count(out, split.shape)
     size = split.size or (count if split.dimension is None else split.shape[split.dimension])
     work = out.mul(count, split.iteration_work)
@@ -41,7 +50,7 @@ def write_split_bounds(split: Split, out: FunctionText) -> tuple[str, str, str]:
     is_large = out.icmp("sge", work, split.least_work)
     step = out.select(is_large, step, size)
     step = out.intrinsic("smax", step, 1)
-    return _divide_rounding_up(out, str(size), step), str(size), step
+    return SplitBounds(_divide_rounding_up(out, str(size), step), str(size), step)
 
 
 def _divide_rounding_up(out: FunctionText, dividend: str, divisor: str) -> str:
@@ -53,7 +62,7 @@ def _divide_rounding_up(out: FunctionText, dividend: str, divisor: str) -> str:
 
 def call_open_parts(
     split: Split, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool,
-    bounds: tuple[str, str, str],
+    bounds: SplitBounds,
 ) -> str:  # fmt: skip
     """Write the call of the parts that `write_split_bounds` computed as `bounds`; a single part runs without the pool.
 

@@ -338,7 +338,7 @@ class _Draw:
         return out.new(f"call double {function}(ptr {state})")
 
     def _write_polar_normal(self, loc: Any = None, scale: Any = None) -> Any:
-        """Return a normal number of Python's `random.gauss` method, in polar form: loc + scale * number."""
+        """Draw a normal number of NumPy's `RandomState`, by the polar method; `loc` and `scale` may be None."""
         module = self._op.body.module
         module.declare("log", "double", "double")
         module.declare("llvm.sqrt.f64", "double", "double")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.graph.dtypes import float32, float64
 from autoconv.graph.graph import Value
@@ -123,11 +123,16 @@ def sqrt(b: GraphBuilder, x: Value, y: Value) -> Parts:
     return real, b.copysign(imag, y)
 
 
-def _hyperbolic(b: GraphBuilder, x: Value) -> tuple[Any, Any, Any]:
-    """Return the hyperbolic sine and cosine of real numbers, both divided by a scale, and the scale.
+class _ScaledHyperbolics(NamedTuple):
+    """The hyperbolic sine and cosine of real numbers, both divided by a scale, and the scale."""
 
-    The scale is exp(limit) beyond the limit, where the sine and the cosine alone might overflow; else 1.
-    """
+    sine: Any
+    cosine: Any
+    scale: Any
+
+
+def _hyperbolic(b: GraphBuilder, x: Value) -> _ScaledHyperbolics:
+    """Return sine and cosine; the scale is exp(limit) beyond the limit, where these might overflow, else 1."""
     limit = 80.0 if _is_single(x) else 700.0
     magnitude = b.abs(x)
     is_large = b.greater(magnitude, limit)
@@ -138,7 +143,7 @@ def _hyperbolic(b: GraphBuilder, x: Value) -> tuple[Any, Any, Any]:
     sine = b.select(is_large, half_exponential, b.multiply(b.add(expm1, ratio), 0.5))
     cosine = b.select(is_large, half_exponential, b.add(b.multiply(b.multiply(expm1, ratio), 0.5), 1.0))
     scale = b.select(is_large, b.multiply(b.ones_like(x), math.exp(limit)), b.ones_like(x))
-    return b.copysign(sine, x), cosine, scale
+    return _ScaledHyperbolics(b.copysign(sine, x), cosine, scale)
 
 
 def sinh(b: GraphBuilder, x: Value, y: Value) -> Parts:

@@ -77,7 +77,7 @@ def _checked_parts(b: GraphBuilder, node: Node, function: str, operands: list[An
         return None
 
     def part(name: str) -> Any:
-        return b.python_complex_part(*operands, function=function, part=name)
+        return b.python_complex_part(*operands, function=function, part_name=name)
 
     return (part("real"), part("imag")) if _dtype(node.results[0]).is_complex else part("real")
 

@@ -284,7 +284,7 @@ COMPLEX_COMPUTED_SIZE_OPS = frozenset({
 
 
 def _load(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    return tuple(b.array_load(b.array_part(operands[0], which=part)) for part in ("real", "imag"))
+    return tuple(b.array_load(b.array_part(operands[0], part_name=part)) for part in ("real", "imag"))
 
 
 def _write_rule(name: str) -> Rule:
@@ -297,8 +297,8 @@ def _write_rule(name: str) -> Rule:
             return None
         real = node.inputs[0].dtype.real_dtype
         parts = value if isinstance(value, tuple) else (value, b.zeros_like(value, dtype=real))
-        for which, part in zip(("real", "imag"), parts, strict=True):
-            getattr(b, name)(b.array_part(x, which=which), part, *indices, **node.attributes)
+        for part_name, part in zip(("real", "imag"), parts, strict=True):
+            getattr(b, name)(b.array_part(x, part_name=part_name), part, *indices, **node.attributes)
         return []
 
     return rule
@@ -311,7 +311,7 @@ def _allocate(b: GraphBuilder, node: Node, operands: Any) -> Any:
     if fill:
         for part in ("real", "imag"):
             number = np.asarray(getattr(complex(fill), part), result.dtype.real_dtype.numpy)
-            b.array_store(b.array_part(result, which=part), b.constant(value=number))
+            b.array_store(b.array_part(result, part_name=part), b.constant(value=number))
     return result
 
 

@@ -79,9 +79,9 @@ def _has_complex(graph: Graph) -> bool:
 class _SplitValue:
     """A value of the old graph in the new one: as one complex value, as its two parts, or both."""
 
-    def __init__(self, complex_value: Value | None, parts: Parts | None = None) -> None:
+    def __init__(self, complex_value: Value | None, real_and_imag: Parts | None = None) -> None:
         self.complex_value = complex_value
-        self.parts = parts
+        self.parts = real_and_imag
         # Of a value that a region captures: the forms ("whole", "parts") that the region uses; None for other values.
         self.forms_read: set[str] | None = None
 
