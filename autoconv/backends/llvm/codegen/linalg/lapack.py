@@ -17,7 +17,12 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.linalg.lapack_calls import Argument, call_lapack, pass_by_reference
 from autoconv.backends.llvm.codegen.matmul.blas import single_threaded_blas
 from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transpose_function
-from autoconv.backends.llvm.codegen.parallel.partitioned import SplitBounds, call_open_parts, call_parts, write_split_bounds
+from autoconv.backends.llvm.codegen.parallel.partitioned import (
+    SplitBounds,
+    call_open_parts,
+    call_parts,
+    write_split_bounds,
+)
 from autoconv.backends.llvm.codegen.routine import PartRoutine, Routine, call, open_dimensions
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.index_arith import Position, block_offset, element_count, plus, product, unravel
