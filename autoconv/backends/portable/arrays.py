@@ -120,7 +120,7 @@ class Arrays:
         return None
 
     def open_scan(self, x: Term, axis: int, op: str, start: Any, exclusive: bool) -> Term:
-        """Scan along an axis of open size: each result is the fold of all elements up to it (see `writing.Rules.scan`)."""
+        """Scan along an axis of open size: a result is the fold of the elements up to it (see `writing.Rules.scan`)."""
         raise NotImplementedError
 
     def open_stack(self, list_term: ListTerm) -> Term | None:

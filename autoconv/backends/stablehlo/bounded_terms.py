@@ -12,7 +12,7 @@ Interval = tuple[int | None, int | None]  # the smallest and the largest value; 
 
 
 class BoundedTerm(Term):
-    """An array in storage of a known size; along an axis of `lengths`, only its first `lengths[axis]` elements belong to it."""
+    """An array in storage of a known size, which begins with it: `lengths` has its own size along some axes."""
 
     __slots__ = ("lengths", "storage")
 

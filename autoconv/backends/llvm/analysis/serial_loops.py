@@ -62,7 +62,7 @@ class _IterationDependence:
         return self._known_dependences[value]
 
     def _of_result(self, value: Value) -> int:
-        """Return the dependence of a number that a node computes; ops that are neither linear nor invariant have `_OTHER`.
+        """Return the dependence of a computed number; it is known for linear ops, and for elementwise ops of invariants.
         """
         node = value.node
         if constant_of(value) is not None:
