@@ -62,7 +62,7 @@ class _IterationDependence:
         return self._known_dependences[value]
 
     def _of_result(self, value: Value) -> int:
-        """Return the dependence of a computed number; it is known for linear ops, and for elementwise ops of invariants.
+        """Return the dependence of a computed number: known for linear ops, and for elementwise ops of invariants.
         """
         node = value.node
         if constant_of(value) is not None:

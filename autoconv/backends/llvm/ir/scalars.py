@@ -118,7 +118,7 @@ _FLOAT_TESTS = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt",
 
 
 class ElementWriter(ElementLoops):
-    """A writer of instructions into `out`; `fail(condition, raises)` handles `fail_if`, and with `raises` `raise_if`."""
+    """A writer of instructions into `out`; `fail(condition, raises)` handles `fail_if`, or with `raises` `raise_if`."""
 
     avoids_library_calls = False  # calls of the C library prevent LLVM from vectorising a loop
 
