@@ -259,6 +259,26 @@ def descending(n):
     return result[:9], pairs[:9], numbers, sorted([-0.0, 0.0, -0.0], reverse=True)
 
 
+def sorted_by_keys(n):
+    pairs = [((i * 7919) % 11, i) for i in range(n)]
+    floats = [(i * 0.37 % 5, i % 3) for i in range(n)]
+    numbers = [(i * 7919) % 13 for i in range(n)]
+    pairs.sort(key=lambda pair: pair[0])
+    floats.sort(key=lambda pair: pair[1], reverse=True)
+    numbers.sort(key=lambda number: -number % 5)
+    by_both = sorted(floats, key=lambda pair: (pair[1], -pair[0]))
+    return pairs, floats, numbers, by_both, max(pairs, key=lambda pair: pair[0]), min(floats, key=lambda x: x[1])
+
+
+def key_that_raises(n):
+    pairs = [(n - i, i) for i in range(n)]
+    try:
+        pairs.sort(key=lambda pair: 1 // (pair[0] - 2))
+    except ZeroDivisionError:
+        pairs.append((0, 0))
+    return pairs
+
+
 def mixed_events(heap, n):
     served, now = 0, 0
     while heap and served < n:
@@ -289,7 +309,8 @@ PAIRS = [(i, -i) for i in range(30)]
 CASES = [
     (spanning_tree, (EDGES, 20), True), (shortest_paths, (NEIGHBOURS,), True), (sorted_argument, (EDGES,), False),
     (last_of, (NESTED,), False), (first_above, (PAIRS, 12), True), (first_above, (PAIRS, 40), True),
-    (descending, (12,), True), (descending, (90,), True),
+    (sorted_by_keys, (9,), False), (sorted_by_keys, (90,), False), (key_that_raises, (2,), False),
+    (key_that_raises, (4,), False), (descending, (12,), True), (descending, (90,), True),
     (halves, (20,), True), (merged, (40,), True), (items_and_slices, (7,), False), (nested, (20,), False),
     (heap_functions, (9,), True), (heap_of_ints, (12,), True), (emptied_heap, (1,), True), (emptied_heap, (2,), True),
     (searches, (9,), True), (searches, (2,), True), (comparisons, (7,), True), (breadth_first, (6,), True),
@@ -340,9 +361,9 @@ def test_nan_after_a_print(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_explain_names_why_a_list_stays_an_object() -> None:
-    def key_function(n):
+    def key_of_a_class(n):
         pairs = [(i, -i) for i in range(n)]
-        pairs.sort(key=lambda pair: pair[1])
+        pairs.sort(key=str)
         return pairs[0]
 
     def identity(n):
@@ -361,7 +382,7 @@ def test_explain_names_why_a_list_stays_an_object() -> None:
 
     reasons = {
         mixed: "items are (int, int) and (float, int)", unequal_lengths: "items are (int, int) and (int, int, int)",
-        key_function: "sort has no native form for these operands", identity: "objects are compared by is",
+        key_of_a_class: "sort has no native form for these operands", identity: "objects are compared by is",
         another_class: "(int, int) is one item, and another is no number or tuple of numbers",
         returned: "it is returned, or comes from outside",
     }  # fmt: skip

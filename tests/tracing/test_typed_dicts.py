@@ -98,6 +98,35 @@ def parts(n):
     return out, squares, squares.get(2, 7), squares.get(1, 8)
 
 
+def functions_of_views(n):
+    counts, halves, members = {}, {}, set()
+    for i in range(n):
+        counts[i * i % 23, i % 3] = counts.get((i * i % 23, i % 3), 0) + i
+        halves[i * 7 % 31] = i * 0.5
+        members.add((i * 5 % 13, -i % 4))
+    ordered = sorted(counts), sorted(counts.items()), sorted(members), sorted(halves.values(), reverse=True)
+    listed = list(counts.keys()), list(halves.values()), list(members), list(halves), list(counts.items())
+    ends = max(counts.values()), min(counts), max(counts.items()), max(members), min(halves.values())
+    ordered[0].append((7, 7))
+    listed[4].append(((7, 7), 7))
+    return ordered, listed, ends, sum(counts.values()), sum(halves.values()), len(counts.items()), any(halves)
+
+
+def extremes_by_value(n):
+    counts = {}
+    for i in range(n):
+        counts[i % 7] = counts.get(i % 7, 0) + i * i % 11
+    by_value = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+    return max(counts, key=lambda key: counts[key]), min(counts.items(), key=lambda entry: entry[1]), by_value
+
+
+def empty_values(n):
+    counts = {0: 0}
+    if n:
+        counts.clear()
+    return max(counts.values())
+
+
 def shared(n):
     first = {1: 2}
     second = first
@@ -192,7 +221,9 @@ def ints_beyond(n):
 
 CASES = [
     (distances, (6,), True), (life, (9,), True), (lattice_paths, (6,), True), (sets_of_ints, (0,), True),
-    (sets_of_ints, (200,), True), (nested_keys, (9,), True), (parts, (9,), True), (shared, (4,), True),
+    (sets_of_ints, (200,), True), (nested_keys, (9,), True), (parts, (9,), True), (functions_of_views, (40,), False),
+    (functions_of_views, (90,), False), (extremes_by_value, (30,), False), (empty_values, (0,), True),
+    (empty_values, (1,), True), (shared, (4,), True),
     (missing_key, (1,), True), (missing_key, (3,), True), (missing_in_a_try, (9,), False),
     (added_during_iteration, (1,), True), (added_during_iteration, (4,), True),
     (added_to_a_set_during_iteration, (0,), True), (added_to_a_set_during_iteration, (3,), True),

@@ -20,7 +20,8 @@ from autoconv.emit.unchanged import is_unchanged
 from autoconv.errors import ConversionError, StagingError
 from autoconv.operators.calls import object_operators as _by_class  # noqa: F401 - registers the operators of objects
 from autoconv.operators.calls.dataclass_fields import call_factories, trace_defaults
-from autoconv.operators.calls.iterable_consumers import wrap_extend, wrap_sort
+from autoconv.operators.calls.iterable_consumers import wrap_extend
+from autoconv.operators.calls.key_functions import wrap_sort
 from autoconv.operators.calls.known_containers import find_copy_function
 from autoconv.operators.calls.methods_by_name import refuse_graph_values, refuse_special
 from autoconv.operators.calls.object_calls import graph_call, wrap_for_objects

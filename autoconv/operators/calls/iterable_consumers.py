@@ -291,24 +291,6 @@ def wrap_extend(method: Any) -> Callable[..., Any]:
     return run
 
 
-def wrap_sort(method: Any) -> Callable[..., Any]:
-    """Return the method `sort` of a traced list; it converts the key function.
-
-    Under `function`, the items of a list of known length are sorted as by `sorted`, which compares symbolic ones.
-    """
-    owner, region = method.__self__, current_region()
-    is_known_list = items_of(owner) is None and region is not None and not region.contract.objects_in_graph
-
-    def sort(*args: Any, **options: Any) -> Any:
-        if is_known_list and not args:
-            owner[:] = OVERRIDES[builtins.sorted](owner, **options)
-            return None
-        key = options.get("key")
-        return method(*args, **options) if key is None else method(*args, **{**options, "key": convert_callback(key)})
-
-    return sort
-
-
 def _is_vector(iterable: object) -> bool:
     return type(iterable) is SymbolicArray and iterable.ndim == 1 and is_symbolic_iterable(iterable)
 

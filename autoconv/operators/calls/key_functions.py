@@ -1,19 +1,22 @@
-"""sorted(), min() and max() with a key function, which is converted and called for each item in turn."""
+"""sorted(), list.sort(), min() and max() with a key function, which is converted and called for each item in turn."""
 
 from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from autoconv.operators.control.conditionals import if_exp
 from autoconv.operators.control.loops import for_source, is_symbolic_iterable
+from autoconv.operators.support.overrides import OVERRIDES
 from autoconv.operators.values.builtins import convert_callback
 from autoconv.operators.values.items import new
 from autoconv.operators.values.ordering import extreme_by_key
-from autoconv.runtime.objects.containers import heap_of, trace_container
+from autoconv.runtime.objects.containers import heap_of, items_of, trace_container
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import apply_object
+from autoconv.runtime.recording.regions import current_region
 
 
 def sort_by_key(iterable: object, *, key: Callable[[Any], Any], reverse: Any = False) -> Any:
@@ -57,6 +60,28 @@ def _extreme_by_key(name: str) -> Callable[..., Any]:
         return extreme_by_key(name, iterable, key, **default)
 
     return extreme
+
+
+def wrap_sort(method: Any) -> Callable[..., Any]:
+    """Return the method `sort` of a traced list; it converts the key function.
+
+    The items of a list in the graph are sorted by the keys that the program's function returns there. Under `function`,
+    the items of a list of known length are sorted as by `sorted`, which compares symbolic ones.
+    """
+    owner, region = method.__self__, current_region()
+    is_known_list = items_of(owner) is None and region is not None and not region.contract.objects_in_graph
+
+    def sort(*args: Any, **options: Any) -> Any:
+        key = options.get("key")
+        if is_known_list and not args:
+            owner[:] = OVERRIDES[builtins.sorted](owner, **options)
+            return None
+        if isinstance(key, FunctionType) and not args and heap_of(owner) is not None:
+            owner[:] = sort_by_key(owner, **options)
+            return None
+        return method(*args, **options) if key is None else method(*args, **{**options, "key": convert_callback(key)})
+
+    return sort
 
 
 KEY_FUNCTION_OVERRIDES: dict[Any, Callable[..., Any]] = {

@@ -250,6 +250,11 @@ _define("typed_list_repeat", _list_type, _repeat, _READ_WRITE)
 _define("typed_list_range", _list_type, _range, _READ_WRITE | Effects.RAISE)
 _define("typed_list_from_array", _list_type, _from_array, _READ_WRITE)
 _define("typed_list_slice", _list_type, _slice, _READ_WRITE | Effects.RAISE)
+_define(
+    "typed_list_column", _list_type, lambda x, *, element, position: (
+        bytearray(to_bytes([item[position] for item in items_of(x, element)], element.items[position])),
+    ), _READ_WRITE,
+)  # fmt: skip
 _define("typed_list_replace", no_results, _replace, _READ_WRITE | Effects.RAISE)
 _define("typed_list_length", int_type, lambda x, *, element: np.array(_length(x, element)), _READ)
 _define("typed_list_get", _item_type, _get, _READ | Effects.RAISE)

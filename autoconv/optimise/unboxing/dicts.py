@@ -19,8 +19,9 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TupleType
 from autoconv.ops import OPS
 from autoconv.ops.lists.item_layout import fields
-from autoconv.optimise.unboxing.kind_inference import AliasClass, Kinds, dict_rule, find_root, rule
+from autoconv.optimise.unboxing.kind_inference import Kinds, dict_rule, rule
 from autoconv.optimise.unboxing.kinds import BOOL, DICT, INT, OTHER, SET, DictPart, Kind, is_python_number
+from autoconv.optimise.unboxing.traversal import entry_kind, traversed_list, yielded_kind
 from autoconv.optimise.unboxing.whole_lists import set_none_result, set_result_kind
 from autoconv.optimise.unboxing.writer import Writer, dict_rewrite_rule, rewrite_rule
 
@@ -36,17 +37,11 @@ def _is_value(kind: Kind) -> bool:
     return isinstance(kind, TupleType) or is_python_number(kind)
 
 
-def _entry_kind(kinds: Kinds, value: Value) -> Kind:
-    """Return the kind of the entries of the dict or set, or of that which a view or an iterator comes from."""
-    content = kinds.content(value)
-    return find_root(content.content or AliasClass()).kind if isinstance(kinds.kind(value), DictPart) else content.kind
-
-
 def _attributes(writer: Writer, value: Value) -> dict[str, Any]:
     """Return the attributes of an op on the dict or set, or on that which a view or an iterator comes from."""
     kind = writer.kinds.kind(value)
     has_values = kind.part != "set" if isinstance(kind, DictPart) else kind == DICT
-    return {"element": _entry_kind(writer.kinds, value), "has_values": has_values}
+    return {"element": entry_kind(writer.kinds, value), "has_values": has_values}
 
 
 def _add_op(writer: Writer, name: str, node: Node, value: Value, *operands: Value) -> list[Value]:
@@ -163,7 +158,7 @@ def _add_rule(kinds: Kinds, node: Node) -> bool | None:
 
 def _key_matches(kinds: Kinds, node: Node) -> bool | None:
     """Return whether the second operand is a key of the kind that the dict or set, the first one, has."""
-    kind, entry = kinds.kind_or_number_type(node.inputs[1]), _entry_kind(kinds, node.inputs[0])
+    kind, entry = kinds.kind_or_number_type(node.inputs[1]), entry_kind(kinds, node.inputs[0])
     if kind is None or entry is None:
         return None
     if entry == OTHER:
@@ -177,7 +172,7 @@ def _value_rule(kinds: Kinds, node: Node) -> bool | None:
     if kinds.kind(node.inputs[0]) != DICT:
         return False
     is_supported = _key_matches(kinds, node)
-    return is_supported and set_result_kind(kinds, node, _entry_kind(kinds, node.inputs[0]).items[1])  # type: ignore
+    return is_supported and set_result_kind(kinds, node, entry_kind(kinds, node.inputs[0]).items[1])  # type: ignore
 
 
 @dict_rewrite_rule("object_apply.getitem")
@@ -202,7 +197,7 @@ def _default_rule(kinds: Kinds, node: Node) -> bool | None:
         is_supported = _add_entry(kinds, *node.inputs)
     if not is_supported:
         return is_supported
-    set_result_kind(kinds, node, _entry_kind(kinds, node.inputs[0]).items[1])  # type: ignore[arg-type, union-attr]
+    set_result_kind(kinds, node, entry_kind(kinds, node.inputs[0]).items[1])  # type: ignore[arg-type, union-attr]
     return kinds.kind(node.results[0]) != OTHER
 
 
@@ -237,7 +232,7 @@ def _length_rule(kinds: Kinds, node: Node) -> bool:
 @dict_rewrite_rule("object_length", "object_truth")
 def _write_length(writer: Writer, node: Node) -> list[Value]:
     (value,) = node.inputs
-    entries, element = writer.typed_list(value), _entry_kind(writer.kinds, value)
+    entries, element = writer.typed_list(value), entry_kind(writer.kinds, value)
     length = writer.add("typed_list_length", node, entries, element=element)
     return [length if node.op.name == "object_length" else writer.convert(length, BOOL, node)]
 
@@ -301,10 +296,10 @@ def _iteration_rule(kinds: Kinds, node: Node) -> bool:
 def _write_iteration(writer: Writer, node: Node) -> list[Value]:
     """Write the start of an iteration, over a copy of a set's keys in its order."""
     (value,) = node.inputs
-    entries, index = writer.replacements(value)
-    element = {"element": _entry_kind(writer.kinds, value)}
+    entries, _ = writer.replacements(value)
+    element = {"element": entry_kind(writer.kinds, value)}
     is_set = writer.kinds.kind(value) == SET
-    traversed = writer.add("typed_dict_keys_of_set", node, entries, index, **element) if is_set else entries
+    traversed = traversed_list(writer, node, value) if is_set else entries
     start = writer.add("constant", node, value=np.array(0), weak=True)
     cursor = writer.add("typed_list_cursor", node, start, **element)
     return [entries, traversed, cursor, writer.add("typed_list_length", node, entries, **element)]
@@ -329,23 +324,18 @@ def _write_step(writer: Writer, node: Node) -> list[Value]:
 @dict_rule("object_current")
 def _current_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for what an iterator yields."""
-    kind, entry = kinds.kind(node.inputs[0]), _entry_kind(kinds, node.inputs[0])
-    if not isinstance(kind, DictPart) or not kind.is_iterator or entry == OTHER:
+    kind, yielded = kinds.kind(node.inputs[0]), yielded_kind(kinds, node.inputs[0])
+    if not isinstance(kind, DictPart) or not kind.is_iterator or yielded == OTHER:
         return False
-    if entry is None:
-        return None
-    is_part = kind.part in ("keys", "values")
-    return set_result_kind(kinds, node, entry.items[kind.part == "values"] if is_part else entry)  # type: ignore
+    return None if yielded is None else set_result_kind(kinds, node, yielded)
 
 
 @dict_rewrite_rule("object_current")
 def _write_current(writer: Writer, node: Node) -> list[Value]:
     """Write the numbers of what an iterator yields."""
     (value,) = node.inputs
-    kind, entry = writer.kinds.kind(value), _entry_kind(writer.kinds, value)
+    entry, yielded = entry_kind(writer.kinds, value), yielded_kind(writer.kinds, value)
     _, _, cursor, _ = writer.replacements(value)
     numbers = writer.add_all("typed_list_current", node, cursor, element=entry)
-    if not isinstance(kind, DictPart) or kind.part not in ("keys", "values"):
-        return numbers
-    width = len(fields(entry.items[0]))  # type: ignore[arg-type, union-attr]
-    return numbers[:width] if kind.part == "keys" else numbers[width:]
+    width = len(fields(yielded))  # type: ignore[arg-type]
+    return numbers[-width:] if writer.kinds.kind(value).part == "values" else numbers[:width]  # type: ignore[union-attr]

@@ -13,7 +13,7 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.python_operators import BINARY, BITWISE, COMPARISONS
 from autoconv.graph.types import TensorType, TupleType
 from autoconv.ops import OPS
-from autoconv.optimise.unboxing.kind_inference import Kinds, operation_key, rule
+from autoconv.optimise.unboxing.kind_inference import Kinds, dict_rule, operation_key, rule
 from autoconv.optimise.unboxing.kinds import (
     BOOL,
     DEQUE,
@@ -28,8 +28,9 @@ from autoconv.optimise.unboxing.kinds import (
     is_python_number,
 )
 from autoconv.optimise.unboxing.scalars import scalar_dtype, scalar_result, write_scalar_operator
+from autoconv.optimise.unboxing.traversal import is_traversable, write_reduction, yielded_kind
 from autoconv.optimise.unboxing.tuples import comparison_rule, is_orderable, write_comparison
-from autoconv.optimise.unboxing.writer import Writer, rewrite_rule
+from autoconv.optimise.unboxing.writer import Writer, dict_rewrite_rule, rewrite_rule
 
 _BINARY_OPS = {
     operator.name: operator.number_op.removeprefix("python_") for operator in BINARY if operator.number_op is not None
@@ -270,12 +271,13 @@ def _write_rounding(writer: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_apply.min", "object_apply.max")
+@dict_rule("object_apply.min", "object_apply.max")
 def _extremum_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for min and max of several numbers of one kind, and of one list."""
     input_kinds = [kinds.kind_or_number_type(value) for value in node.inputs]
     if len(input_kinds) == 1:
         operand_kind = input_kinds[0]
-        if operand_kind != LIST:
+        if not is_traversable(operand_kind):
             return None if operand_kind is None else False
         return _reduction_rule(kinds, node)
     if node.attributes["keywords"] or any(kind is not None and not is_python_number(kind) for kind in input_kinds):
@@ -290,7 +292,7 @@ def _extremum_rule(kinds: Kinds, node: Node) -> bool | None:
 
 def _reduction_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for the min and max of one list."""
-    item_kind = kinds.content(node.inputs[0]).kind
+    item_kind = yielded_kind(kinds, node.inputs[0])
     if item_kind is None:
         return None
     kinds.widen_kind_of(node.results[0], item_kind)
@@ -298,11 +300,12 @@ def _reduction_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 @rewrite_rule("object_apply.min", "object_apply.max")
+@dict_rewrite_rule("object_apply.min", "object_apply.max")
 def _write_extremum(writer: Writer, node: Node) -> list[Value]:
     """Choose by comparisons, in Python's order of operands; one operand is a list, which is reduced."""
     function = node.attributes["function"]
     if len(node.inputs) == 1:
-        return writer.add_list_op("reduce", node, node.inputs[0], function=function)
+        return write_reduction(writer, node)
     extremum, *others = (writer.number(value) for value in node.inputs)
     comparison = "python_less" if function == "min" else "python_greater"
     for other in others:

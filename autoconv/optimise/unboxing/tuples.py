@@ -19,6 +19,7 @@ from autoconv.ops.lists.item_layout import fields, has_floats
 from autoconv.ops.python.objects import constant_of
 from autoconv.optimise.unboxing.kind_inference import Kinds
 from autoconv.optimise.unboxing.kinds import BOOL, INT, OTHER, Kind, is_item, is_python_number
+from autoconv.optimise.unboxing.traversal import yielded_kind
 from autoconv.optimise.unboxing.writer import Writer
 
 _EQUALITIES = ("eq", "ne")
@@ -121,9 +122,9 @@ def is_exact(kind: Kind) -> bool:
 
 
 def is_orderable(kinds: Kinds, node: Node) -> bool:
-    """Return whether the items of the list that is the first operand can be ordered in native code.
+    """Return whether the items that the first operand, a list or dict, yields can be ordered in native code.
 
     Tuples with floats can where a NaN makes the call run again as plain Python.
     """
-    kind = kinds.content(node.inputs[0]).kind
+    kind = yielded_kind(kinds, node.inputs[0])
     return not isinstance(kind, TupleType) or is_exact(kind) or node not in kinds.late_nodes

@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.python.objects import constant_of
-from autoconv.optimise.unboxing.kind_inference import Kinds, rule
+from autoconv.optimise.unboxing.kind_inference import Kinds, dict_rule, rule
 from autoconv.optimise.unboxing.kinds import (
     BOOL,
     FLOAT,
@@ -25,18 +25,24 @@ from autoconv.optimise.unboxing.kinds import (
     is_python_number,
 )
 from autoconv.optimise.unboxing.numbers import operator_rule, write_operator
+from autoconv.optimise.unboxing.traversal import (
+    is_traversable,
+    traversed_list,
+    write_reduction,
+    yielded_kind,
+)
 from autoconv.optimise.unboxing.tuples import is_exact
-from autoconv.optimise.unboxing.writer import Writer, rewrite_rule
+from autoconv.optimise.unboxing.writer import Writer, dict_rewrite_rule, rewrite_rule
 
 _NO_BOUNDS = (False, False, False)  # attribute `has_bounds` of a slice: whether it has a start, a stop and a step
 
 
 def is_list_operation(kinds: Kinds, node: Node, operand_count: int = 1) -> bool | None:
-    """Return whether the node has `operand_count` operands, the first a list; None if that is not decided yet."""
+    """Return whether the node has `operand_count` operands, the first a list or dict; None if undecided."""
     kind = kinds.kind_or_number_type(node.inputs[0])
     if kind is None:
         return None
-    return kind == LIST and len(node.inputs) == operand_count and not node.attributes.get("keywords")
+    return is_traversable(kind) and len(node.inputs) == operand_count and not node.attributes.get("keywords")
 
 
 def set_result_kind(kinds: Kinds, node: Node, kind: Kind) -> bool:
@@ -61,22 +67,27 @@ def mark_new_list(kinds: Kinds, node: Node, *item_kinds: Kind) -> bool:
 
 
 def add_copy(writer: Writer, node: Node, value: Value) -> Value:
-    """Add a copy of the typed list that replaces the value; return the copy."""
-    return writer.add_list_op("slice", node, value, has_bounds=_NO_BOUNDS)[0]
+    """Add a new typed list of what the list, dict, set or view yields; return it."""
+    list_, element = traversed_list(writer, node, value), yielded_kind(writer.kinds, value)
+    if list_ is not writer.typed_list(value):
+        return list_  # new already
+    return writer.add("typed_list_slice", node, list_, has_bounds=_NO_BOUNDS, element=element)
 
 
 # ---- copies and slices
 
 
 @rule("object_apply.list", "object_method.copy")
+@dict_rule("object_apply.list")
 def _copy_rule(kinds: Kinds, node: Node) -> bool | None:
     is_call_of_list = node.attributes.get("function") == "list" and len(node.inputs) == 1
     if is_call_of_list and kinds.kind_or_number_type(node.inputs[0]) == RANGE:
         return mark_new_list(kinds, node, INT)
-    return is_list_operation(kinds, node) and mark_new_list(kinds, node, kinds.content(node.inputs[0]).kind)
+    return is_list_operation(kinds, node) and mark_new_list(kinds, node, yielded_kind(kinds, node.inputs[0]))
 
 
 @rewrite_rule("object_apply.list", "object_method.copy")
+@dict_rewrite_rule("object_apply.list")
 def _write_copy(writer: Writer, node: Node) -> list[Value]:
     (value,) = node.inputs
     if writer.kinds.kind(value) == RANGE:
@@ -314,12 +325,13 @@ def _write_find(writer: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_apply.sum", "object_apply.any", "object_apply.all")
+@dict_rule("object_apply.sum", "object_apply.any", "object_apply.all")
 def _reduce_rule(kinds: Kinds, node: Node) -> bool | None:
     """Give the result its kind: bools for `any` and `all`, and a sum's for numbers of one kind."""
     is_supported = is_list_operation(kinds, node)
     if not is_supported:
         return is_supported
-    item_kind = kinds.content(node.inputs[0]).kind
+    item_kind = yielded_kind(kinds, node.inputs[0])
     if item_kind is None:
         return None
     if node.attributes["function"] != "sum":
@@ -329,9 +341,8 @@ def _reduce_rule(kinds: Kinds, node: Node) -> bool | None:
     return set_result_kind(kinds, node, FLOAT if item_kind == FLOAT else INT)
 
 
-@rewrite_rule("object_apply.sum", "object_apply.any", "object_apply.all")
-def _write_reduce(writer: Writer, node: Node) -> list[Value]:
-    return writer.add_list_op("reduce", node, node.inputs[0], function=node.attributes["function"])
+rewrite_rule("object_apply.sum", "object_apply.any", "object_apply.all")(write_reduction)
+dict_rewrite_rule("object_apply.sum", "object_apply.any", "object_apply.all")(write_reduction)
 
 
 # ---- readers of all items

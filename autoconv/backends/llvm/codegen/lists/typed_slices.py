@@ -17,7 +17,8 @@ from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.scalars import Element
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
-from autoconv.ops.lists.item_layout import ItemType
+from autoconv.graph.types import TupleType
+from autoconv.ops.lists.item_layout import ItemType, fields, item_size
 
 
 def clamp_bound(region: LoweringContext, bound: Element, length: str, lowest: int = 0, highest: str = "") -> str:
@@ -116,3 +117,20 @@ def _write_replace(region: LoweringContext, node: Node) -> None:
         x.set_size(new_size)
 
     out.either(out.icmp("eq", x.ir, y.ir), replace_by_kernel, replace, unlikely=True)
+
+
+@data_sized_lowering("typed_list_column")
+def _write_column(region: LoweringContext, node: Node) -> None:
+    """Write a new list of one part of each tuple."""
+    out, x, position = region.out, typed_operand(region, node), node.attributes["position"]
+    assert isinstance(x.item, TupleType)
+    part: ItemType = x.item.items[position]  # type: ignore[assignment]
+    first = len(fields(TupleType(x.item.items[:position])))
+    length = x.length()
+    result = new_list(region, out.op("mul", length, item_size(part)))
+    routine = Routine(region, ["ptr noalias %target", "ptr noalias readonly %source", "i64 %count"])
+    with routine.out.loop("0", "%count") as i:
+        numbers = load_item(routine.out, "%source", i, x.item)[first : first + len(fields(part))]
+        store_item(routine.out, "%target", i, numbers, part)
+    out.call(routine.finish(), TypedList(out, result.ir, part).start(), x.start(), length)
+    region.set(node.results[0], result)
