@@ -9,13 +9,13 @@ def exact_value(value: Any) -> Any:
     """Return what makes two scalars of one class equal: a value of Python's own class, or a text.
 
     A subclass may have an `__eq__` that ignores case, or a `__repr__` that rounds. Zeros differ by their signs, and
-    ranges by their bounds.
+    ranges and slices by their bounds.
     """
     if isinstance(value, float):
         return float.__repr__(value)
     if isinstance(value, complex):
         return complex.__repr__(value)
-    if isinstance(value, range):
+    if isinstance(value, (range, slice)):
         return repr(value)
     if type(value) in (int, str, bytes, bool):
         return value

@@ -63,6 +63,8 @@ def make_leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], 
         return Reference(leaf, is_by_identity=True)
     if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, range, DType, TensorShape, enum.Enum)):
         return Literal(leaf)
+    if isinstance(leaf, slice) and contract.objects_in_graph and _has_plain_bounds(leaf):
+        return Literal(leaf)
     if isinstance(leaf, set) and contract.objects_in_graph:
         return make_object_key(leaf)
     if isinstance(leaf, (set, slice)):
@@ -72,6 +74,10 @@ def make_leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], 
             f"Pass a {'frozenset' if isinstance(leaf, set) else 'tuple (start, stop, step)'} instead."
         )
     return Reference(leaf, is_by_identity=contract.promises_identity)
+
+
+def _has_plain_bounds(bounds: slice) -> bool:
+    return all(type(bound) in (int, type(None)) for bound in (bounds.start, bounds.stop, bounds.step))
 
 
 def _array_leaf_key(contract: type[Contract], leaf: np.ndarray | np.generic) -> LeafKey:
