@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,7 @@ from autoconv.graph.region_flow import state_size
 Frame = list[Any]  # the values of a graph's parameters and nodes, by slot
 Function = Callable[..., Any]
 Locate = Callable[[BaseException, Span | None], None]
-# A region to run next, its arguments, and the state that the control that starts it has when it is resumed.
-Start = tuple["GraphCode", list[Any], Any]
+
 
 # Errors that report limits of graphs: handlers of the program do not catch them.
 LIMIT_ERRORS = (GraphOnlyError, IntegerLimitError, OtherKindError, StagingError)
@@ -62,6 +61,14 @@ class GraphCode:
         self.results: list[int] = []  # slots
 
 
+class Start(NamedTuple):
+    """A region to run next, its arguments, and the state with which the control that starts it is resumed."""
+
+    region: GraphCode
+    arguments: list[Any]
+    state: Any
+
+
 class Control:
     """A node that runs its regions on the stack.
 
@@ -89,19 +96,23 @@ class Control:
 
 
 class _Call(Control):
+    """A call, which locates the errors of the callee."""
+
     def start(self, frame: Frame) -> Start:
-        return self.regions[0], [frame[slot] for slot in self.inputs], None
+        return Start(self.regions[0], [frame[slot] for slot in self.inputs], None)
 
     def handle_error(self, state: Any, error: BaseException) -> None:
         self.locate(error, self.node.span)
 
 
 class _Cond(Control):
+    """A condition, which runs one of its arms."""
+
     def start(self, frame: Frame) -> Start:
         index, *captures = self.inputs
         choice = frame[index]
         arm = (0 if choice else 1) if np.asarray(choice).dtype == bool else int(choice)
-        return self.regions[arm], [frame[slot] for slot in captures], None
+        return Start(self.regions[arm], [frame[slot] for slot in captures], None)
 
 
 class _While(Control):
@@ -111,13 +122,13 @@ class _While(Control):
         state_count = state_size(self.node)
         operands = [frame[slot] for slot in self.inputs]
         state, captures = operands[:state_count], operands[state_count:]
-        return self.regions[0], [*state, *captures], (state, captures)
+        return Start(self.regions[0], [*state, *captures], (state, captures))
 
     def resume(self, state: Any, results: list[Any]) -> Start | list[Any]:
         loop_state, captures = state
         if loop_state is None:  # an iteration is over
-            return self.regions[0], [*results, *captures], (results, captures)
-        return (self.regions[1], [*loop_state, *captures], (None, captures)) if results[0] else loop_state
+            return Start(self.regions[0], [*results, *captures], (results, captures))
+        return Start(self.regions[1], [*loop_state, *captures], (None, captures)) if results[0] else loop_state
 
 
 class _Try(Control):
@@ -128,23 +139,20 @@ class _Try(Control):
 
     def start(self, frame: Frame) -> Start:
         captures = [frame[slot] for slot in self.inputs]
-        return self.regions[0], captures, (True, captures)
+        return Start(self.regions[0], captures, (True, captures))
 
     def resume(self, state: Any, results: list[Any]) -> Start | list[Any]:
         phase, captures = state
-        return (self.regions[1], [*results, *captures], (False, captures)) if phase is True else results
+        return Start(self.regions[1], [*results, *captures], (False, captures)) if phase is True else results
 
     def handle_error(self, state: Any, error: BaseException) -> Start | None:
-        """Return the start of the handler, None if the error leaves the node.
-
-        It gets the error it interrupts as context.
-        """
+        """Return the handler, if the body raised; an error of the handler gets the one that it handles as context."""
         phase, captures = state
         if isinstance(phase, BaseException):
             _chain_context(error, phase)
         if phase is not True or isinstance(error, LIMIT_ERRORS):
             return None
-        return self.regions[2], [error, *captures], (error, captures)
+        return Start(self.regions[2], [error, *captures], (error, captures))
 
 
 _CONTROLS: dict[str, type[Control]] = {"call": _Call, "cond": _Cond, "while": _While, "try": _Try}
@@ -231,7 +239,7 @@ def _run(code: GraphCode, arguments: list[Any], limit: int) -> list[Any]:
             if outcome is None:
                 raise
         assert control is not None
-        if isinstance(outcome, tuple):
+        if isinstance(outcome, Start):
             region, values, state = outcome
             suspended_frames.append((code, frame, position, control, state))
             code, frame, position = region, [*values, *[None] * region.local_count], 0

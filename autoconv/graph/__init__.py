@@ -1,0 +1,1 @@
+"""Graphs: nodes, values, regions, types and dimensions, their text, and helpers of passes over them."""

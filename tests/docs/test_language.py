@@ -102,6 +102,15 @@ def test_docstrings_and_comments_enclose_and_relate_plainly():
     assert wrong == []
 
 
+def test_quoted_attributes_exist():
+    """A docstring or comment that mentions `the attribute "name"` names one that some code reads or writes."""
+    texts = {path: path.read_text(encoding="utf-8") for path in SOURCES}
+    named = [(path, name) for path, text in texts.items() for name in re.findall(r'\battribute "(\w+)"', text)]
+    used = {name for text in texts.values() for name in re.findall(r'(?<!attribute )"(\w+)"', text)}
+    used |= {name for text in texts.values() for name in re.findall(r"\b(\w+)=", text)}
+    assert [(path.name, name) for path, name in named if name not in used] == []
+
+
 def test_comments_personify_nothing():
     comment = re.compile(r"^[^'\"\n]*#.*", re.MULTILINE)
     lines = [(path, line) for path in SOURCES for line in comment.findall(path.read_text(encoding="utf-8"))]

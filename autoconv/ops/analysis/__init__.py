@@ -1,0 +1,1 @@
+"""Analyses of graphs that ops, passes and backends share: aliases, ranges, sizes, induction variables."""

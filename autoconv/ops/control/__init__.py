@@ -1,0 +1,1 @@
+"""Ops of control flow, checks and variables, and those that differentiation inserts."""

@@ -1,0 +1,1 @@
+"""Ops that compute each element of the result from the same element of their operands."""

@@ -1,0 +1,1 @@
+"""Ops of linear algebra: products, decompositions, solutions of systems, Fourier transforms."""

@@ -1,0 +1,1 @@
+"""Ops of tensor lists, and of typed lists, which replace Python lists of numbers."""

@@ -1,0 +1,1 @@
+"""Ops that make, move and select elements: shapes, indices, joins, paddings."""

@@ -34,6 +34,8 @@ class HeldOutput:
 
 
 class _Current(threading.local):
+    """The output that is held in each thread."""
+
     held_output: HeldOutput | None = None  # of the current revocable run in this thread
 
 

@@ -53,6 +53,8 @@ _MAX_ENTRIES = 100_000  # logged changes, of a few hundred bytes each
 
 
 class _Active(threading.local):
+    """The log that each thread writes."""
+
     log: Log | None = None  # of the current run in this thread; None if no run is logged
 
 

@@ -1,0 +1,1 @@
+"""Ops of strings: formatting, splitting, encodings, hashes, regular expressions."""

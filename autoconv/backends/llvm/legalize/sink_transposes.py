@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -154,7 +154,13 @@ def _generates_elements(node: Node) -> bool:
 
 # Operands and attributes of the node on untransposed operands, and the permutation of its result. The functions that
 # return one return None for a node that has to read the transposed operand.
-Replacement = tuple[list[Value], dict[str, Any], Perm]
+class Replacement(NamedTuple):
+    """The operands and attributes of an op on untransposed operands, and the permutation of its result."""
+
+    operands: list[Value]
+    attributes: dict[str, Any]
+    perm: Perm
+
 
 
 def _perm_of(value: Value) -> Perm | None:
@@ -204,7 +210,7 @@ def _sink_below_elementwise(copy: Graph, node: Node, inputs: Sequence[Value], pe
         return None
     operands = [_untransposed_operand(copy, node, value, perm) for value in inputs]
     values = [value for value in operands if value is not None]
-    return (values, dict(node.attributes), perm) if len(values) == len(operands) else None
+    return Replacement(values, dict(node.attributes), perm) if len(values) == len(operands) else None
 
 
 def _untransposed_operand(copy: Graph, node: Node, value: Value, perm: Perm) -> Value | None:
@@ -250,7 +256,7 @@ def _sink_below_reduction(node: Node, inputs: Sequence[Value], perm: Perm) -> Re
         kept_axes = [axis for position, axis in enumerate(perm) if position not in axes]
         result_perm = tuple(sorted(kept_axes).index(axis) for axis in kept_axes)
     source_axes = None if axis_attribute is None else tuple(sorted(perm[axis] for axis in axes))
-    return [inputs[0].node.inputs[0]], {**node.attributes, "axis": source_axes}, result_perm
+    return Replacement([inputs[0].node.inputs[0]], {**node.attributes, "axis": source_axes}, result_perm)
 
 
 def _sink_below_axis_op(node: Node, inputs: Sequence[Value], perm: Perm) -> Replacement | None:
@@ -261,7 +267,7 @@ def _sink_below_axis_op(node: Node, inputs: Sequence[Value], perm: Perm) -> Repl
         return None
     rank = len(perm)
     source_axis = perm[axis % rank] if isinstance(axis, int) else tuple(sorted(perm[a % rank] for a in axis))
-    return operands, {**node.attributes, "axis": source_axis}, perm
+    return Replacement(operands, {**node.attributes, "axis": source_axis}, perm)
 
 
 def _sink_below_slice(node: Node, inputs: Sequence[Value], perm: Perm) -> Replacement | None:
@@ -272,7 +278,7 @@ def _sink_below_slice(node: Node, inputs: Sequence[Value], perm: Perm) -> Replac
     entry_by_axis = _entry_by_axis(spec, perm)
     axes = [axis for axis in perm if not isinstance(entry_by_axis[axis], At)]
     result_perm = tuple(sorted(axes).index(axis) for axis in axes)
-    return [source.inputs[0]], {**node.attributes, "spec": tuple(entry_by_axis)}, result_perm
+    return Replacement([source.inputs[0]], {**node.attributes, "spec": tuple(entry_by_axis)}, result_perm)
 
 
 def _sink_below_update(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Replacement | None:
@@ -283,8 +289,8 @@ def _sink_below_update(copy: Graph, node: Node, inputs: Sequence[Value], perm: P
     replacement = _sink_below_elementwise(copy, node, inputs, perm)
     if replacement is None:
         return None
-    operands, attributes, _ = replacement
-    return operands, {**attributes, "spec": tuple(_entry_by_axis(spec, perm))}, perm
+    attributes = {**replacement.attributes, "spec": tuple(_entry_by_axis(spec, perm))}
+    return replacement._replace(attributes=attributes)
 
 
 def _entry_by_axis(spec: Spec, perm: Perm) -> list[Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from autoconv.backends.llvm.analysis.classify import reduced_axes
 from autoconv.backends.llvm.analysis.index_map import Point, variable
@@ -42,14 +42,21 @@ def block_rows(plan: Plan, items: Sequence[Item]) -> list[Item]:
                 runs[product.rows] = _RunPartition(plan, product.rows, items)
             run = runs[product.rows]
             if len(run.members) > 1 and item in run.members:
-                return run.before, _item_of_runs([run.members]), run.after
+                return _Split(run.before, _item_of_runs([run.members]), run.after)
         return None
 
     return _split_repeatedly(list(items), first_run)
 
 
 _Entry = TypeVar("_Entry")
-_Split = tuple[list[_Entry], Item, list[_Entry]]  # what precedes a new item, the item, and what follows it
+
+
+class _Split(NamedTuple, Generic[_Entry]):
+    """A new item, with what precedes it and what follows it."""
+
+    before: list[_Entry]
+    item: Item
+    after: list[_Entry]
 
 
 def _split_repeatedly(
@@ -125,7 +132,8 @@ def _first_join(candidates: list[_JoinCandidate]) -> _Split[_JoinCandidate] | No
             else:
                 before.append(other)
         if len(joined) > 1:
-            return before, _item_of_runs([run for candidate in joined for run in candidate.runs]), after
+            item = _item_of_runs([run for candidate in joined for run in candidate.runs])
+            return _Split(before, item, after)
     return None
 
 

@@ -49,7 +49,7 @@ class Batch:
     """A native routine under construction that loops over the matrices of the operands of `node`.
 
         with batch.loop_over_matrices():
-            … batch.call_lapack("getrf", n, n, a, n, pivots)
+            … batch.call_lapack("dgetrf", n, n, a, n, pivots)
         batch.run(work of one matrix, in units of 0.05 ns)
 
     In the loop, `operands` and `results` are addresses of the current matrices; `new_workspace` returns memory before
