@@ -23,7 +23,18 @@
 from __future__ import annotations
 
 from autoconv.graph.graph import Graph, Node, clone
-from autoconv.optimise.unboxing import argument_lists, arrays, dicts, lists, numbers, queues, rows, sorts, whole_lists  # noqa: F401 (register the rules)
+from autoconv.optimise.unboxing import (  # noqa: F401 (register the rules)
+    argument_lists,
+    arrays,
+    dicts,
+    lists,
+    numbers,
+    queues,
+    rows,
+    sorts,
+    whole_lists,
+    zips,
+)
 from autoconv.optimise.unboxing.kind_inference import ARGUMENT_LIST_OP, Kinds
 from autoconv.optimise.unboxing.truth_joins import join_truths
 from autoconv.optimise.unboxing.writer import rewrite_by_kinds

@@ -72,6 +72,7 @@ def wrap_sort(method: Any) -> Callable[..., Any]:
     is_known_list = items_of(owner) is None and region is not None and not region.contract.objects_in_graph
 
     def sort(*args: Any, **options: Any) -> Any:
+        """Sort the list; return None, as Python does."""
         key = options.get("key")
         if is_known_list and not args:
             owner[:] = OVERRIDES[builtins.sorted](owner, **options)

@@ -24,6 +24,7 @@ from autoconv.optimise.unboxing.kinds import (
     SLICE,
     DictPart,
     Kind,
+    Zip,
     is_item,
     is_number,
 )
@@ -37,6 +38,7 @@ Rule = Callable[["Kinds", Node], bool | None]
 RULES: dict[str, Rule] = {}
 NESTED_RULES: dict[str, Rule] = {}  # for nodes with a list of lists as an operand
 DICT_RULES: dict[str, Rule] = {}  # for nodes whose first operand is a dict or set, or a view or iterator of one
+ZIP_RULES: dict[str, Rule] = {}  # for nodes whose first operand is a zip or an iterator over one
 RUN_CHECKS: list[Callable[[Kinds], object]] = []  # checks at the end of a run, which may ban lists
 
 
@@ -56,6 +58,11 @@ def nested_rule(*names: str) -> Callable[[Rule], Rule]:
 def dict_rule(*names: str) -> Callable[[Rule], Rule]:
     """Register the decorated function as the rule for these keys where the first operand is a dict or a part of one."""
     return register_in(DICT_RULES, names)
+
+
+def zip_rule(*names: str) -> Callable[[Rule], Rule]:
+    """Register the decorated function as the rule for these keys where the first operand is a zip or its iterator."""
+    return register_in(ZIP_RULES, names)
 
 
 def register_in(table: dict[str, Any], names: Sequence[str]) -> Callable[[Any], Any]:
@@ -293,7 +300,8 @@ class Kinds:
             if not any(isinstance(value.type, ObjectType) for value in (*node.inputs, *node.results)):
                 continue
             is_nested = any(self.is_nested_list(value) for value in node.inputs)
-            rules = NESTED_RULES if is_nested else DICT_RULES if self.reads_dict(node) else RULES
+            tables = NESTED_RULES if is_nested else RULES, DICT_RULES, ZIP_RULES
+            rules = tables[self.table_number(node)]
             is_effect_known = rules.get(operation_key(node), lambda *_: False)(self, node)
             if is_effect_known:
                 self.rewritable_nodes.add(node)
@@ -306,10 +314,10 @@ class Kinds:
                 for value in node.results:
                     self._escape(value)
 
-    def reads_dict(self, node: Node) -> bool:
-        """Return whether the first operand is a dict or set, a view of one or an iterator over one."""
+    def table_number(self, node: Node) -> int:
+        """Return 1 if the first operand is a dict, set or part of one; 2 for a zip or its iterator; else 0."""
         kind = self.kind_or_number_type(node.inputs[0]) if node.inputs else None
-        return kind in (DICT, SET) or isinstance(kind, DictPart)
+        return 1 if kind in (DICT, SET) or isinstance(kind, DictPart) else 2 * isinstance(kind, Zip)
 
     def is_nested_list(self, value: Value) -> bool:
         """Return whether the value is a list of lists."""

@@ -25,7 +25,14 @@ class DictPart(NamedTuple):
     is_iterator: bool
 
 
-Kind = TensorType | TupleType | DictPart | str | None  # a tuple of numbers; None: no definition is known yet
+class Zip(NamedTuple):
+    """The kind of a zip of lists, given by their alias classes, or of an iterator over one."""
+
+    list_classes: tuple[Any, ...]
+    is_iterator: bool
+
+
+Kind = TensorType | TupleType | DictPart | Zip | str | None  # a tuple of numbers; None: no definition is known yet
 
 
 def is_number(kind: Any) -> bool:

@@ -30,6 +30,7 @@ from autoconv.optimise.unboxing.kinds import (
     SLICE,
     DictPart,
     Kind,
+    Zip,
     is_item,
     is_none,
     is_number,
@@ -40,6 +41,7 @@ from autoconv.optimise.unboxing.kinds import (
 RewriteRule = Callable[["Writer", Node], Sequence[Value]]
 _RULES: dict[str, RewriteRule] = {}
 _DICT_RULES: dict[str, RewriteRule] = {}  # see `kind_inference.DICT_RULES`
+_ZIP_RULES: dict[str, RewriteRule] = {}
 _CLASS_BY_KIND: dict[Any, str] = {INT: "int", FLOAT: "float", BOOL: "bool"}
 # One rule serves lists of numbers and lists of lists.
 _OPS_WITH_SHARED_RULE = frozenset({"object_check_assigned", LIST_ARRAY})
@@ -53,6 +55,11 @@ def rewrite_rule(*names: str) -> Callable[[RewriteRule], RewriteRule]:
 def dict_rewrite_rule(*names: str) -> Callable[[RewriteRule], RewriteRule]:
     """Register the decorated function as the rule for these keys where the first operand is a dict or a part of one."""
     return register_in(_DICT_RULES, names)
+
+
+def zip_rewrite_rule(*names: str) -> Callable[[RewriteRule], RewriteRule]:
+    """Register the decorated function as the rule for these keys where the first operand is a zip or its iterator."""
+    return register_in(_ZIP_RULES, names)
 
 
 def rewrite_by_kinds(graph: Graph, kinds: Kinds) -> Graph:
@@ -138,7 +145,8 @@ class Writer:
         A CURSOR, an iterator over a list of numbers, is replaced by the list and a position in it; so is PAIRS, an
         iterator over an ENUMERATE's pairs. An ENUMERATE of a list is replaced by the list, and a PAIR, one pair
         (index, number), by its position. A dict, set or view is replaced by the list of its entries and their index; an
-        iterator over it by the entries, the list that the cursor traverses, the cursor, and the number of entries.
+        iterator over it by the entries, the list that the cursor traverses, the cursor, and the number of entries. A
+        zip is replaced by its lists, and an iterator over it by a list and a cursor for each.
         """
         if not isinstance(value.type, ObjectType):
             return [value.type]
@@ -151,6 +159,8 @@ class Writer:
             return [NUMBERS]
         if isinstance(kind, DictPart):
             return [NUMBERS, NUMBERS, CURSOR_TYPE, INT] if kind.is_iterator else [NUMBERS, NUMBERS]
+        if isinstance(kind, Zip):
+            return [*[NUMBERS, CURSOR_TYPE][: 1 + kind.is_iterator] * len(kind.list_classes)]
         if kind in (DICT, SET):
             return [NUMBERS, NUMBERS]
         if kind in (CURSOR, PAIRS):
@@ -169,7 +179,7 @@ class Writer:
         """Add the ops that replace a node whose effect is known."""
         is_nested = node in self.kinds.nested_nodes and operation_key(node) not in _OPS_WITH_SHARED_RULE
         if not is_nested:
-            rule = (_DICT_RULES if self.kinds.reads_dict(node) else _RULES)[operation_key(node)]
+            rule = (_RULES, _DICT_RULES, _ZIP_RULES)[self.kinds.table_number(node)][operation_key(node)]
         elif operation_key(node) == "object_apply.getitem":
             rule = Writer._add_inner_list_read
         else:
