@@ -123,7 +123,7 @@ class Fingerprints:
         if self.strict and len(self._visited) > _MAX_PARTS:
             return self._fingerprint_by_identity(value, name, f"more than {_MAX_PARTS:,} objects would be compared")
         result = self._parts(value, name, depth - 1)
-        if isinstance(value, (tuple, frozenset, range)):  # a program cannot tell two equal ones from one
+        if isinstance(value, (tuple, frozenset, range, slice)):  # a program cannot tell two equal ones from one
             self._visited[id(value)] = result
         return result
 
@@ -171,8 +171,8 @@ class Fingerprints:
             if cls in (set, frozenset):
                 return cls, items
             return cls, items, "and", self._attributes_and_class(value, name, depth)
-        if isinstance(value, range):
-            return range, value.start, value.stop, value.step
+        if isinstance(value, (range, slice)):
+            return cls, tuple(self.of(bound, name, depth) for bound in (value.start, value.stop, value.step))
         if isinstance(value, functools.partial):
             parts = (value.func, value.args, value.keywords)
             return id(value), tuple(self.of(part, name, depth) for part in parts)

@@ -49,7 +49,7 @@ _IMMUTABLE_TYPES = (
     type(vars(collections.namedtuple("_", "x"))["x"]),  # the descriptor of a field
 )  # fmt: skip
 # Values of these types that have no comparison of their own in `compare` are compared by their fingerprints.
-_FINGERPRINTED_TYPES = (list, tuple, dict, set, frozenset, range, functools.partial, np.ndarray, np.generic)
+_FINGERPRINTED_TYPES = (list, tuple, dict, set, frozenset, range, slice, functools.partial, np.ndarray, np.generic)
 
 Binding = tuple[Any, str | None]  # a dict of globals and a name in it, or a closure cell and None
 

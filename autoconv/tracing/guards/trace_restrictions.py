@@ -73,7 +73,7 @@ _LIMIT_MESSAGES = {
     SECONDS: "recording the trace takes more than {:.1f} s",
     ATTEMPT: "the trace was restarted more than {:,} times, because of what it writes or what its objects are",
 }
-_IMMUTABLE_CLASSES = (str, bytes, int, float, bool, complex, tuple, frozenset, range)
+_IMMUTABLE_CLASSES = (str, bytes, int, float, bool, complex, tuple, frozenset, range, slice)
 _METHOD_OWNERS = (*_IMMUTABLE_CLASSES, list, dict, set)  # classes whose builtin methods change no object but their own
 
 

@@ -77,6 +77,7 @@ def make_leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], 
 
 
 def _has_plain_bounds(bounds: slice) -> bool:
+    """Return whether the start, stop and step of a slice are ints of Python's own class, or None."""
     return all(type(bound) in (int, type(None)) for bound in (bounds.start, bounds.stop, bounds.step))
 
 

@@ -1,4 +1,4 @@
-"""Slices as arguments: constants of a trace, alone and among the entries of an index."""
+"""Slices as arguments and outer names: constants of a trace, alone and among the entries of an index."""
 
 import numpy as np
 import pytest
@@ -49,3 +49,36 @@ def test_other_bounds_than_ints_run_plain(bounds):
     for _ in range(3):
         assert compiled(bounds) == (bounds, type(bounds.start))
     assert "plain Python" in compiled.explain()
+
+
+INNER = slice(1, -1)
+PARTS = {"first": slice(0, 2), "columns": (slice(None), slice(1, 3))}
+
+
+def read_outer(x):
+    rows = [x[i].sum() for i in range(*INNER.indices(4))]
+    return x[INNER] * 2, x[PARTS["first"]].sum(), x[PARTS["columns"]], rows
+
+
+def test_a_change_of_an_outer_slice_is_seen(monkeypatch):
+    compiled = autoconv.compile(read_outer)
+    x = np.arange(12.0).reshape(4, 3)
+
+    def check():
+        for _ in range(2):
+            assert repr(compiled(x)) == repr(read_outer(x))
+
+    check()
+    monkeypatch.setitem(globals(), "INNER", slice(0, 1))
+    check()
+    monkeypatch.setitem(PARTS, "first", slice(0, 3))
+    check()
+    assert "plain Python" not in compiled.explain()
+
+
+def test_a_list_in_an_outer_slice_is_compared():
+    bounds = slice([1], 2)
+    compiled = autoconv.compile(lambda x: (x + 1, len(bounds.start)))
+    assert compiled(1) == (2, 1)
+    bounds.start.append(2)
+    assert compiled(1) == (2, 2)
