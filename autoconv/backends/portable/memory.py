@@ -62,9 +62,9 @@ class Memory:
     def load(self, view: View) -> Any:
         """Return the current elements of an array."""
         if isinstance(view.cell, Choice):
-            *others, result = (self.load(option) for option in options_of(view))
-            for i, other in reversed(list(enumerate(others))):
-                result = self._select_array(view.cell.tag.same(i), other, result)
+            *earlier_arrays, result = (self.load(option) for option in options_of(view))
+            for i, array in reversed(list(enumerate(earlier_arrays))):
+                result = self._select_array(view.cell.tag.same(i), array, result)
             return result
         if view.cell.is_moved:
             raise GraphUnfit("array", "an array is used by an old name after a loop or branch gave it another")

@@ -130,16 +130,16 @@ class BoundedControl(Writer):
 
     def _unflatten(self, terms: Sequence[Term], forms: Sequence[_Form | None]) -> list[Term]:
         """Return the values of these storages and lengths; further terms are kept."""
-        rest = list(terms)
+        remaining_terms = list(terms)
         result = []
         for form in forms:
-            storage = rest.pop(0)
+            storage = remaining_terms.pop(0)
             lengths = {}
             for axis in sorted(form.axes) if form is not None else ():
-                lengths[axis] = rest.pop(0)
+                lengths[axis] = remaining_terms.pop(0)
                 lengths[axis].interval = (0, storage.shape[axis])
             result.append(bounded(storage, lengths))
-        return [*result, *rest]
+        return [*result, *remaining_terms]
 
     def _resize(self, storage: Term, axis: int, size: int) -> Term:
         """Cut the storage to a capacity, or add zeros."""

@@ -21,10 +21,10 @@ class PositionWriter(BoundedProducts):
         flat = self.reshape(whole, (math.prod(whole.shape),))
         order = self.compact(flat)
         coordinates: list[Term] = []
-        rest = storage_of(order)
+        quotient = storage_of(order)
         for size in reversed(whole.shape):
-            coordinates.insert(0, self.remainder(rest, max(size, 1)))
-            rest = self.divide(rest, max(size, 1))
+            coordinates.insert(0, self.remainder(quotient, max(size, 1)))
+            quotient = self.divide(quotient, max(size, 1))
         columns = [self.reshape(y, (*y.shape, 1)) for y in coordinates]
         return bounded(self.concatenate(columns, 1), lengths_of(order))
 

@@ -74,7 +74,7 @@ define(
 )  # fmt: skip
 
 
-def _try_types(*captures: Type, regions: Sequence[Graph], **rest: Any) -> tuple[Type, ...]:
+def _try_types(*captures: Type, regions: Sequence[Graph], **_attributes: Any) -> tuple[Type, ...]:
     """Return the joins of the output types of the normal end and of the handler."""
     _, normal_end, handler = regions
     if len(normal_end.outputs) != len(handler.outputs):

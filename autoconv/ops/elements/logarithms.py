@@ -88,8 +88,8 @@ def _log(b: Elements, x: Any) -> Any:
     exponent, f = _reduce(b, x)
     half_square, factor, other_factor = _terms(b, f)
     upper, lower = _LN2[x.dtype]
-    rest = b.fma(factor, other_factor, exponent * lower)
-    return _complete(b, x, f, b.fma(exponent, b.constant(upper, x.dtype), f - (half_square - rest)))
+    small_terms = b.fma(factor, other_factor, exponent * lower)
+    return _complete(b, x, f, b.fma(exponent, b.constant(upper, x.dtype), f - (half_square - small_terms)))
 
 
 def _log1p(b: Elements, x: Any) -> Any:
@@ -107,12 +107,12 @@ def _log_to_base(b: Elements, x: Any, scale: tuple[float, float], unit: tuple[fl
     upper, lower = (b.constant(part, x.dtype) for part in scale)
     product = f * upper
     error = b.fma(f, lower, b.fma(f, upper, -product))
-    rest = b.fma(b.fma(factor, other_factor, -half_square), upper, error)
+    small_terms = b.fma(b.fma(factor, other_factor, -half_square), upper, error)
     if unit[1]:
-        rest = b.fma(exponent, b.constant(unit[1], x.dtype), rest)
+        small_terms = b.fma(exponent, b.constant(unit[1], x.dtype), small_terms)
     unit_product = exponent * unit[0] if unit[1] else exponent
     total = unit_product + product
-    return _complete(b, x, f, (rest + ((unit_product - total) + product)) + total)
+    return _complete(b, x, f, (small_terms + ((unit_product - total) + product)) + total)
 
 
 def _log2(b: Elements, x: Any) -> Any:

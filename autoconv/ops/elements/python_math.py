@@ -235,13 +235,13 @@ def _scale(b: Elements, x: Any, exponent: Any) -> Any:
     As in C libraries, the first two multiply by 2^-969 at least, where 2^-1022 would be possible. The 53
     binary places in between keep all bits of a number that the last product makes subnormal.
     """
-    rest, result = b.cast(exponent, int64), x
-    rest = b.select(rest > 2200, 2200, b.select(rest < -2200, -2200, rest))
+    exponent_left, result = b.cast(exponent, int64), x
+    exponent_left = b.select(exponent_left > 2200, 2200, b.select(exponent_left < -2200, -2200, exponent_left))
     for _ in range(2):
-        step = b.select(rest > 1023, 1023, b.select(rest < -1022, b.constant(-969, int64), 0))
+        step = b.select(exponent_left > 1023, 1023, b.select(exponent_left < -1022, b.constant(-969, int64), 0))
         result = result * _power_of_two(b, step)
-        rest = rest - step
-    result = result * _power_of_two(b, b.select(rest < -1022, -1022, rest))
+        exponent_left = exponent_left - step
+    result = result * _power_of_two(b, b.select(exponent_left < -1022, -1022, exponent_left))
     b.fail_if(_overflows(b, result, x))
     return result
 

@@ -204,14 +204,14 @@ def range_length(b: Elements, start: Any, stop: Any, step: Any) -> Any:
 
 
 @element("common_size")
-def common_size(b: Elements, first: Any, *others: Any) -> Any:
+def common_size(b: Elements, first: Any, *further_sizes: Any) -> Any:
     """Return the broadcast size; incompatible sizes go to the kernel, which raises."""
-    if not all(x.dtype is int64 for x in (first, *others)):
+    if not all(x.dtype is int64 for x in (first, *further_sizes)):
         return None
     size = first
-    for other in others:
-        b.raise_if(size.differs(other) & size.differs(1) & other.differs(1))
-        size = b.select(size.same(1), other, size)
+    for further_size in further_sizes:
+        b.raise_if(size.differs(further_size) & size.differs(1) & further_size.differs(1))
+        size = b.select(size.same(1), further_size, size)
     return size
 
 

@@ -311,9 +311,9 @@ def _einsum_cotangent(
     b: Builder, position: int, inputs: Any, all_labels: list[str], result: str, cotangent: Any
 ) -> Any:
     """Return the cotangent of the operand at `position`, an einsum of `cotangent` and the other operands."""
-    others = [j for j in range(len(inputs)) if j != position]
+    other_positions = [j for j in range(len(inputs)) if j != position]
     # Pairs of a value and its labels.
-    factors = [(cotangent, result), *((conjugate(b, inputs[j]), all_labels[j]) for j in others)]
+    factors = [(cotangent, result), *((conjugate(b, inputs[j]), all_labels[j]) for j in other_positions)]
     operand_labels = distinct_labels = all_labels[position]
     batch = "..." if "..." in operand_labels else ""
     unused_letters = iter(letter for letter in _LETTERS if letter not in "".join(all_labels))

@@ -28,11 +28,11 @@ _COMPLEX = np.array([0.5 + 0.25j, -0.75 - 1.5j, 1.0j])
 def _axis_rule(name: str) -> Callable[..., TensorType]:
     """Return the type rule of the op `name`: its operands broadcast to the result, and the first has the axis."""
 
-    def rule(x: TensorType, *others: TensorType, axis: int, **_: Any) -> TensorType:
+    def rule(x: TensorType, *further_operands: TensorType, axis: int, **_: Any) -> TensorType:
         if not x.dtype.is_numeric:
             raise TypeError(f"{name} takes numeric tensors, found {x.dtype.name}")
         check_axis_of(name, x, axis)
-        return broadcast(x, *others)
+        return broadcast(x, *further_operands)
 
     return rule
 

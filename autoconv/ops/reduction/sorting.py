@@ -87,10 +87,10 @@ def _top_k(x: Any, count: Any = None, *, k: int | None = None) -> Any:
 
 
 def _top_k_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    others = (None,) * (len(inputs) - 1)
+    cotangents_of_k = (None,) * (len(inputs) - 1)
     if cotangents[0] is None:
-        return (None, *others)
-    return (b.add_along_axis(cotangents[0], results[1], inputs[0], axis=-1), *others)
+        return (None, *cotangents_of_k)
+    return (b.add_along_axis(cotangents[0], results[1], inputs[0], axis=-1), *cotangents_of_k)
 
 
 def _along_type(x: TensorType, indices: TensorType, *like: TensorType, axis: int) -> TensorType:

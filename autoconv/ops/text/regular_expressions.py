@@ -141,14 +141,14 @@ class _Translation:
 
     def _open_group(self) -> str:
         """Translate the beginning of a group, or flags up to the end of the group around them."""
-        rest = self._pattern[self._position :]
+        remaining_pattern = self._pattern[self._position :]
         flags, opened = self._scopes[-1]
-        found = _FLAGS.match(rest)
+        found = _FLAGS.match(remaining_pattern)
         if found is None:
-            named = re.match(r"\((?:\?P<\w+>)?", rest)
+            named = re.match(r"\((?:\?P<\w+>)?", remaining_pattern)
             beginning = named[0] if named else "("
-            if beginning == "(" and rest.startswith("(?"):
-                raise self._error(f"invalid perl operator: {rest[:3]}")
+            if beginning == "(" and remaining_pattern.startswith("(?"):
+                raise self._error(f"invalid perl operator: {remaining_pattern[:3]}")
             self._position += len(beginning)
             self._scopes.append((flags, []))
             return beginning

@@ -306,10 +306,10 @@ def _write_extremum(writer: Writer, node: Node) -> list[Value]:
     function = node.attributes["function"]
     if len(node.inputs) == 1:
         return write_reduction(writer, node)
-    extremum, *others = (writer.number(value) for value in node.inputs)
+    extremum, *further_numbers = (writer.number(value) for value in node.inputs)
     comparison = "python_less" if function == "min" else "python_greater"
-    for other in others:
-        extremum = writer.add("select", node, writer.add(comparison, node, other, extremum), other, extremum)
+    for number in further_numbers:
+        extremum = writer.add("select", node, writer.add(comparison, node, number, extremum), number, extremum)
     return [extremum]
 
 

@@ -33,12 +33,12 @@ class ElementProbe:
     def constant(self, number: Any, dtype: DType) -> Element:
         return self.wrap(dtype)
 
-    def _like_first_operand(self, x: Element, *others: Any) -> Element:
+    def _like_first_operand(self, x: Element, *_: Any) -> Element:
         return self.wrap(x.dtype)
 
     add = subtract = multiply = divide = remainder = negative = fma = scale_by_power_of_two = _like_first_operand
 
-    def _like_second_argument(self, name: str, x: Element, *others: Any) -> Element:
+    def _like_second_argument(self, name: str, x: Element, *_: Any) -> Element:
         return self.wrap(x.dtype)
 
     bits = intrinsic = libm = _like_second_argument

@@ -295,8 +295,8 @@ class Body:
     def _count_down(self, amount: Position) -> None:
         """Subtract from the counter of polls; poll and begin again once it reaches 0."""
         out, cell = self.out, self._poll_cell()
-        rest = out.op("sub", out.load("i64", cell), amount)
-        out.store("i64", rest, cell)
-        with out.unlikely(out.icmp("sle", rest, 0)):  # one instruction with the subtraction
+        remaining_count = out.op("sub", out.load("i64", cell), amount)
+        out.store("i64", remaining_count, cell)
+        with out.unlikely(out.icmp("sle", remaining_count, 0)):  # one instruction with the subtraction
             out.store("i64", POLL_INTERVAL, cell)
             self.fail_if(out.call("pause"))

@@ -185,8 +185,8 @@ def write_call(
     array_parameters = [i for i, value in enumerate(graph.parameters) if is_dense(value.type)]
     for i in sorted(form.donated):
         if i in array_parameters:
-            others = [natives[j] for j in array_parameters if j != i and j not in complex_parameters]
-            entry.check_distinct(natives[i], others)
+            other_arrays = [natives[j] for j in array_parameters if j != i and j not in complex_parameters]
+            entry.check_distinct(natives[i], other_arrays)
     box_slots = []
     for i in complex_parameters:  # after the last check, so that nothing is allocated for a refused call
         natives[i], slot = entry.box_complex(natives[i])

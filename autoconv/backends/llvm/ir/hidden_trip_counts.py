@@ -36,8 +36,8 @@ def hide_trip_counts(lines: Sequence[str]) -> list[str]:
     entry_instructions = ["%zero.place = alloca i64", "store volatile i64 0, ptr %zero.place"]
     entry_instructions.append("%zero = load volatile i64, ptr %zero.place")
     entry_instructions += [f"%count{count} = add nuw nsw i64 %zero, {count}" for count in counts]
-    entry, *others = lines
-    return [entry, *(f"  {line}" for line in entry_instructions), *map(_hide_trip_count, others)]
+    entry, *further_lines = lines
+    return [entry, *(f"  {line}" for line in entry_instructions), *map(_hide_trip_count, further_lines)]
 
 
 def _is_hidden(line: str) -> TypeGuard[TripTest]:

@@ -103,9 +103,9 @@ class Merger:
                     self._merged[key][skeleton] = merged
                     merged_functions.append(merged.function)
                     replaced.update(candidate.function for candidate in group)
-        others = [function for function in functions if function not in replaced]
+        unmerged_functions = [function for function in functions if function not in replaced]
         callers = [function for function in functions if function in replaced]
-        return MergedFunctions(merged_functions, others, callers)
+        return MergedFunctions(merged_functions, unmerged_functions, callers)
 
     def _candidate(self, function: Function) -> _Candidate:
         if function not in self._candidates:

@@ -163,11 +163,11 @@ class ModuleText:
         """
         functions = [function for function in self._functions.values() if function not in self._functions_ahead]
         quick_functions = list(filter(_is_compiled_quickly, functions))
-        others = [function for function in functions if function not in quick_functions]
-        thorough_functions = [function for function in others if self.has_loops and function.touches_elements]
-        loopless_functions = [function for function in others if function not in thorough_functions]
-        merged_functions, others, callers = self._merger.merge(thorough_functions, self._add_merged)
-        thorough_functions = [*merged_functions, *others]
+        optimised = [function for function in functions if function not in quick_functions]
+        thorough_functions = [function for function in optimised if self.has_loops and function.touches_elements]
+        loopless_functions = [function for function in optimised if function not in thorough_functions]
+        merged_functions, unmerged_functions, callers = self._merger.merge(thorough_functions, self._add_merged)
+        thorough_functions = [*merged_functions, *unmerged_functions]
         quick_functions += callers
         for function in thorough_functions:
             function.hide_counts()
@@ -203,8 +203,8 @@ class ModuleText:
 
         Functions that are called in other texts, or will be (`exported_names`), are exported.
         """
-        others = [function for function in self._functions.values() if function not in functions]
-        called_names = {name for function in others for name in function.referenced_names} | {*exported_names}
+        elsewhere = [function for function in self._functions.values() if function not in functions]
+        called_names = {name for function in elsewhere for name in function.referenced_names} | {*exported_names}
         hints: list[str] = []
         bodies = [f.text(_number_loop_metadata(f.lines, hints), f.name in called_names) for f in functions]
         names = {name for function in functions for name in (function.name, *function.referenced_names)}
@@ -214,7 +214,7 @@ class ModuleText:
             constants |= new_constants  # a function may call another one
             names |= names_in("\n".join(new_constants.values()))
         lines = [text for name, text in self._declarations.items() if name in names]
-        lines += [function.signature.declaration(function.name) for function in others if function.name in names]
+        lines += [function.signature.declaration(function.name) for function in elsewhere if function.name in names]
         for name, ir_type in self._variables.items():
             if defines_variables:
                 lines.append(f"@{name} = global {ir_type} zeroinitializer")

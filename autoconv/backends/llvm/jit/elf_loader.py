@@ -221,10 +221,10 @@ def _symbols(code: bytes, sections: Sequence[_Section], starts: Sequence[int | N
             continue
         strings_offset = sections[table.link].offset
         rows = code[table.offset : table.offset + table.size]
-        for name, info, _, index, value, _ in struct.iter_unpack("<IBBHQQ", rows):
+        for name, binding_and_kind, _, index, value, _ in struct.iter_unpack("<IBBHQQ", rows):
             symbol_name = code[strings_offset + name : code.index(b"\0", strings_offset + name)].decode()
             start = starts[index] if _UNDEFINED < index < _RESERVED else None
-            yield _Symbol(symbol_name, None if start is None else start + value, info >> 4 != _LOCAL)
+            yield _Symbol(symbol_name, None if start is None else start + value, binding_and_kind >> 4 != _LOCAL)
 
 
 class _Relocation(NamedTuple):
@@ -243,11 +243,11 @@ def _relocations(code: bytes, sections: Sequence[_Section]) -> Iterator[_Relocat
         if table.kind != _RELA or not sections[table.info].flags & _ALLOC or sections[table.info].kind in _UNUSED:
             continue
         rows = code[table.offset : table.offset + table.size]
-        for offset, info, addend in struct.iter_unpack("<QQq", rows):
-            kind = info & 0xFFFFFFFF
+        for offset, symbol_and_kind, addend in struct.iter_unpack("<QQq", rows):
+            kind = symbol_and_kind & 0xFFFFFFFF
             if kind not in (_R_X86_64_64, *_RELATIVE, *_BY_TABLE):
                 raise Unlinkable(f"relocations of kind {kind} are not supported")
-            yield _Relocation(kind, table.info, offset, info >> 32, addend)
+            yield _Relocation(kind, table.info, offset, symbol_and_kind >> 32, addend)
 
 
 @functools.cache

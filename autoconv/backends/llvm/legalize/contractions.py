@@ -82,9 +82,9 @@ def _take_diagonals(b: GraphBuilder, x: Any, labels: str) -> Operand:
     """Take diagonals until each label occurs once."""
     while repeated_label := next((label for label in labels if labels.count(label) > 1), ""):
         first, second = labels.index(repeated_label), labels.rindex(repeated_label)
-        others = [i for i in range(len(labels)) if i not in (first, second)]
-        x = b.diag_part(b.transpose(x, perm=(*others, first, second)), offset=0)
-        labels = "".join(labels[i] for i in others) + repeated_label
+        kept_axes = [i for i in range(len(labels)) if i not in (first, second)]
+        x = b.diag_part(b.transpose(x, perm=(*kept_axes, first, second)), offset=0)
+        labels = "".join(labels[i] for i in kept_axes) + repeated_label
     return x, labels
 
 
@@ -112,8 +112,8 @@ def _contraction_order(operands: list[Operand], result_labels: str, sizes: Sizes
     placeholders = [np.broadcast_to(np.zeros(()), [assumed_sizes[label] for label in labels]) for _, labels in operands]
     steps = []
     for step in np.einsum_path(equation, *placeholders, optimize="greedy")[0][1:]:
-        *others, first = sorted(step, reverse=True)
-        steps += [(second, first) for second in others[:1]]
+        *later_positions, first = sorted(step, reverse=True)
+        steps += [(second, first) for second in later_positions[:1]]
         if len(step) > 2:  # the last step of NumPy joins all remaining operands; here they are contracted in pairs
             steps += [(len(step) - 2 - i, 0) for i in range(len(step) - 2)]
     return steps

@@ -24,8 +24,8 @@ def assemble(request: dict[str, Any]) -> bytes:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = _target_machine(llvm, request)
-    linked_module, *others = [llvm.parse_assembly(text) for text in request["texts"]]
-    for other_module in others:
+    linked_module, *further_modules = [llvm.parse_assembly(text) for text in request["texts"]]
+    for other_module in further_modules:
         linked_module.link_in(other_module)
     linked_module.triple, linked_module.data_layout = machine.triple, str(machine.target_data)
     for item in (*linked_module.functions, *linked_module.global_variables):

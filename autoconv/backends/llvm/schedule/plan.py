@@ -281,8 +281,8 @@ class Plan:
         chosen_number: int | None = None
         for number in sorted(candidates):
             bit = 1 << number
-            others = predecessors | (candidates - {number} - ({chosen_number} if chosen_number is not None else set()))
-            if any(self.all_items[other].earlier_bits & bit for other in others):
+            other_numbers = predecessors | (candidates - {number, chosen_number})
+            if any(self.all_items[other].earlier_bits & bit for other in other_numbers):
                 continue
             if chosen_number is None:
                 chosen_number = number

@@ -152,8 +152,8 @@ def _item_of_runs(runs: list[list[Item]]) -> Item:
 
 def product_of(plan: Plan, item: Item) -> Product | None:
     """Return the matrix product of an item if tiles compute it, else None."""
-    (node, *others) = item.nodes
-    return None if others or plan.classes[node] != "matmul" else tiled_product(node, plan.patches.get(node))
+    (node, *further_nodes) = item.nodes
+    return None if further_nodes or plan.classes[node] != "matmul" else tiled_product(node, plan.patches.get(node))
 
 
 def is_flat(plan: Plan, item: Item) -> bool:
@@ -211,8 +211,8 @@ class _RunPartition:
 
     def _is_view(self, item: Item) -> bool:
         """Return whether the item is a view whose positions no member computes."""
-        (node, *others) = item.nodes
-        is_view = not others and node.results and node.results[0] in self.plan.views
+        (node, *further_nodes) = item.nodes
+        is_view = not further_nodes and node.results and node.results[0] in self.plan.views
         return bool(is_view) and not any(map(self._reads_results, node.inputs[1:]))
 
     def _can_join(self, item: Item) -> bool:

@@ -109,14 +109,14 @@ def broadcast_to_shape_of(writer: Rules, node: Node, x: Term, model: Term) -> Te
 
 
 @lowers("concat")
-def concat(writer: Rules, node: Node, *parts: Term) -> Term:
-    return writer.concatenate(parts, normalise_axis(node.attributes["axis"], parts[0].rank))
+def concat(writer: Rules, node: Node, *arrays: Term) -> Term:
+    return writer.concatenate(arrays, normalise_axis(node.attributes["axis"], arrays[0].rank))
 
 
 @lowers("stack")
-def stack(writer: Rules, node: Node, *parts: Term) -> Term:
-    axis = normalise_axis(node.attributes["axis"], parts[0].rank + 1)
-    return writer.concatenate([insert_axis(writer, part, axis) for part in parts], axis)
+def stack(writer: Rules, node: Node, *arrays: Term) -> Term:
+    axis = normalise_axis(node.attributes["axis"], arrays[0].rank + 1)
+    return writer.concatenate([insert_axis(writer, array, axis) for array in arrays], axis)
 
 
 @lowers("split")

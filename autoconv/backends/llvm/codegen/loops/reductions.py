@@ -331,9 +331,9 @@ def share_loops(reductions: Iterable[ReductionWriter]) -> None:
     for reduction in reductions:
         if isinstance(reduction, MemoryReduction):
             groups.setdefault(reduction.layout(), []).append(reduction)
-    for first, *others in groups.values():
-        first.others = others
-        for other in others:
+    for first, *sharers in groups.values():
+        first.others = sharers
+        for other in sharers:
             other.is_written_by_other = True
 
 

@@ -107,13 +107,13 @@ def _write_accumulation(
     has_blocks = dtype.is_floating and kind in ("sum", "mean")
     lanes = _LANES if has_blocks and _is_strided(writer) else 1
     accumulators = [Accumulator(b, _REDUCTION_BY_KIND[kind], dtype, has_blocks) for _ in range(lanes)]
-    accumulator, *others = accumulators
+    accumulator, *further_accumulators = accumulators
 
     def accumulate(index: Index, lane: int = 0) -> None:
         accumulators[lane].accumulate(b.cast(load_element(index), dtype))
 
     def end_block() -> None:
-        accumulator.fold_in(others)
+        accumulator.fold_in(further_accumulators)
         accumulator.end_block()
 
     if not accumulator.has_blocks:

@@ -22,8 +22,8 @@ def _is_sort_or_selection(node: Node) -> bool:
     """Return whether the node calls `argsort`, `partition` or `argpartition` with arguments that C routines take."""
     if not node.inputs:
         return False
-    x, *others = (value.type for value in node.inputs)
-    have_fitting_types = is_dense(x) and all(map(is_scalar, others))
+    x, *scalar_types = (value.type for value in node.inputs)
+    have_fitting_types = is_dense(x) and all(map(is_scalar, scalar_types))
     if not current_target().has_libraries or not have_fitting_types:
         return False
     if len(node.results) != 1 or not is_dense(node.results[0].type):
