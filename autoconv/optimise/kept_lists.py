@@ -1,4 +1,4 @@
-"""Why lists of tuples of numbers stay Python objects, for `explain()`."""
+"""Why dicts, and lists and sets of tuples of numbers, stay Python objects, for `explain()`."""
 
 from __future__ import annotations
 
@@ -12,24 +12,38 @@ _CLASSES = ("list", "deque", "dict", "set")
 
 
 def find_kept_lists(graph: Graph) -> list[tuple[str, Span | None]]:
-    """Return a reason, and the place of the operation that is the reason, for each list that stays a Python object.
+    """Return why each list, dict or set stays a Python object, and the place of the operation that is the reason.
 
-    `graph` is an optimised graph. Lists none of whose items is a tuple of numbers are left out.
+    `graph` is an optimised graph. Lists and sets none of whose items is a tuple of numbers are left out.
     """
     nodes = [node for node in graph.walk() if node.op.name.startswith("object_")]
     if not any(_makes_list(node) for node in nodes):
         return []
     kinds = _ExplainedKinds(graph)
-    reasons = {reason: None for node in nodes if _makes_list(node) and (reason := kinds.reasons.get(node))}
+    reasons: dict[tuple[str, Span | None], None] = {}
+    for node in nodes:
+        if _makes_list(node) and node in kinds.reasons:
+            text, span = kinds.reasons[node]
+            reasons[f"{_noun(node)} stays an object: {text}", span] = None
     identity_test = next(filter(tests_identity, nodes), None)
     if identity_test is not None and (reasons or kinds.has_lists()):
-        return [("objects are compared by is", identity_test.span)]
+        return [("a list of tuples stays an object: objects are compared by is", identity_test.span)]
     return [*reasons]
 
 
+def _noun(node: Node) -> str:
+    """Return the text for what the node makes."""
+    name = _class_name(node)
+    return f"a {name}" if name == "dict" else f"a {'set' if name == 'set' else 'list'} of tuples"
+
+
 def _makes_list(node: Node) -> bool:
-    name = node.attributes.get("class_name", node.attributes.get("function", ""))
-    return node.op.name in ("object_build", "object_apply") and name.rpartition(".")[2] in (*_CLASSES, "sorted")
+    return node.op.name in ("object_build", "object_apply") and _class_name(node) in (*_CLASSES, "sorted")
+
+
+def _class_name(node: Node) -> str:
+    """Return the name of the class that is built, or of the function that is applied, without its module."""
+    return str(node.attributes.get("class_name", node.attributes.get("function", ""))).rpartition(".")[2]
 
 
 class _ExplainedKinds(Kinds):

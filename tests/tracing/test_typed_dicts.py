@@ -258,4 +258,4 @@ def test_large_set_in_its_order() -> None:
 def test_explain_names_why_a_dict_stays_an_object() -> None:
     compiled = autoconv.compile(removals)
     assert repr(compiled(1)) == repr(removals(1))
-    assert "stays an object: delitem has no native form for these operands" in compiled.explain()
+    assert "a dict stays an object: delitem has no native form for these operands" in compiled.explain()

@@ -49,9 +49,9 @@ class Row:
 
 
 def _kept_list_lines(graph: Graph) -> list[str]:
-    """Return a line for each reason why lists of tuples stay Python objects."""
+    """Return a line for each reason why lists of tuples, dicts and sets stay Python objects."""
     places = [(reason, _place_text(span)) for reason, span in find_kept_lists(graph)]
-    return [f"     a list of tuples stays an object: {reason}{place and f' ({place})'}" for reason, place in places]
+    return [f"     {reason}{place and f' ({place})'}" for reason, place in places]
 
 
 def _place_text(span: Span | None) -> str:
