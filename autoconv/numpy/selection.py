@@ -74,6 +74,7 @@ _POSITION_MODES = ("raise", "wrap", "clip")
 def take(
     a: TensorLike, indices: TensorLike, axis: AxisLike | None = None, out: OutLike | None = None, mode: str = "raise"
 ) -> Any:
+    """Gather the elements at `indices` along the axis; those of an array without elements only if there are none."""
     if mode not in _POSITION_MODES:
         refuse(f"is given mode {mode!r}")
     x = tensor(a)
@@ -95,6 +96,7 @@ def take(
 
 @computes("take_along_axis")
 def take_along_axis(arr: TensorLike, indices: TensorLike, axis: AxisLike = -1) -> Tensor:
+    """Gather the elements at `indices` along the axis, row by row."""
     if isinstance(arr, (list, tuple)) or isinstance(indices, (list, tuple)):
         refuse("is given a list")
     x, positions = tensor(arr), tensor(indices)
