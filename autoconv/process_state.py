@@ -148,18 +148,18 @@ def rare_collections() -> Iterator[None]:
 def _raise_threshold() -> None:
     with _LOCK:
         _RARE_COLLECTION_BLOCKS.count += 1
-        threshold, *others = gc.get_threshold()
+        threshold, *later_thresholds = gc.get_threshold()
         if _RARE_COLLECTION_BLOCKS.count == 1 and 0 < threshold < _RARE_COLLECTION_THRESHOLD:
             _RARE_COLLECTION_BLOCKS.previous_limit = threshold
-            gc.set_threshold(_RARE_COLLECTION_THRESHOLD, *others)
+            gc.set_threshold(_RARE_COLLECTION_THRESHOLD, *later_thresholds)
 
 
 def _restore_threshold() -> None:
     """Restore the threshold after the last block, unless the program has changed it."""
     with _LOCK:
         _RARE_COLLECTION_BLOCKS.count -= 1
-        threshold, *others = gc.get_threshold()
+        threshold, *later_thresholds = gc.get_threshold()
         is_raised = threshold == _RARE_COLLECTION_THRESHOLD and _RARE_COLLECTION_BLOCKS.previous_limit
         if not _RARE_COLLECTION_BLOCKS.count and is_raised:
-            gc.set_threshold(_RARE_COLLECTION_BLOCKS.previous_limit, *others)
+            gc.set_threshold(_RARE_COLLECTION_BLOCKS.previous_limit, *later_thresholds)
             _RARE_COLLECTION_BLOCKS.previous_limit = 0

@@ -108,12 +108,12 @@ def _load_number(
         choices = [lambda arm=arm: (load_number(types_by_class, name, arm),) for arm in before.values]
         (result,) = stage_arms(before.tag, choices, [], (name,))
         return result
-    (class_, type_), *others = types_by_class
+    (class_, type_), *later_types = types_by_class
     number = lambda: unbox(_load(value_dict, position, before, name), type_)
-    if not others:
+    if not later_types:
         return number()
     test = record_object("object_isinstance", [_load(value_dict, position, before, name)], kinds=class_)
-    (result,) = stage_arms(test, [lambda: (number(),), lambda: (load_number(others, name, before),)], [], (name,))
+    (result,) = stage_arms(test, [lambda: (number(),), lambda: (load_number(later_types, name, before),)], [], (name,))
     return result
 
 

@@ -76,10 +76,10 @@ def _write_advance(writer: Writer, node: Node) -> list[Value]:
     """Write a step of all cursors; the iteration ends with the shortest list."""
     values = writer.replacements(node.inputs[0])
     pairs = zip(values[::2], values[1::2], _item_kinds(_zip_kind(writer.kinds, node)), strict=True)
-    first, *others = [writer.add("typed_list_advance", node, *pair, element=element) for *pair, element in pairs]
-    for other in others:
-        first = writer.add("logical_and", node, first, other)
-    return [first]
+    has_items, *further = [writer.add("typed_list_advance", node, *pair, element=element) for *pair, element in pairs]
+    for has_item in further:
+        has_items = writer.add("logical_and", node, has_items, has_item)
+    return [has_items]
 
 
 @zip_rule("object_current")

@@ -27,9 +27,9 @@ def select_opaque_arguments(arguments: Sequence[tuple[str, Any]], known_names: f
     if not containers:
         return known_names
     result = known_names.union(name for name, value in containers if _estimate_leaf_count(value) >= MIN_OPAQUE_ITEMS)
-    others = [(name, value) for name, value in containers if name not in result]
-    if others and _share_parts([value for _, value in others], [value for name, value in arguments if name in result]):
-        return result.union(name for name, value in others if _estimate_leaf_count(value) > 0)
+    small = [(name, value) for name, value in containers if name not in result]
+    if small and _share_parts([value for _, value in small], [value for name, value in arguments if name in result]):
+        return result.union(name for name, value in small if _estimate_leaf_count(value) > 0)
     return result
 
 
