@@ -21,7 +21,7 @@ from autoconv.graph.dtypes import bool_, int32, uint32
 from autoconv.graph.graph import Node
 
 _BLOCK_COLUMNS = 64  # columns of a block, which are searched together
-_PIECE_ELEMENTS = 4096  # elements of a piece of a row (see `_search_row`)
+_SHORT_ROW = 8192  # elements of a row that is searched in short pieces
 _ELEMENT_COST = 4  # cost of one element, in units of 0.05 ns
 
 
@@ -43,6 +43,13 @@ def write_search(region: LoweringContext, node: Node) -> None:
     call(region, name, *open_dimensions(region), f"ptr {region.data(x)}", f"ptr {target}", f"i64 {row_count}")
     if is_scalar(result.type):
         region.set(result, load(ElementWriter(region.out), result.dtype, target, 0))
+
+
+def _piece_size(size: Position) -> int:
+    """Return the number of elements of a piece of a row: one piece is read twice, and each takes time to begin."""
+    if not isinstance(size, int):
+        return 512
+    return 256 if size <= _SHORT_ROW else 1024
 
 
 class _Search:
@@ -76,7 +83,8 @@ class _Search:
         A long row is searched in pieces, and the position only in the piece that has the extreme.
         """
         out, b, size = self.out, self.b, self.size
-        if isinstance(size, int) and size <= _PIECE_ELEMENTS:
+        piece_size = _piece_size(size)
+        if isinstance(size, int) and size <= piece_size:
             best_key = self._reduce_to_best(row, "0", str(size))
             self._store_first_position(row, best_key, "0", str(size))
             return
@@ -84,18 +92,18 @@ class _Search:
         cell, start_cell = out.alloca(ir_type), out.alloca("i64")
 
         def piece_end(first: Position) -> str:
-            end = out.new(f"add nsw i64 {first}, {_PIECE_ELEMENTS}")
+            end = out.new(f"add nsw i64 {first}, {piece_size}")
             return out.new(f"select i1 {out.new(f'icmp slt i64 {end}, {size}')}, i64 {end}, i64 {size}")
 
         store(b, self._reduce_to_best(row, "0", piece_end(0)), cell, 0)
         out.line(f"store i64 0, ptr {start_cell}")
-        rounded_size = plus(out, size, _PIECE_ELEMENTS - 1)
+        rounded_size = plus(out, size, piece_size - 1)
         if isinstance(rounded_size, int):
-            piece_count: Position = rounded_size // _PIECE_ELEMENTS
+            piece_count: Position = rounded_size // piece_size
         else:
-            piece_count = out.new(f"sdiv i64 {rounded_size}, {_PIECE_ELEMENTS}")
+            piece_count = out.new(f"sdiv i64 {rounded_size}, {piece_size}")
         with out.loop("1", str(piece_count)) as piece:
-            first = times(out, piece, _PIECE_ELEMENTS)
+            first = times(out, piece, piece_size)
             piece_best = self._reduce_to_best(row, str(first), piece_end(first))
             best_key = load(b, self._key_dtype, cell, 0)
             is_better = b.compare(self._comparison, piece_best, best_key).ir
