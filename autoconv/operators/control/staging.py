@@ -34,7 +34,7 @@ from autoconv.operators.regions.shared_lists import SharedLists, find_shared_lis
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.regions.unsharing import changed_copies, layout_at_end
 from autoconv.operators.regions.value_layout import holds_created_here, layout_of
-from autoconv.operators.support.narrowed_classes import record_implied_class, record_result_classes
+from autoconv.operators.support.narrowing import record_implications, record_result_classes
 from autoconv.runtime.objects.containers import TracedDict, TracedList, UnmovedError
 from autoconv.runtime.objects.symbolic_objects import as_object, box
 from autoconv.runtime.recording.journal import MISSING, Location
@@ -168,17 +168,17 @@ def _record_arms(
     for arm_name, arm in zip(arm_names, arms, strict=True):
         body = apply_body(arm, inputs)
         if len(arms) == 2:
-            body = _with_implied_classes(index, arm_name == "true", body)
+            body = _with_implications(index, arm_name == "true", body)
         with refuse_unrecorded_changes(arm, inputs, current_place()):
             recorded_arms.append(record_body(parent, f"cond_{arm_name}", body, name_count))
     return recorded_arms
 
 
-def _with_implied_classes(test: SymbolicTensor, is_true: bool, body: Body) -> Body:
-    """Wrap the body of an arm with the classes that the test implies."""
+def _with_implications(test: SymbolicTensor, is_true: bool, body: Body) -> Body:
+    """Wrap the body of an arm with what the test implies."""
 
     def run(region: Region) -> Any:
-        record_implied_class(region, test, is_true)
+        record_implications(region, test, is_true)
         return body(region)
 
     return run

@@ -17,6 +17,7 @@ from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static, Variant
 from autoconv.operators.regions.marshalling import renumber_arms
 from autoconv.operators.regions.value_layout import layout_of
+from autoconv.operators.support.narrowing import excluded_alternatives
 from autoconv.operators.support.protected_names import Undefined, is_absent, unbound_error
 from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
@@ -63,13 +64,18 @@ def drop_arms(variant: Variant, is_dropped: Callable[[Any], bool], make_error: A
 
     `make_error` is None where the tag never selects such an arm.
     """
-    kept_positions = []
+    kept_positions: list[int] = []
     for index, value in enumerate(variant.values):
         if isinstance(variant.layouts[index], Static) and is_dropped(value):
             if make_error is not None:
                 raise_if(variant.tag == index, make_error(value))
         else:
             kept_positions.append(index)
+    return _keep_arms(variant, kept_positions)
+
+
+def _keep_arms(variant: Variant, kept_positions: Sequence[int]) -> Any:
+    """Return the variant with only some of its arms, of which the tag selects one."""
     if len(kept_positions) == 1:
         return variant.values[kept_positions[0]]
     if len(kept_positions) == len(variant.values):
@@ -80,10 +86,24 @@ def drop_arms(variant: Variant, is_dropped: Callable[[Any], bool], make_error: A
     return Variant(renumber_arms(variant.tag, new_positions), layouts, values, variant.number)
 
 
+def narrow(variant: Variant) -> Any:
+    """Remove the arms that the tests around the current code exclude, such as None after `x is not None`."""
+    region, tag = current_region(), getattr(variant.tag, "value_in_graph", None)
+    excluded = set() if tag is None else excluded_alternatives(tag, len(variant.values), region)
+    kept_positions = [i for i in range(len(variant.values)) if i not in excluded]
+    return _keep_arms(variant, kept_positions) if kept_positions else variant
+
+
 def require_defined(variant: Variant, is_outer: bool = False) -> Any:
-    """Drop the arm of an unassigned name; raise UnboundLocalError where it is selected, NameError if `is_outer`."""
+    """Drop excluded arms and that of an unassigned name.
+
+    Raise UnboundLocalError where the latter is selected, NameError if `is_outer`.
+    """
+    narrowed_variant = narrow(variant)
+    if type(narrowed_variant) is not Variant:
+        return narrowed_variant
     return drop_arms(
-        variant, lambda value: isinstance(value, Undefined), lambda value: unbound_error(value.name, is_outer)
+        narrowed_variant, lambda value: isinstance(value, Undefined), lambda value: unbound_error(value.name, is_outer)
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ObjectType
-from autoconv.operators.support.narrowed_classes import install_class_lookup, origin
+from autoconv.operators.support.narrowing import install_class_lookup, origin
 from autoconv.operators.values.instances import is_user_defined
 from autoconv.runtime.objects.symbolic_objects import CARRIED, SymbolicObject, box, graph_object
 from autoconv.runtime.recording.regions import Region, Trace, current_region

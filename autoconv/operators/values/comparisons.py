@@ -118,6 +118,8 @@ _COMPARISONS = {"eq": eq, "ne": ne, "lt": lt, "le": le, "gt": gt, "ge": ge}
 
 def _compare_variants(compare: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     x, y = (require_defined(value) if type(value) is Variant else value for value in (x, y))
+    if type(x) is not Variant and type(y) is not Variant:
+        return compare(x, y)
     result = compare_numbers(compare, x, y)
     return distribute(compare, x, y) if result is NotImplemented else result
 

@@ -200,7 +200,8 @@ class Region:
 
     `captures` maps outer values to this graph's parameters, in order. `max_iterations` bounds the iterations of a loop
     whose body sets it. `merged_into` is the enclosing region into which the nodes were merged. `known_classes` holds
-    (object of the graph, class, whether it is an instance), facts that hold wherever the region runs.
+    (object of the graph, class, whether it is an instance), `known_tags` (tag of a variant, number of an alternative,
+    whether it is selected): facts that hold wherever the region runs.
     """
 
     graph: Graph
@@ -210,6 +211,7 @@ class Region:
     max_iterations: Any = None
     merged_into: Region | None = None
     known_classes: list[tuple[Value, Any, bool]] = field(default_factory=list)
+    known_tags: list[tuple[Value, int, bool]] = field(default_factory=list)
     is_block: bool = False  # a FuncGraph inside of a trace: placeholders made in it are its parameters
     _trace: Trace | None = None
 

@@ -97,7 +97,7 @@ def compare_with_none(op_name: str, x: object) -> bool:
     is a NumPy number that `compile` traces.
     """
     refuse_elementwise_comparison(x, None, "None", remedy="`x is None`")
-    if op_name not in ("equal", "not_equal") and _traces_arrays() and not getattr(x, "weak", True):
+    if op_name not in ("equal", "not_equal") and traces_arrays() and not getattr(x, "weak", True):
         raise StagingError("a number of NumPy's is compared with None", current_place(), "`x is None`")
     if op_name not in ("equal", "not_equal"):
         raise unsupported_error(None)
@@ -111,7 +111,7 @@ def refuse_elementwise_comparison(
 
     Raise it also for a NumPy number that is compared with a sequence. `other_text` describes `other` in the message.
     """
-    if not _traces_arrays() or getattr(x, "weak", False):
+    if not traces_arrays() or getattr(x, "weak", False):
         return
     is_sequence = isinstance(other, Sequence) or hasattr(type(other), "__array__")
     if getattr(x, "ndim", 0) > 0 or (is_sequence and not isinstance(other, (str, bytes))):
@@ -178,7 +178,7 @@ def parse_program_index(index: object) -> tuple[Spec, list[Any]]:
     try:
         return parse_index(index, is_tensor)
     except NotAnIndex as error:
-        if not _traces_arrays():
+        if not traces_arrays():
             raise
         if error.numpy_error is None:
             raise StagingError("a float known only at run time is used as an index", current_place()) from None
@@ -264,12 +264,12 @@ def _is_repetition(x: object, y: object) -> bool:
 
 def _are_scalar_and_list(x: object, y: object) -> bool:
     """Return whether a list in the graph is multiplied by a NumPy scalar, the number of its repetitions."""
-    if not _traces_arrays() or getattr(type(y), "__autoconv_plain__", None) is not list:
+    if not traces_arrays() or getattr(type(y), "__autoconv_plain__", None) is not list:
         return False
     return isinstance(x, Tensor) and x.type.shape == ()
 
 
-def _traces_arrays() -> bool:
+def traces_arrays() -> bool:
     """Return whether tensors of the current trace stand for NumPy's arrays."""
     region = current_region()
     return region is not None and region.trace.uses_arrays

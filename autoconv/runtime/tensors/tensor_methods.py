@@ -64,8 +64,11 @@ def refuse_in_library(number: object, frame: Any) -> None:
 
 
 def raise_if_python_refuses(function: Callable[[Any, Any], Any], x: object, y: object) -> None:
-    """Raise the TypeError of Python's operator where a symbolic number meets an operand of an unsupported type."""
-    samples = [_sample(value) for value in (x, y)]
+    """Raise the TypeError of Python's operator where a symbolic number meets an operand of an unsupported type.
+
+    A number of NumPy's counts as symbolic only where it meets None: other operands may become arrays.
+    """
+    samples = [_sample(value, with_numpy=x is None or y is None) for value in (x, y)]
     if None in samples:
         return
     (first,), (second,) = samples  # type: ignore[misc]
@@ -140,8 +143,11 @@ def _graph_number(x: object) -> Any:
     return tensor if tensor is not None and tensor.weak else None
 
 
-def _sample(value: Any) -> tuple[Any] | None:
-    """Return a value of the operand's type, in a tuple; None for a tensor that is not a symbolic Python number."""
+def _sample(value: Any, with_numpy: bool) -> tuple[Any] | None:
+    """Return a value of the operand's type, in a tuple; None for a tensor that is not a symbolic number.
+
+    Numbers of NumPy's count as such `with_numpy`.
+    """
     if type(value) in (bool, int, float, complex):
         return (type(value)(1),)
     if isinstance(value, (int, float, complex)) and not hasattr(value, "dtype"):
@@ -150,7 +156,10 @@ def _sample(value: Any) -> tuple[Any] | None:
     if class_ in _NON_OPERAND_TYPES:
         return (None if value is None else class_(),)
     number = _graph_number(value)
-    return None if number is None else (number.type.dtype.numpy.type(1).item(),)
+    if number is not None:
+        return (number.type.dtype.numpy.type(1).item(),)
+    is_numpy_number = with_numpy and getattr(value, "shape", None) == () and BINARY_DISPATCH().traces_arrays()
+    return (value.type.dtype.numpy.type(1),) if is_numpy_number and hasattr(value, "value_in_graph") else None
 
 
 def _binary_methods(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
