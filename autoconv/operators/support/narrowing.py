@@ -22,6 +22,7 @@ def record_implications(region: Region, test: Any, holds: bool) -> None:
 
 
 def _record_implications(region: Region, test: Value, holds: bool) -> None:
+    """Register what the test of an arm, or a part of it, implies; it holds or not."""
     test = _without_casts(test)
     node = test.node
     if node is None:

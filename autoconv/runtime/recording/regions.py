@@ -199,9 +199,8 @@ class Region:
     """A graph being recorded.
 
     `captures` maps outer values to this graph's parameters, in order. `max_iterations` bounds the iterations of a loop
-    whose body sets it. `merged_into` is the enclosing region into which the nodes were merged. `known_classes` holds
-    (object of the graph, class, whether it is an instance), `known_tags` (tag of a variant, number of an alternative,
-    whether it is selected): facts that hold wherever the region runs.
+    whose body sets it. `merged_into` is the enclosing region into which the nodes were merged. Wherever it runs, the
+    facts (object, class, is an instance) in `known_classes` and (tag, alternative, is selected) in `known_tags` hold.
     """
 
     graph: Graph
