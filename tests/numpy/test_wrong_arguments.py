@@ -44,3 +44,13 @@ def test_nothing_is_taken_from_an_array_without_elements(call):
     for mask in ([True, False], [False, False], []):
         compiled = check_agreement(call, lambda: np.zeros(0), lambda mask=mask: np.array(mask, bool))
         assert "plain Python" not in compiled.explain()
+
+
+@pytest.mark.parametrize("shapes", [((2,), (2,)), ((), (2, 2)), ((2, 2), (2,))], ids=str)
+def test_a_product_in_place_is_of_a_vector_or_matrix_by_a_matrix(shapes):
+    def multiply(x, y):
+        x @= y
+        return x
+
+    compiled = check_agreement(multiply, *(lambda shape=shape: np.ones(shape) for shape in shapes))
+    assert "plain Python" not in compiled.explain()

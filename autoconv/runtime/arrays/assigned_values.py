@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -143,7 +144,7 @@ def check_as_numpy(call: Callable[[], object]) -> None:
     """Make a call of NumPy that checks arguments; its error is the program's."""
     try:
         call()
-    except (TypeError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         as_program_error(error)
         raise
 
@@ -355,6 +356,8 @@ def check_broadcast(
         tensor = as_tensor(operand)
         is_plain = tensor is None and _has_plain_shape(operand)
         shapes.append(np.shape(operand) if is_plain else None if tensor is None else tensor.type.shape)
+    if op == "matmul" and output_shape is not None and None not in shapes:
+        check_as_numpy(lambda: operator.imatmul(*(np.ones((1,) * len(shape)) for shape in shapes)))
     if op == "matmul" or any(shape is None for shape in shapes):
         return
     pairs = zip(reversed(shapes[0]), reversed(shapes[1]), strict=False)
