@@ -203,3 +203,14 @@ def test_results_of_py_function_are_converted(run_and_trace: Callable[..., Any])
 def test_arrays_of_numbers_are_no_strings() -> None:
     with pytest.raises(ValueError, match="Failed to convert a NumPy array to a Tensor"):
         tf.constant(np.array([1.5]), tf.string)
+
+
+def test_an_unused_check_of_numbers_runs_in_a_function() -> None:
+    @tf.function
+    def increment(x: Any) -> Any:
+        tf.debugging.check_numerics(x, "bad")
+        return x + 1.0
+
+    assert increment(constant(1.0)).numpy() == 2
+    with pytest.raises(InvalidArgumentError, match="bad : Tensor had NaN values"):
+        increment(constant(np.nan, float32))

@@ -244,3 +244,13 @@ def test_least_squares_solution_of_few_equations_is_the_shortest_one():
 def test_einsum_refuses_unknown_keywords():
     with pytest.raises(TypeError, match="optimise"):
         autoconv.einsum("ij->ji", A, optimise="greedy")
+
+
+@pytest.mark.parametrize("matrix", [np.full([2, 2], np.nan), np.diag([1.0, np.inf]), np.stack([A, A * np.nan])])
+@pytest.mark.parametrize("decompose", [linalg.eigh, linalg.eigvalsh])
+def test_self_adjoint_matrices_with_numbers_that_are_not_finite_are_refused(decompose: Any, matrix: Any) -> None:
+    open_sizes = autoconv.function(decompose, input_signature=[autoconv.TensorSpec(None, float64)])
+    for run in (decompose, autoconv.function(decompose), open_sizes):
+        run(np.eye(2))
+        with pytest.raises(InvalidArgumentError, match="Self-adjoint eigen decomposition was not successful"):
+            run(matrix)

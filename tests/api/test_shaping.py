@@ -274,3 +274,23 @@ def test_an_empty_tensor_beside_a_size_of_0(sizes, expected):
     empty = constants.zeros(sizes)
     assert shaping.reshape(empty, [0, -1]).shape == expected
     assert autoconv.function(lambda x: shaping.reshape(x, [0, -1]))(empty).shape == expected
+
+
+def test_minus_one_beside_a_size_of_zero_that_only_the_run_has() -> None:
+    spec = autoconv.TensorSpec([None, 4, None], autoconv.float32)
+
+    @autoconv.function(input_signature=[spec])
+    def flatten(x):
+        return shaping.reshape(x, [shaping.shape(x)[0], -1])
+
+    @autoconv.function(input_signature=[spec, autoconv.TensorSpec([], autoconv.int32)])
+    def split(x, count):
+        return shaping.reshape(x, [count, -1, 3])
+
+    sizes = [(0, 4, 6), (2, 4, 6), (2, 4, 0)]
+    assert [flatten(np.zeros(size, np.float32)).shape for size in sizes] == [(0, 24), (2, 24), (2, 0)]
+    calls = [((0, 4, 6), 0), ((2, 4, 6), 4), ((5, 4, 0), 2)]
+    assert [split(np.zeros(size, np.float32), n).shape for size, n in calls] == [(0, 8, 3), (4, 4, 3), (2, 0, 3)]
+    for size, count in (((0, 4, 2), 0), ((2, 4, 6), 0)):
+        with pytest.raises(autoconv.errors.InvalidArgumentError, match="requires a multiple of 0"):
+            split(np.zeros(size, np.float32), count)

@@ -300,3 +300,22 @@ def test_shapes_of_labels_predictions_and_weights():
         tf.losses.mean_squared_error([0.0, 1.0], [[0.0], [3.0]])
     with pytest.raises(ValueError, match="weights can not be broadcast to values"):
         tf.losses.mean_squared_error(square, square, weights=[1.0, 2.0])
+
+
+def test_fused_batch_norm():
+    x, mean, variance = DRAW.randn(2, 4, 3, 5).astype("f"), DRAW.randn(5).astype("f"), DRAW.rand(5).astype("f")
+    scale, offset = np.arange(1, 6, dtype="f"), np.ones(5, "f")
+    axes = (0, 1, 2)
+    trained = tf.nn.fused_batch_norm(x, scale, offset, epsilon=0.01)
+    kept = tf.nn.fused_batch_norm(x, scale, offset, mean, variance, epsilon=0.01, is_training=False)
+    averaged = tf.nn.fused_batch_norm(x, scale, offset, mean, variance, exponential_avg_factor=0.25)
+    by_channel = tf.nn.fused_batch_norm(x.transpose(0, 3, 1, 2), scale, offset, epsilon=0.01, data_format="NCHW")
+    trained, kept, averaged, by_channel = run(trained, kept, averaged, by_channel)
+    y = (x - x.mean(axes)) / np.sqrt(x.var(axes) + 0.01) * scale + offset
+    np.testing.assert_allclose(trained[0], y, atol=1e-5)
+    np.testing.assert_allclose(trained[1:], [x.mean(axes), x.var(axes, ddof=1)], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(by_channel[0].transpose(0, 2, 3, 1), y, atol=1e-5)
+    np.testing.assert_allclose(kept[0], (x - mean) / np.sqrt(variance + 0.01) * scale + offset, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(averaged[1], 0.25 * x.mean(axes) + 0.75 * mean, rtol=1e-4, atol=1e-5)
+    with pytest.raises(ValueError, match="Both `mean` and `variance` must be a 1D tensor"):
+        tf.nn.fused_batch_norm(x, scale, offset, is_training=False)

@@ -365,11 +365,13 @@ def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) 
 def eigh(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Eigenvalues in ascending order, and eigenvectors (columns) of self-adjoint matrices; reads the lower triangle.
 
+    Raises InvalidArgumentError where an eigenvalue is not finite, as that of a matrix with NaN.
+
     >>> values, vectors = autoconv.linalg.eigh([[2.0, 0.0], [0.0, 1.0]])
     >>> values.numpy()
     array([1., 2.], dtype=float32)
     """
-    values, vectors = apply("eigh", tensor, name=name)
+    values, vectors = apply("eigh", tensor, requires_finite=True, name=name)
     return cast(values, vectors.dtype), vectors
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -92,13 +91,9 @@ def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Te
     """
     shape = as_indices("reshape", shape)
     operands, static_shape = shape_argument(shape)
-    if not operands and static_shape is not None and {0, -1} <= set(static_shape):
-        old_sizes = convert_to_tensor(tensor).shape
-        if old_sizes.is_fully_defined() and 0 in old_sizes.as_list():  # zeros are left out when -1 is inferred
-            known_product = math.prod(size for size in static_shape if size and size > 0)
-            inferred_size = math.prod(filter(None, old_sizes.as_list())) // known_product
-            static_shape = tuple(inferred_size if size == -1 else size for size in static_shape)
-    return apply("reshape", tensor, *operands, shape=static_shape, name=name)
+    may_infer_beside_zero = static_shape is not None and -1 in static_shape and not {0, None}.isdisjoint(static_shape)
+    options = {"infers_without_zeros": True} if may_infer_beside_zero else {}
+    return apply("reshape", tensor, *operands, shape=static_shape, **options, name=name)
 
 
 @any_axis(ordered=True)

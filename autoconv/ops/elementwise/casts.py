@@ -179,6 +179,7 @@ stop_gradient = define(
 )  # fmt: skip
 check_numerics = define(
     name="check_numerics", graphdef="CheckNumerics", result=_floating_type, kernel=quiet(_check_numerics),
-    gradient=_check_numerics_gradient, effects=Effects.RAISE, samples=(sample(_X, message="x"),),
+    gradient=_check_numerics_gradient, effects=Effects.RAISE | Effects.OUTPUT,  # not removed as unused
+    samples=(sample(_X, message="x"),),
     may_alias=True,
 )  # fmt: skip

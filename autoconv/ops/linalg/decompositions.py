@@ -310,10 +310,18 @@ def _qr(x: Any, *, full_matrices: bool = False) -> Any:
     return tuple(np.linalg.qr(x, "complete" if full_matrices else "reduced"))
 
 
-def _eigh_type(x: TensorType) -> tuple[TensorType, TensorType]:
+def _eigh_type(x: TensorType, *, requires_finite: bool = False) -> tuple[TensorType, TensorType]:
     check_matrices("eigh", x)
     values_type = x.with_dtype(x.dtype.real_dtype)
     return values_type.with_shape(None if x.shape is None else x.shape[:-1]), x
+
+
+def _eigh(x: Any, *, requires_finite: bool = False) -> Any:
+    """Return eigenvalues and eigenvectors; with `requires_finite`, raise LinAlgError if an eigenvalue is not finite."""
+    values, vectors = np.linalg.eigh(x)
+    if requires_finite and not np.isfinite(values).all():
+        raise np.linalg.LinAlgError("an eigenvalue is not finite")
+    return values, vectors
 
 
 cholesky = define(
@@ -339,10 +347,17 @@ svd = define(
 )  # fmt: skip
 qr = define(
     name="qr", graphdef="Qr", result=_qr_type, kernel=matrix_kernel("qr", _qr, square=False), gradient=qr_gradient,
-    samples=(sample(_TALL), sample(_MATRIX), sample(_TALL, full_matrices=True, differentiable=())),
+    samples=(
+        sample(_TALL), sample(_MATRIX), sample(_TALL.T.copy()), sample(_TALL, full_matrices=True, differentiable=()),
+    ),
 )  # fmt: skip
 eigh = define(
     name="eigh", graphdef="SelfAdjointEigV2", result=_eigh_type,
-    kernel=matrix_kernel("eigh", lambda x: tuple(np.linalg.eigh(x))), gradient=eigh_gradient,
-    effects=Effects.RAISE, samples=(sample(_POSITIVE), sample(np.stack([_POSITIVE, -_POSITIVE]))),
+    kernel=matrix_kernel(
+        "eigh", _eigh, "Self-adjoint eigen decomposition was not successful. The input might not be valid."
+    ),
+    gradient=eigh_gradient, effects=Effects.RAISE,
+    samples=(
+        sample(_POSITIVE), sample(np.stack([_POSITIVE, -_POSITIVE])), sample(_POSITIVE, requires_finite=True)
+    ),
 )  # fmt: skip

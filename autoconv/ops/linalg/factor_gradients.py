@@ -15,6 +15,7 @@ import numpy as np
 from autoconv.errors import UnimplementedError
 from autoconv.graph.types import are_shapes_compatible
 from autoconv.ops.gradients import as_dtype_of, conjugate, dtype_of, shape_of
+from autoconv.ops.index_spec import Rest, Slice
 from autoconv.ops.record import Builder
 
 
@@ -103,16 +104,32 @@ def _gaps(b: Builder, values: Any) -> Any:
 
 
 def qr_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return the cotangent of x = Q·R: (Q' + Q·M)·R⁻ᴴ.
+    """Return the cotangent of x = Q·R, where x may have more columns than rows.
+
+    Then x = [X, Y] and R = [U, V] with square X and U: Y = Q·V has the cotangent Q·V', and adds Y·V'ᴴ to Q'.
+    """
+    (x,), (q, r), (q_cotangent, r_cotangent) = inputs, results, cotangents
+    q_cotangent = b.zeros_like(q) if q_cotangent is None else q_cotangent
+    r_cotangent = b.zeros_like(r) if r_cotangent is None else r_cotangent
+    shape = shape_of(r)
+    if shape is None or are_shapes_compatible(shape[-2:-1], shape[-1:]):
+        return (_square_qr_gradient(b, q, r, q_cotangent, r_cotangent),)
+    if attributes.get("full_matrices"):
+        raise UnimplementedError("the gradient of qr with full_matrices is defined for no more columns than rows")
+    first, last = (Rest(), Slice(None, shape[-2], None)), (Rest(), Slice(shape[-2], None, None))
+    last_cotangent = b.get_item(r_cotangent, spec=last)
+    q_cotangent = b.add(q_cotangent, _times_adjoint(b, b.get_item(x, spec=last), last_cotangent))
+    first_gradient = _square_qr_gradient(
+        b, q, b.get_item(r, spec=first), q_cotangent, b.get_item(r_cotangent, spec=first)
+    )
+    return (b.concat(first_gradient, b.matmul(q, last_cotangent), axis=-1),)
+
+
+def _square_qr_gradient(b: Builder, q: Any, r: Any, q_cotangent: Any, r_cotangent: Any) -> Any:
+    """Return the cotangent of Q·R with a square R: (Q' + Q·M)·R⁻ᴴ.
 
     M is the self-adjoint matrix whose lower triangle is that of R·R'ᴴ - Q'ᴴ·Q.
     """
-    (q, r), (q_cotangent, r_cotangent) = results, cotangents
-    shape = shape_of(r)
-    if not (shape is None or are_shapes_compatible(shape[-2:-1], shape[-1:])):
-        raise UnimplementedError("the gradient of qr is defined for matrices with no more columns than rows")
-    q_cotangent = b.zeros_like(q) if q_cotangent is None else q_cotangent
-    r_cotangent = b.zeros_like(r) if r_cotangent is None else r_cotangent
     middle = b.subtract(_times_adjoint(b, r, r_cotangent), _project(b, q_cotangent, q))
     lower = b.matrix_band_part(middle, num_lower=-1, num_upper=0)
     diagonal = b.matrix_band_part(middle, num_lower=0, num_upper=0)
@@ -120,7 +137,7 @@ def qr_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attribut
     if dtype_of(q).is_complex:  # the diagonal of R is real
         lower = b.add(strict_lower, as_dtype_of(b, b.real(diagonal), q))
     numerator = b.add(q_cotangent, b.matmul(q, b.add(lower, adjoint_of(b, strict_lower))))
-    return (adjoint_of(b, b.triangular_solve(r, adjoint_of(b, numerator), lower=False, adjoint=False)),)
+    return adjoint_of(b, b.triangular_solve(r, adjoint_of(b, numerator), lower=False, adjoint=False))
 
 
 def eigh_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

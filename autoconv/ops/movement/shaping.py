@@ -93,8 +93,9 @@ broadcast_shape = define(
 
 
 def _reshape_type(
-    x: TensorType, shape_vector: TensorType | None = None, *, shape: tuple[int | None, ...] | None
-) -> TensorType:
+    x: TensorType, shape_vector: TensorType | None = None, *, shape: tuple[int | None, ...] | None,
+    infers_without_zeros: bool = False,
+) -> TensorType:  # fmt: skip
     """Return the type of the result; if `shape_vector` is passed, `shape` is None or has None for open sizes."""
     if shape_vector is not None:
         sizes = None if shape is None else tuple(None if dimension == -1 else dimension for dimension in shape)
@@ -105,6 +106,8 @@ def _reshape_type(
         raise ValueError(f"reshape: only one dimension of {list(shape)} can be -1")
     if any(dimension is not None and dimension < -1 for dimension in shape):
         raise ValueError(f"reshape: the shape {list(shape)} has a negative dimension")
+    if infers_without_zeros and x.shape is not None and None not in x.shape:
+        shape = _infer_without_zeros(x.shape, shape)
     return x.with_shape(_infer_sizes(x.shape, shape))
 
 
@@ -145,9 +148,14 @@ def _remaining_dimension(old_shape: Shape, count: int) -> Dimension:
     return unknown_sizes[0] if len(unknown_sizes) == 1 and static_count == count != 0 else None
 
 
-def _reshape(x: Any, shape_vector: Any = None, *, shape: Any) -> Any:
-    """Return the elements in another shape; one of its sizes may be -1."""
+def _reshape(x: Any, shape_vector: Any = None, *, shape: Any, infers_without_zeros: bool = False) -> Any:
+    """Return the elements in another shape; one of its sizes may be -1.
+
+    With `infers_without_zeros`, that size is the quotient of the products of the other sizes than 0, as in TensorFlow,
+    where another size is 0.
+    """
     sizes = tuple(map(int, shape if shape_vector is None else np.atleast_1d(shape_vector)))
+    sizes = _infer_without_zeros(np.shape(x), sizes) if infers_without_zeros else sizes
     try:
         if min(sizes, default=0) < -1:
             raise ValueError
@@ -155,6 +163,14 @@ def _reshape(x: Any, shape_vector: Any = None, *, shape: Any) -> Any:
     except ValueError as error:
         public_error = InvalidArgumentError(_reshape_message(np.size(x), sizes))
         raise (public_error.with_plain_error(error) if error.args else public_error) from None
+
+
+def _infer_without_zeros(old_sizes: Any, sizes: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the sizes with a number in place of a single -1 beside a 0, if there is one that fits."""
+    if 0 not in sizes or 0 not in old_sizes or sizes.count(-1) != 1 or min(sizes) < -1:
+        return sizes
+    quotient, remainder = divmod(math.prod(filter(None, old_sizes)), -math.prod(filter(None, sizes)))
+    return sizes if remainder else tuple(quotient if size == -1 else size for size in sizes)
 
 
 def _reshape_message(count: int, sizes: tuple[int, ...]) -> str:

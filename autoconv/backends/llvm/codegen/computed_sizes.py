@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -142,7 +143,8 @@ def _write_range_size(region: LoweringContext, node: Node) -> None:
 def _write_reshape_sizes(region: LoweringContext, node: Node) -> None:
     """Infer a size of -1 by division; write a check that the product of all sizes is the number of elements.
 
-    The attribute "requested" has the sizes of the new shape, with None for each size that is an operand.
+    The attribute "requested" has the sizes of the new shape, with None for each size that is an operand. With
+    "old_sizes", sizes of 0 are left out when -1 is inferred beside a 0, as in TensorFlow.
     """
     out, operands = region.out, iter(node.inputs[1:])
     total = write_dimension(out, node.attributes["count"])
@@ -152,7 +154,15 @@ def _write_reshape_sizes(region: LoweringContext, node: Node) -> None:
     other_product: Position = 1
     for size, is_inferred in zip(sizes, are_inferred, strict=True):
         other_product = out.mul(other_product, out.select(is_inferred, 1, size))
-    quotient = out.op("sdiv", total, out.select(out.icmp("eq", other_product, 0), 1, other_product))
+    has_zero = out.icmp("eq", other_product, 0)
+    old_sizes = node.attributes.get("old_sizes")
+    dividend, divisor = total, out.select(has_zero, 1, other_product)
+    if old_sizes is not None:
+        old_numbers = [write_dimension(out, size) for size in old_sizes]
+        dividend = out.select(has_zero, _nonzero_product(out, old_numbers), total)
+        new_numbers = [out.select(is_inferred, 1, size) for size, is_inferred in zip(sizes, are_inferred, strict=True)]
+        divisor = out.select(has_zero, _nonzero_product(out, new_numbers), other_product)
+    quotient = out.op("sdiv", dividend, divisor)
     pairs = zip(sizes, are_inferred, strict=True)
     resolved_sizes = [out.select(is_inferred, quotient, size) for size, is_inferred in pairs]
     inferred_count: Position = 0
@@ -164,11 +174,21 @@ def _write_reshape_sizes(region: LoweringContext, node: Node) -> None:
     is_wrong = out.or_(is_wrong, out.icmp("ne", product, total))
     # Beside a size of 0, any number could take the place of -1; NumPy refuses that too.
     is_undecided = out.and_(out.icmp("eq", inferred_count, 1), out.icmp("eq", other_product, 0))
+    if old_sizes is not None:
+        is_undecided = out.and_(is_undecided, out.icmp("ne", out.mul(quotient, divisor), dividend))
     region.raise_if(node, out.or_(out.or_(is_wrong, is_undecided), out.icmp("ugt", inferred_count, 1)))
     defined_sizes = iter(node.attributes["defines"])
     for size, wanted in zip(resolved_sizes, node.attributes["requested"], strict=True):
         if wanted is None or wanted == -1:
             _define_size(region, next(defined_sizes), size)
+
+
+def _nonzero_product(out: Any, sizes: Sequence[Position]) -> Position:
+    """Return the product of the sizes that are not 0."""
+    result: Position = 1
+    for size in sizes:
+        result = out.mul(result, out.select(out.icmp("eq", size, 0), 1, size))
+    return result
 
 
 @lowering("number_sizes")

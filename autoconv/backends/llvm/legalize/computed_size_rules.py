@@ -113,6 +113,8 @@ def _reshape(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None
     def define(symbols: Any) -> None:
         read_sizes = tuple(size for size in (*shape_of(x), *target_shape) if is_computed(size))
         attributes = {"count": total, "requested": target_shape, "defines": symbols, "reads": read_sizes}
+        if node.attributes.get("infers_without_zeros"):
+            attributes["old_sizes"] = shape_of(x)
         sizes.add(RESHAPE_SIZES, [x, *numbers], attributes)
 
     unknown_count = sum(size is None or size == -1 for size in target_shape)

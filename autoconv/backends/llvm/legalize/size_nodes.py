@@ -66,13 +66,13 @@ def _check_fill(*numbers: Any, op: str, shape: tuple[Any, ...], **_: Any) -> tup
     return ()
 
 
-def _check_reshape(x: np.ndarray, *numbers: Any, requested: tuple[Any, ...], **_: Any) -> tuple[()]:
+def _check_reshape(x: np.ndarray, *numbers: Any, requested: tuple[Any, ...], **attributes: Any) -> tuple[()]:
     """Reshape by the kernel of `reshape`, which raises where the numbers of elements differ."""
     remaining_numbers = iter(numbers)
     vector = np.array([next(remaining_numbers) if size is None else size for size in requested], np.int64)
     kernel = OPS["reshape"].kernel
     assert kernel is not None
-    kernel(x, vector, shape=(None,) * len(requested))
+    kernel(x, vector, shape=(None,) * len(requested), infers_without_zeros="old_sizes" in attributes)
     return ()
 
 

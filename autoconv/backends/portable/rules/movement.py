@@ -39,6 +39,13 @@ def reshape(writer: Rules, node: Node, x: Term, dimensions: Term | None = None) 
     for number in numbers:
         known_product = known_product * writer.select(number < 0, 1, number)
     inferred_size = writer.divide(total, writer.binary("maximum", known_product, 1))
+    if node.attributes.get("infers_without_zeros"):
+        old_product = new_product = writer.constant(1, int64)
+        for axis in range(x.rank):
+            old_product = old_product * writer.binary("maximum", writer.size_term(x, axis, int64), 1)
+        for number in numbers:
+            new_product = new_product * writer.binary("maximum", number, 1)
+        inferred_size = writer.select(known_product < 1, writer.divide(old_product, new_product), inferred_size)
     sizes = [writer.select(number < 0, inferred_size, number) for number in numbers]
     sizes = [size if limit is None else writer.limit_size(size, limit) for size in sizes]
     if writer.is_in_try:  # the runtime would stop for a wrong number of elements: others are taken in their place

@@ -11,6 +11,7 @@ from autoconv.compat.v1.nn.layers import (
     conv2d,
     dropout,
     embedding_lookup,
+    fused_batch_norm,
     max_pool,
     moments,
     relu_layer,
@@ -31,11 +32,11 @@ from autoconv.compat.v1.nn.sampling import nce_loss, sampled_softmax_loss
 from autoconv.random import log_uniform_candidate_sampler
 
 __all__ = [
-    "avg_pool", "bidirectional_dynamic_rnn", "conv2d", "dropout", "dynamic_rnn", "embedding_lookup", "in_top_k",
-    "log_softmax", "log_uniform_candidate_sampler", "max_pool", "moments", "nce_loss", "relu_layer", "rnn_cell",
-    "sampled_softmax_loss", "sigmoid_cross_entropy_with_logits", "softmax", "softmax_cross_entropy_with_logits",
-    "softmax_cross_entropy_with_logits_v2", "sparse_softmax_cross_entropy_with_logits", "static_rnn",
-    "weighted_cross_entropy_with_logits", "xw_plus_b",
+    "avg_pool", "bidirectional_dynamic_rnn", "conv2d", "dropout", "dynamic_rnn", "embedding_lookup",
+    "fused_batch_norm", "in_top_k", "log_softmax", "log_uniform_candidate_sampler", "max_pool", "moments", "nce_loss",
+    "relu_layer", "rnn_cell", "sampled_softmax_loss", "sigmoid_cross_entropy_with_logits", "softmax",
+    "softmax_cross_entropy_with_logits", "softmax_cross_entropy_with_logits_v2",
+    "sparse_softmax_cross_entropy_with_logits", "static_rnn", "weighted_cross_entropy_with_logits", "xw_plus_b",
 ]  # fmt: skip
 
 

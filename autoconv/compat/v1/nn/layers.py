@@ -12,6 +12,7 @@ from autoconv.compat.v1.maths import resolve_alias
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.support.made_functions import give_name
 from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.tensorflow.raw_ops import FusedBatchNormV3
 
 
 def conv2d(
@@ -132,3 +133,26 @@ def relu_layer(x: TensorLike, weights: Any, biases: TensorLike, name: str | None
     array([[0.]], dtype=float32)
     """
     return nn.relu(xw_plus_b(x, weights, biases), name)
+
+
+def fused_batch_norm(
+    x: TensorLike, scale: TensorLike, offset: TensorLike, mean: TensorLike | None = None,
+    variance: TensorLike | None = None, epsilon: float = 0.001, data_format: str = "NHWC", is_training: bool = True,
+    name: str | None = None, exponential_avg_factor: float = 1.0,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Normalise images by channel; return them, and the running mean and variance.
+
+    While training, the moments are those of the batch; see `raw_ops.FusedBatchNormV3` for `exponential_avg_factor`.
+    Else they are `mean` and `variance`, and ValueError is raised where one is missing.
+    """
+    if (not is_training or exponential_avg_factor != 1.0) and (mean is None or variance is None):
+        raise ValueError(
+            "Both `mean` and `variance` must be a 1D tensor when `is_training` is False or `exponential_avg_factor` != "
+            f"1.0. Received: `mean` {mean!r} and `variance` {variance!r}"
+        )
+    results = FusedBatchNormV3(
+        x=x, scale=scale, offset=offset, mean=[] if mean is None else mean, name=name,
+        variance=[] if variance is None else variance, epsilon=max(epsilon, 1.001e-5), data_format=data_format,
+        is_training=is_training, exponential_avg_factor=exponential_avg_factor,
+    )  # fmt: skip
+    return results[:3]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from autoconv.backends.llvm.codegen.linalg.lapack import Batch
-from autoconv.backends.llvm.ir.scalars import store
+from autoconv.backends.llvm.ir.operand import Operand
+from autoconv.backends.llvm.ir.scalars import load, store
 from autoconv.graph.dimensions import times
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Node
@@ -13,11 +14,18 @@ from autoconv.graph.types import Dimension
 def write_failure(batch: Batch, node: Node, failure: str, *memory: tuple[str, Dimension, bool]) -> None:
     """Write what happens if the i1 `failure` holds: the op's kernel replaces the results after the last matrix.
 
-    If the node has the attribute `nan_on_failure`, the routine's results get NaN instead. `memory` has the address of
-    each, the number of its elements, and whether they have LAPACK's dtype, complex where the op is, or are real.
+    If the node has the attribute `nan_on_failure`, the routine's results get NaN instead. With `requires_finite`, a
+    number of the first result that is infinite or NaN is a failure. `memory` has the address of each result, the number
+    of its elements, and whether they have LAPACK's dtype, complex where the op is, or are real.
     """
     if not node.attributes.get("nan_on_failure"):
         batch.record_failure_if(failure)
+        if node.attributes.get("requires_finite"):
+            first_address, first_count, _ = memory[0]
+            with batch.out.loop("0", str(batch.size_operand(first_count))) as i:
+                number = load(batch.b, float64, first_address, i)
+                difference = Operand.of((number - number).ir, "double")  # NaN unless the number is finite
+                batch.record_failure_if(batch.out.fcmp("uno", difference, difference))
         return
     nan = batch.b.constant(float("nan"), float64)
     with batch.out.if_(failure):

@@ -336,12 +336,10 @@ def write_eigh(region: LoweringContext, node: Node) -> None:
     n, has_vectors = _column_count(node), region.remaining_uses[node.results[1]] > 0
     job = "V" if has_vectors else "N"
     name, query_arguments = routine_of(_operand_dtype(node), "dsyevd", "zheevd"), (job, "L", n, None, n, *[None] * 6)
-    has_complex = _operand_dtype(node).is_complex
+    positions, has_complex = {"workspace_position": 6, "integer_workspace_position": 8}, _operand_dtype(node).is_complex
     if has_complex:
         query_arguments = (*query_arguments, None, None)
-        positions = {"workspace_position": 6, "real_workspace_position": 8, "integer_workspace_position": 10}
-    else:
-        positions = {"workspace_position": 6, "integer_workspace_position": 8}
+        positions |= {"real_workspace_position": 8, "integer_workspace_position": 10}
     length, integer_length, real_length = workspace_sizes(region, name, *query_arguments, **positions)
     batch = Batch(region, node, length, integer_length, real_length, result_ranks=[1, 2])
     matrix, eigenvalues = batch.new_matrix(times(n, n)), batch.new_workspace(n)
@@ -351,7 +349,8 @@ def write_eigh(region: LoweringContext, node: Node) -> None:
         values, vectors = batch.results
         batch.transpose(batch.operands[0], matrix, n, n)
         workspaces = (workspace, length, *real_workspace, integer_workspace, integer_length)
-        batch.record_failure_if(batch.call_lapack(name, job, "L", n, matrix, n, eigenvalues, *workspaces))
+        failure = batch.call_lapack(name, job, "L", n, matrix, n, eigenvalues, *workspaces)
+        write_failure(batch, node, failure, (eigenvalues, n, False))
         batch.copy_real(eigenvalues, values, n)
         if has_vectors:
             batch.transpose(matrix, vectors, n, n, from_lapack=True)
