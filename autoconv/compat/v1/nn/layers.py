@@ -144,6 +144,10 @@ def fused_batch_norm(
 
     While training, the moments are those of the batch; see `raw_ops.FusedBatchNormV3` for `exponential_avg_factor`.
     Else they are `mean` and `variance`, and ValueError is raised where one is missing.
+
+    >>> images, mean, _ = autoconv.compat.v1.nn.fused_batch_norm(np.full([1, 2, 2, 1], 3.0, "f"), [1.0], [0.0])
+    >>> images.shape, mean.shape
+    (TensorShape([1, 2, 2, 1]), TensorShape([1]))
     """
     if (not is_training or exponential_avg_factor != 1.0) and (mean is None or variance is None):
         raise ValueError(
