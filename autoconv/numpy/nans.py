@@ -84,6 +84,8 @@ def _nan_extreme(name: str, neutral_number: float) -> Callable[..., Any]:
     """Return NumPy's `nanmax` or `nanmin`, by the name of the function that does not ignore nans."""
     def compute(a: Any, axis: Any = None, out: object = None, keepdims: Any = False, **options: Any) -> Any:
         refuse_options(**{key: argument_or_default(value) for key, value in options.items()})
+        if 0 in (tensor(a).type.shape or ()):  # NumPy's error names fmax or fmin
+            return call_numpy(f"nan{name}", tensor(a), axis, out=out, keepdims=keepdims)
         x, is_present = _without_nans(a, neutral_number)
         for size in sizes_of(x):
             if not isinstance(size, int):

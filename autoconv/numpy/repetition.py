@@ -194,11 +194,14 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: AxisLike | None = None) -> Any
     x = tensor(filt)
     if rank_of(x) != 1 or axis not in (None, 0, -1) or trim.lower() not in ("fb", "bf", "f", "b"):
         refuse("is given no vector, or a `trim` other than 'f', 'b' and both")
-    if x.type.shape == (0,):
-        return filt[:0]
     is_nonzero, size = cast(tensor(x, bool), np.uint8), count_of(x)
     has_nonzero = FUNCTIONS[np.any](is_nonzero)
-    first = FUNCTIONS[np.argmax](is_nonzero) if "f" in trim.lower() else 0
-    end = size - FUNCTIONS[np.argmax](flip(is_nonzero)) if "b" in trim.lower() else size
+    first = _first_position(is_nonzero) if "f" in trim.lower() else 0
+    end = size - _first_position(flip(is_nonzero)) if "b" in trim.lower() else size
     start, stop = (apply("select", has_nonzero, tensor(bound, np.int64), tensor(0)) for bound in (first, end))
     return filt[start:stop]
+
+
+def _first_position(is_nonzero: Tensor) -> Any:
+    """Return the position of the first one in a vector of zeros and ones, which may have no elements."""
+    return FUNCTIONS[np.argmax](apply("pad", is_nonzero, paddings=((0, 1),)))

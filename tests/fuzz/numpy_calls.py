@@ -1,13 +1,16 @@
 """NumPy's functions and array methods on random arguments: plain NumPy against `@autoconv.compile`.
 
-    python tests/fuzz/numpy_calls.py --programs 3000 [--seed 0] [--only NAME] [--show]
+    python tests/fuzz/numpy_calls.py --programs 3000 [--seed 0] [--only NAME] [--open] [--statements] [--show]
 
 A program is one line: a call of a function in autoconv's table, of a method, an operator or an index. The name of a
 parameter determines its random argument: a number of Python, or an array without dimensions, with no element or one,
 in columns, with steps, reversed, overlapping, read-only, of the other byte order, with bools of other bytes than 0 and
 1, with infinities and NaN, with huge steps; some arguments are errors in NumPy. Each program is called three times.
-Results are compared (classes, dtypes, shapes, values, whether they are writable), exceptions, the arguments after the
-call, and the arguments with which a result shares memory. Differences of warnings and of strides are only counted.
+With --open it is called six times, with arrays of other sizes each time. With --statements a program is also called so,
+and has a few statements over masks, selections, windows, overlapping updates, short dtypes and limits of integers;
+AUTOCONV_TIERS=native runs them as graphs. Results are compared (classes, dtypes, shapes, values, whether they are
+writable), exceptions, the arguments after the call, and the arguments with which a result shares memory. Differences of
+warnings, of strides and of the texts of errors are only counted.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from grammar import selections
 from grammar.numpy_calls import Generator
 
 import autoconv as ac
@@ -39,12 +43,13 @@ def pickled(array: np.ndarray) -> np.ndarray:
 
 
 NAMESPACE = {"np": np, "read_only": read_only, "pickled": pickled}
+NAMESPACE |= {"draw_array": selections.draw_array, "SIZES": selections.SIZES}
 
 
-def evaluate(arguments: list[str]) -> list[Any]:
+def evaluate(arguments: list[str], call: int) -> list[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return [eval(text, dict(NAMESPACE)) for text in arguments]
+        return [eval(text, {**NAMESPACE, "call": call}) for text in arguments]
 
 
 NUMERIC_WARNINGS = (RuntimeWarning, np.exceptions.ComplexWarning)
@@ -75,6 +80,8 @@ def difference(plain: Outcome, compiled: Outcome) -> tuple[str, str] | None:
     """The kind and the text of the most severe difference, or None."""
     if (plain.error is None) != (compiled.error is None) or type(plain.error) is not type(compiled.error):
         return "error", f"{plain.error!r} / {compiled.error!r}"
+    if plain.error is not None and str(plain.error) != str(compiled.error):
+        return "text", f"{plain.error!r} / {compiled.error!r}"
     if plain.error is None:
         difference = value_difference(plain.result, compiled.result)
         if difference is not None:
@@ -157,7 +164,7 @@ def is_close(plain: Any, compiled: Any) -> bool:
         return bool(np.allclose(plain, compiled, rtol=tolerance * 10, atol=tolerance * max(size, 1.0), equal_nan=True))
 
 
-def check(source: str, arguments: list[str], number: int) -> tuple[str, str, str]:
+def check(source: str, arguments: list[str], number: int, calls: int = 3) -> tuple[str, str, str]:
     """Compare the calls of a program; return "plain" or "staged", the kind of a difference or "", and details."""
     name = f"<numpy call {number}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
@@ -167,8 +174,9 @@ def check(source: str, arguments: list[str], number: int) -> tuple[str, str, str
     compiled = ac.compile(function)
     Precision.tolerance = input_precision([source, *arguments])
     found_difference = None
-    for _ in range(3):
-        found_difference = difference(Outcome(function, evaluate(arguments)), Outcome(compiled, evaluate(arguments)))
+    for call in range(calls):
+        plain_outcome = Outcome(function, evaluate(arguments, call))
+        found_difference = difference(plain_outcome, Outcome(compiled, evaluate(arguments, call)))
         if found_difference is not None:
             break
     del linecache.cache[name]
@@ -181,13 +189,19 @@ def main() -> int:
     parser.add_argument("--programs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", help="test only calls of this function of NumPy")
+    parser.add_argument("--open", action="store_true", help="call functions with other sizes of arrays each time")
+    parser.add_argument("--statements", action="store_true", help="test programs of several statements")
     parser.add_argument("--show", action="store_true", help="print differences of warnings and strides, too")
     options = parser.parse_args()
     counts: collections.Counter[str] = collections.Counter()
+    generator_class: Any = Generator
+    if options.statements or options.open:
+        generator_class = selections.Generator if options.statements else selections.CallGenerator
+    calls = 3 if generator_class is Generator else 6
     for number in range(options.seed, options.seed + options.programs):
-        generator = Generator(number, options.only)
+        generator = generator_class(number, options.only)
         source = generator.program()
-        execution, kind, details = check(source, generator.arguments, number)
+        execution, kind, details = check(source, generator.arguments, number, calls)
         counts[execution] += 1
         counts[kind] += bool(kind)
         if kind and (options.show or kind not in ACCEPTED_KINDS):
@@ -202,7 +216,7 @@ def main() -> int:
 
 
 # Kinds of differences that do not count as wrong: see docs/limits.md, NumPy.
-ACCEPTED_KINDS = {"warning", "strides"}
+ACCEPTED_KINDS = {"warning", "strides", "text"}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -55,3 +55,11 @@ def test_a_row_of_nans_warns():
     for _ in range(2):
         with pytest.warns(RuntimeWarning, match="Degrees of freedom|All-NaN"):
             compiled(np.array([[np.nan, 1.0], [np.nan, 2.0], [np.nan, 3.0]]))
+
+
+@pytest.mark.parametrize("function", [np.nanmax, np.nanmin])
+def test_extremes_of_no_elements(function):
+    compiled = autoconv.compile(lambda x: function(x, axis=1))
+    for shape in ((3, 0), (0, 3), (0, 0)):
+        x = np.ones(shape)
+        np.testing.assert_equal(outcome(compiled, [x]), outcome(lambda x: function(x, axis=1), [x]))

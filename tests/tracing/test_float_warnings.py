@@ -354,3 +354,17 @@ def test_warnings_by_python_are_given_once_at_the_line_of_the_program(function):
         assert [(str(item.message), item.filename, item.lineno) for item in found] == [
             (str(item.message), item.filename, item.lineno) for item in expected
         ]
+
+
+@pytest.mark.optimised
+@pytest.mark.parametrize("function", [np.log, np.log2, np.log10])
+@pytest.mark.parametrize("operand", [lambda x: x, lambda x: abs(x), lambda x: x > 1, lambda x: np.sqrt(x)])
+def test_logarithms_of_zero_where_no_number_is_negative(function, operand):
+    def program(x):
+        return function(operand(x))
+
+    compiled = autoconv.compile(program)
+    for dtype in (np.uint8, np.float64):
+        expected, found = (results_and_warnings(f, np.arange(20, dtype=dtype)) for f in (program, compiled))
+        assert len(found[1]) == 1 and found[1] == expected[1]
+        np.testing.assert_allclose(found[0], expected[0], rtol=1e-3 if found[0].dtype == np.float16 else 1e-12)

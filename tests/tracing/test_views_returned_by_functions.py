@@ -22,6 +22,7 @@ def test_trimmed_zeros_are_a_view():
     arrays = [([0, 0, 1, 2, 0.0],), ([0, 3, 1, 0.0],), ([0, 0.0],), ([3, 0, 1, 2.0, 0, 0],), ([0.0, 0, 0],)]
     for function in (written, of_one_that_changes):
         check_against_plain(function, *[(np.array(values),) for (values,) in arrays])
+    check_against_plain(lambda a: np.trim_zeros(a * 2), *[(np.zeros(size),) for size in (2, 3, 4, 0, 1)])
 
 
 def test_edges_of_a_histogram_are_the_argument():

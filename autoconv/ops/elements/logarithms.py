@@ -77,10 +77,11 @@ def _terms(b: Elements, f: Any) -> _LogTerms:
 def _complete(b: Elements, x: Any, f: Any, logarithm: Any) -> Any:
     """Return the logarithm of positive numbers, inf for inf, -inf for zero, nan for negative numbers."""
     logarithm = b.select(x < float("inf"), logarithm, x)
-    # Computed infinities, rather than constants, raise the processor's flags of errors.
+    # Computed infinities, rather than constants, raise the processor's flags of errors. The square of f is below 1. The
+    # square is compared, as LLVM would fold it to a constant under `x == 0` where it proves that x is not negative.
     factor = b.select(x <= 0.0, x.dtype.max, f)
     minus_infinity = -(factor * factor)
-    logarithm = b.select(x.same(0.0), minus_infinity, logarithm)
+    logarithm = b.select(minus_infinity < -2.0, minus_infinity, logarithm)
     return b.select(x < 0.0, minus_infinity - minus_infinity, logarithm)
 
 
