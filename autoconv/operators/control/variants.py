@@ -75,7 +75,7 @@ def drop_arms(variant: Variant, is_dropped: Callable[[Any], bool], make_error: A
 
 
 def _keep_arms(variant: Variant, kept_positions: Sequence[int]) -> Any:
-    """Return the variant with only some of its arms, of which the tag selects one."""
+    """Return the variant with only the arms at these positions; its tag selects one of them."""
     if len(kept_positions) == 1:
         return variant.values[kept_positions[0]]
     if len(kept_positions) == len(variant.values):

@@ -1,4 +1,4 @@
-"""What an arm may assume because a test selects it: classes of objects, alternatives of variants."""
+"""Facts that an arm may assume because a test selects it: classes of objects, alternatives of variants."""
 
 from __future__ import annotations
 
