@@ -52,3 +52,21 @@ def test_slices_as_results():
             np.testing.assert_allclose(compiled_output, plain_output, rtol=1e-14)
     with pytest.raises(ValueError, match="broadcast"):
         autoconv.compile(lambda b, k: b[:k] + b[k:])(b, 5)
+
+
+@pytest.mark.parametrize("function", [
+    lambda w: w**3, lambda w: w**-2, lambda w: w**0.5, lambda w: w**w, lambda w: 2**w, lambda w: w ** np.arange(len(w)),
+    np.tan, np.sinh, np.arctan, np.arccosh, np.log1p, np.expm1, np.sign, lambda w: np.logical_xor(w, w[::-1]),
+    lambda w: w.copy(),
+])  # fmt: skip
+def test_functions_of_slices(function):
+    def of_slice(b, k):
+        return function(b[:k])
+
+    compiled = autoconv.compile(of_slice)
+    b = numbers(12, "complex128")
+    for k in (5, 12, 0, 1):
+        found, expected = compiled(b, k), function(b[:k])
+        assert found.dtype == expected.dtype
+        np.testing.assert_allclose(found, expected, rtol=1e-11)
+    assert "kernels" not in compiled.explain()

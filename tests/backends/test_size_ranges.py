@@ -41,3 +41,11 @@ def test_last_position_of_an_array_whose_size_is_computed():
     compiled = check_against_plain(program, *((v, w, count, 1) for count in (4, 2, 1, 5)))
     with pytest.raises(IndexError, match="index -1 is out of bounds for axis 0 with size 0"):
         compiled(v, w, 0, 1)
+
+
+def test_positions_that_are_sums_with_zero():
+    def smooth(x):
+        x = sum(x[i : x.shape[0] - 4 + i] for i in range(5))
+        return sum(x[:, i : x.shape[1] - 4 + i] for i in range(5))
+
+    check_against_plain(smooth, *((np.arange(float(n * n)).reshape(n, n),) for n in (10, 20, 30)))

@@ -73,8 +73,16 @@ def record_upper_bounds(body: Body, node: Node, element: Element, operands: Sequ
 
 
 def _record_offset(body: Body, element: Element, base: Element, range_: Range) -> None:
-    """Record that `element` is `base` plus a number in `range_`, if the range is a single number."""
-    if range_[0] == range_[1] and element.ir[0] == "%" and base.ir[0] == "%":
+    """Record that `element` is `base` plus a number in `range_`, if the range is a single number.
+
+    The code of `x + 0` is that of `x`, so that `element` may be `base`: recorded offsets have no cycles.
+    """
+    if range_[0] != range_[1] or element.ir[0] != "%" or base.ir[0] != "%":
+        return
+    ancestor = base.ir
+    while ancestor != element.ir and ancestor in body.offsets:
+        ancestor = body.offsets[ancestor][0]
+    if ancestor != element.ir:
         body.offsets[element.ir] = base.ir, range_[0]
 
 

@@ -271,13 +271,11 @@ RULES: dict[str, Rule] = {
 }  # fmt: skip
 
 # Ops whose rules take arrays of computed sizes as well; the rules of all ops take scalars and dense arrays.
-COMPLEX_COMPUTED_SIZE_OPS = frozenset({
-    "add", "subtract", "negative", "multiply", "square", "divide", "reciprocal", "conjugate", "real", "imag", "abs",
-    "angle", "cast", "equal", "not_equal", "is_nan", "is_inf", "is_finite", "select", "sqrt", "exp", "log", "sin",
-    "cos", "complex", "zeros_like", "ones_like", "get_item", "expand_dims", "squeeze", "transpose", "reverse", "concat",
-    "reduce_sum", "reduce_mean", "numpy_sum", "numpy_mean", "cumsum", "numpy_cumsum", "matmul", "size", "shape", "rank",
-    "dimension", "fill", "gather",
-})  # fmt: skip
+COMPLEX_COMPUTED_SIZE_OPS = frozenset(ELEMENTWISE_RULE_BY_OP) | {
+    "zeros_like", "ones_like", "get_item", "expand_dims", "squeeze", "transpose", "reverse", "concat", "reduce_sum",
+    "reduce_mean", "numpy_sum", "numpy_mean", "cumsum", "numpy_cumsum", "matmul", "size", "shape", "rank", "dimension",
+    "fill", "gather", "numpy_copy",
+}  # fmt: skip
 
 
 # ---- arrays in memory
