@@ -1,8 +1,8 @@
 """Compaction: the coordinates where a condition is true, and the elements or rows that a mask selects.
 
 The selected elements are counted first. Then each element is stored in the next free row of the result, and the row
-advances if the element is selected. This loop stops after the last selected element. Whether an element is selected is
-no branch, since it could not be predicted; blocks without selected elements are skipped.
+advances if the element is selected. This loop stops after the last selected element. It has no branch on the selection,
+which could not be predicted, but skips blocks without selected elements.
 """
 
 from __future__ import annotations
