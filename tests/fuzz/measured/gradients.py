@@ -59,7 +59,10 @@ def measure_gradient(number: int) -> dict[str, Any]:
         return measurement | {"status": "left out", "details": f"JAX: {type(error).__name__}"}
     compiled = ac.value_and_grad(ac.compile(load_function(case.source, f"<gradient {number}>", np, "loss")), positions)
     start = clock()
-    result = compiled(*arrays)
+    try:
+        result = compiled(*arrays)
+    except ac.errors.AutoconvError as error:
+        return measurement | {"status": "refused", "details": str(error)}
     measurement["first"] = clock() - start
     if not results_agree((np.float64(value), tuple(map(np.asarray, gradients))), (np.float64(result[0]), result[1])):
         return measurement | {"status": "WRONG", "details": case.source}
