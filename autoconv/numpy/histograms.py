@@ -50,8 +50,8 @@ def histogram(
     count_or_edges = bins if has_edges else integer(bins)
     flat_x, flat_weights = apply("reshape", x, shape=(-1,)), None if weights is None else _flat_weights(weights, x)
     has_supported_weights = weights is None or flat_weights is not None
-    has_equal_bins = not has_edges and count_or_edges > 0 and _may_have_float_bins(x) and _are_valid_bounds(range)
-    if has_supported_weights and has_equal_bins:
+    has_equal_bins = not has_edges and count_or_edges > 0 and _are_valid_bounds(range)
+    if has_supported_weights and has_equal_bins and _bin_dtype(x, range) is not None:
         return _count_in_equal_bins(flat_x, count_or_edges, range, bool(density), flat_weights)
     edges = _edges_from_argument(bins, x) if has_edges and range is None else None
     if has_supported_weights and edges is not None:
@@ -204,10 +204,14 @@ def _edges_of_axis(x: Tensor, choice: Any, bounds: Any) -> Any:
     return linspace(*_with_margin(*outer_edges), int(choice) + 1)
 
 
-def _may_have_float_bins(x: Tensor) -> bool:
-    """Return whether edges of bins that NumPy derives from the elements are float64, and there may be elements."""
+def _bin_dtype(x: Tensor, bounds: Any) -> Any:
+    """Return NumPy's dtype of the edges of bins of equal width; None for other numbers, and where no element can be."""
     dtype = x.dtype.numpy
-    return (dtype == np.float64 or dtype.kind in "iu") and dtype != np.uint64 and 0 not in (x.type.shape or (0,))
+    if dtype == np.uint64 or 0 in (x.type.shape or (0,)):
+        return None
+    if dtype == np.float32 and bounds is None:  # with bounds, NumPy rounds edges of float64
+        return np.float32
+    return np.float64 if dtype == np.float64 or dtype.kind in "iu" else None
 
 
 def _are_valid_bounds(bounds: Any) -> bool:
@@ -225,16 +229,17 @@ def _count_in_equal_bins(
     """Return the counts of elements, or the sums of their weights, or the density, and the edges of the bins."""
     if bounds is None:
         rerun_plain_unless(tensor(sizes_of(x)[0], np.int64) > 0, "there are no elements")
-    values = cast(x, np.float64)
+    dtype = _bin_dtype(x, bounds)
+    values = cast(x, dtype)
     first, last = _outer_edges(x, values) if bounds is None else _as_edges(bounds)
     first, last = _with_margin(first, last)
-    step = apply("divide", apply("subtract", last, first), tensor(float(bin_count), np.float64))
-    rerun_plain_unless(apply("greater", step, tensor(0.0, np.float64)), "a histogram has bins without a width")
+    step = apply("divide", apply("subtract", last, first), tensor(float(bin_count), dtype))
+    rerun_plain_unless(apply("greater", step, tensor(0.0, dtype)), "a histogram has bins without a width")
     fraction = apply("divide", apply("subtract", values, first), apply("subtract", last, first))
-    float_positions = apply("multiply", fraction, tensor(float(bin_count), np.float64))
+    float_positions = apply("multiply", fraction, tensor(float(bin_count), dtype))
     if bounds is not None:
         is_inside = apply("logical_and", apply("greater_equal", values, first), apply("less_equal", values, last))
-        float_positions = apply("select", is_inside, float_positions, tensor(0.0, np.float64))
+        float_positions = apply("select", is_inside, float_positions, tensor(0.0, dtype))
     bin_positions = cast(float_positions, np.int64)
     bin_positions = _decrease_where(bin_positions, apply("equal", bin_positions, tensor(bin_count, np.int64)))
     bin_positions = _decrease_where(bin_positions, apply("less", values, _lower_edge(bin_positions, first, step)))
@@ -259,14 +264,14 @@ def _as_edges(bounds: Any) -> tuple[Any, Any]:
 def _with_margin(first: Tensor, last: Tensor) -> tuple[Any, Any]:
     """Return the outer edges, with a margin of a half around a single point."""
     is_single_point = apply("equal", first, last)
-    margin = apply("select", is_single_point, tensor(0.5, np.float64), tensor(0.0, np.float64))
+    margin = apply("select", is_single_point, *(tensor(number, first.dtype.numpy) for number in (0.5, 0.0)))
     return apply("subtract", first, margin), apply("add", last, margin)
 
 
 def _outer_edges(x: Tensor, values: Tensor) -> tuple[Any, Any]:
     """Return the least and the greatest element; the call runs plain if they are not finite and exact."""
     first, last = (apply(op, values, axis=(0,), keepdims=False) for op in ("reduce_min", "reduce_max"))
-    limit = tensor(math.inf if x.dtype.is_floating else _MAX_EXACT_INT, np.float64)
+    limit = tensor(math.inf if x.dtype.is_floating else _MAX_EXACT_INT, values.dtype.numpy)
     bounds = apply("less", apply("negative", limit), first), apply("less", last, limit)
     width = apply("subtract", last, first)
     is_finite = apply("logical_and", apply("logical_and", *bounds), apply("is_finite", width))
@@ -276,7 +281,7 @@ def _outer_edges(x: Tensor, values: Tensor) -> tuple[Any, Any]:
 
 def _lower_edge(bin_position: Tensor, first: Tensor, step: Tensor) -> Any:
     """Return the lower edge of a bin, rounded as by `linspace`; computing it is faster than loading it."""
-    return apply("add", apply("multiply", cast(bin_position, np.float64), step), first)
+    return apply("add", apply("multiply", cast(bin_position, step.dtype.numpy), step), first)
 
 
 def _decrease_where(position: Tensor, condition: Tensor) -> Any:

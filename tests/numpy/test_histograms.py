@@ -35,6 +35,16 @@ def test_elements_are_counted_in_equal_bins():
             np.testing.assert_equal(outcome(compiled, [x]), outcome(function, [x]))
 
 
+def test_float32_is_counted_in_bins_of_float32():
+    compiled = ac.compile(count)
+    for x in SPREAD:
+        x = (np.asarray(x) * 37.3).astype(np.float32)
+        assert outcome(compiled, [x]) == outcome(count, [x])
+    assert "plain Python" not in compiled.explain() and "kernels" not in compiled.explain()
+    small = np.float32([1, 1 + 2**-23, 1 + 2**-22])  # 64 bins are narrower than the numbers are apart
+    assert outcome(compiled, [small]) == outcome(count, [small])
+
+
 def count_between_edges(x):
     edges = np.array([-1.0, -0.5, 0.0, 0.0, 2.0, 2.0])
     return np.histogram(x, edges), np.histogram(x, bins=[-3, 0, 4]), np.histogram(x, edges[:3], density=True)
