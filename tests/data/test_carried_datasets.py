@@ -99,7 +99,7 @@ def test_generators_run_anew_on_every_call():
 
 
 def test_a_dropped_function_frees_its_dataset():
-    dataset = Dataset.from_tensor_slices(np.zeros(4))
+    dataset = Dataset.from_tensor_slices(np.zeros(4, np.float32))
     references = weakref.ref(dataset), weakref.ref(dataset._bound)
     function = tf.function(lambda: dataset.reduce(0.0, lambda a, b: a + b))
     assert float(function()) == 0.0

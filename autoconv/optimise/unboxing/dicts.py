@@ -67,12 +67,22 @@ def _numbers(writer: Writer, *values: Value) -> list[Value]:
 def _display_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for displays of dicts and sets."""
     class_name = node.attributes["class_name"]
-    if kinds.mark_list(node, class_name) is None:
+    if _may_serve_handlers(node) or kinds.mark_list(node, class_name) is None:
         return False
     if class_name == SET:
         return len(node.inputs) <= _MAX_DISPLAY and _all(_add_key(kinds, node.results[0], x) for x in node.inputs)
     pairs = zip(node.inputs[::2], node.inputs[1::2], strict=True)
     return _all(_add_entry(kinds, node.results[0], *pair) for pair in pairs)
+
+
+def _may_serve_handlers(node: Node) -> bool:
+    """Return whether a `try` captures an empty dict, which may hold values for its handlers.
+
+    Backends promote the values of such dicts to cells.
+    """
+    value = node.results[0]
+    readers = [reader for reader in value.graph.nodes if value in reader.inputs] if not node.inputs else []
+    return any(len(reader.regions) == 3 and not reader.op.traits.selects for reader in readers)
 
 
 def _all(answers: Any) -> bool | None:

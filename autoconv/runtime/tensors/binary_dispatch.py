@@ -93,12 +93,9 @@ _COMPLEX_OPS = frozenset({"add", "subtract", "multiply", "divide", "power", "equ
 def compare_with_none(op_name: str, x: object) -> bool:
     """Return the value of `x == None` or `x != None`: True for "not_equal".
 
-    Raises StagingError for an array that `compile` traces. Other comparisons raise ValueError, or StagingError if `x`
-    is a NumPy number that `compile` traces.
+    Raises StagingError for an array that `compile` traces. Other comparisons raise ValueError.
     """
     refuse_elementwise_comparison(x, None, "None", remedy="`x is None`")
-    if op_name not in ("equal", "not_equal") and traces_arrays() and not getattr(x, "weak", True):
-        raise StagingError("a number of NumPy's is compared with None", current_place(), "`x is None`")
     if op_name not in ("equal", "not_equal"):
         raise unsupported_error(None)
     return op_name == "not_equal"
