@@ -53,8 +53,19 @@ def _of_a_nested_handler(x):
     return x
 
 
+def _from_none(x):
+    LOG.append(x)
+    try:
+        try:
+            return {0: 5}[x]
+        except KeyError:
+            raise IndexError(x) from None
+    except IndexError as error:
+        return repr(error.__context__), error.__suppress_context__, error.__cause__
+
+
 @pytest.mark.parametrize(
-    "program", [_after_a_constant_error, _after_a_print, _read_in_the_program, _of_a_nested_handler]
+    "program", [_after_a_constant_error, _after_a_print, _read_in_the_program, _of_a_nested_handler, _from_none]
 )
 def test_contexts_are_those_of_plain_python(program):
     compiled = autoconv.compile(program)

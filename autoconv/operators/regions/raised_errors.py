@@ -248,6 +248,8 @@ def _record_with_link(region: Region, error: BaseException, link_kind: str, link
         result = record_object("object_exception", arguments, exception=error if template is None else type(error))
         if cause is not None:
             record_object("object_set_attribute", [result, cause], name="__cause__")
+        elif suppresses_context and link_kind == "context" and template is not None:
+            record_object("object_set_attribute", [result, True], name="__suppress_context__")
         inputs = [region.lift(x.value_in_graph) for x in (result, box(link))]
         region.record("object_raise", inputs, {"linked": link_kind}, span=span)
 
