@@ -1,4 +1,4 @@
-"""Random programs over the whole of Python's grammar: plain Python against converted code and `@autoconv.compile`.
+"""Random programs over the whole of Python's grammar, plain against converted, with outlined loops, and compiled.
 
     python tests/fuzz/full.py --programs 20000 --seed 0 --processes 2
     python tests/fuzz/full.py --show 17 [--shrink]
@@ -44,7 +44,7 @@ class Job:
     only: tuple[str, ...] = ()
     size: int = 0
     subsets: bool = False
-    stages: str = "converted compiled"
+    stages: str = "converted outlined compiled"
     uses_all: bool = False
     kept: bool = False
     outlined: bool = False

@@ -25,7 +25,8 @@ def reduce_program(program: Program, verdict: Verdict, rounds: int = 1_500, seco
     allowed = _exception_names(program)
     deadline = time.monotonic() + seconds
     subsets = " without [" in verdict.kind
-    stages = "converted" if verdict.kind.startswith(("converted", "conversion")) else "compiled"
+    stage = verdict.kind.split(" ")[0].strip(",:")
+    stages = {"converted": "converted", "conversion": "converted", "outlined": "outlined"}.get(stage, "compiled")
     program = _drop_inputs(program, verdict, subsets, stages)
 
     def has_same_verdict(text: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
+import types
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from autoconv import errors
 from autoconv.backends import BACKENDS
 from autoconv.backends.protocol import Backend
 from autoconv.config import SETTINGS
+from autoconv.emit.converted import outline_loops
 from autoconv.emit.module import convert_source
 from autoconv.errors import ConversionError
 from autoconv.optimise import OPTIMISATIONS, optimise
@@ -41,8 +43,8 @@ class Verdict:
     explanation: str = ""
 
 
-def judge(program: Program, subsets: bool = False, stages: str = "converted compiled") -> Verdict:
-    """Run the program plainly, converted and compiled, and return the verdict.
+def judge(program: Program, subsets: bool = False, stages: str = "converted outlined compiled") -> Verdict:
+    """Run the program plainly, converted, with loops as functions, and compiled, and return the verdict.
 
     With `subsets` its graph also runs on every backend and with optimisations left out. With "converted" alone for
     `stages` there is no graph, and a program counts as staged when its converted code means the same.
@@ -59,6 +61,8 @@ def judge(program: Program, subsets: bool = False, stages: str = "converted comp
             verdict = None
             if "converted" in stages:
                 verdict = _check_converted(program, expected) or _check_eager(program, expected)
+            if verdict is None and "outlined" in stages:
+                verdict = _check_outlined(program, expected)
             if verdict is None:
                 verdict = _check_compiled(program, expected, subsets) if "compiled" in stages else Verdict("staged")
     except TooLongError:
@@ -83,6 +87,17 @@ def _check_converted(program: Program, expected: list[Any]) -> Verdict | None:
         return Verdict("crash", f"converted code: {error.msg}", text)
     kind, details = difference(expected, actual, program.inputs)
     return Verdict("wrong", f"converted, plain values: {kind}", details) if kind else None
+
+
+def _check_outlined(program: Program, expected: list[Any]) -> Verdict | None:
+    """Return the verdict on the program whose loops, and the loops in these, are functions of plain Python."""
+
+    def outline(function: types.FunctionType) -> types.FunctionType:
+        return outline_loops(function, outline) or function
+
+    names = load(program.source, "<program>")
+    kind, details = difference(expected, outcomes(outline(names["program"]), names, program.inputs), program.inputs)
+    return Verdict("wrong", f"outlined loops: {kind}", details) if kind else None
 
 
 def _check_eager(program: Program, expected: list[Any]) -> Verdict | None:
