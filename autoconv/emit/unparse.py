@@ -185,6 +185,7 @@ class _Printer(Unparser):  # type: ignore[misc]
         self._block(header, node.body)
 
     def _If(self, node: ast.If) -> None:
+        """Write an `if` statement; an `else` block that is only another `if` becomes `elif`."""
         self._block("if " + bare_text(node.test, ast.NamedExpr), node.body)
         while len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
             node = node.orelse[0]
@@ -204,6 +205,7 @@ class _Printer(Unparser):  # type: ignore[misc]
         self._For(node, "async for")
 
     def _With(self, node: Any, keyword: str = "with") -> None:
+        """Write a `with` statement; `keyword` is `with` or `async with`."""
         item_texts = [
             expression_text(item.context_expr)
             + (f" as {expression_text(item.optional_vars)}" if item.optional_vars else "")
@@ -219,6 +221,7 @@ class _Printer(Unparser):  # type: ignore[misc]
         self._With(node, "async with")
 
     def _Try(self, node: Any, keyword: str = "except") -> None:
+        """Write a `try` statement; `keyword` begins its handlers: `except` or `except*`."""
         self._block("try", node.body)
         line = self._line
         for handler in node.handlers:
@@ -233,6 +236,7 @@ class _Printer(Unparser):  # type: ignore[misc]
         self._Try(node, "except*")
 
     def _Match(self, node: ast.Match) -> None:
+        """Write a `match` statement with its cases."""
         line = self._line
         self.fill("match " + expression_text(node.subject))
         self.enter()
@@ -244,6 +248,7 @@ class _Printer(Unparser):  # type: ignore[misc]
         self._line = line
 
     def _Expr(self, node: ast.Expr) -> None:
+        """Write an expression statement; a text constant, such as a docstring, in triple quotes."""
         value = node.value
         if isinstance(value, ast.Constant) and isinstance(value.value, str):
             text = ("u" if value.kind else "") + triple_quoted(value.value)

@@ -81,11 +81,15 @@ class Groups(FunctionPass, statements_only=True):
         statements.append(self._if_not_none(to_raise, [gast.Raise(build.name(to_raise), None)]))
         return [build.assign(error, build.constant(None)), body_try, self._if_not_none(error, statements, node.orelse)]
 
-    def _lower_handler(self, handler: Any, part: str, parts: str, raised: str) -> list[Any]:
-        handling_try = gast.Try([gast.Raise(build.name(part), None)], [_catch_all(handler.name, handler.body)], [], [])
+    def _lower_handler(self, handler: Any, part_name: str, parts_name: str, errors_name: str) -> list[Any]:
+        """Return the statements of a clause: they append the group named `part_name` to the list named
+        `parts_name`, handle it, and append an error that the clause raises to the list named `errors_name`.
+        """
+        raised_part = gast.Raise(build.name(part_name), None)
+        handling_try = gast.Try([raised_part], [_catch_all(handler.name, handler.body)], [], [])
         name = self.namer.fresh("caught_")
-        collecting_try = gast.Try([handling_try], [_catch_all(name, [_append_to(raised, name)])], [], [])
-        return [_append_to(parts, part), collecting_try]
+        collecting_try = gast.Try([handling_try], [_catch_all(name, [_append_to(errors_name, name)])], [], [])
+        return [_append_to(parts_name, part_name), collecting_try]
 
     def _if_not_none(self, name: str, body: list[Any], orelse: list[Any] | None = None) -> Any:
         test = gast.Compare(build.name(name), [gast.IsNot()], [build.constant(None)])

@@ -34,13 +34,13 @@ def class_statement(*parts: Any) -> None:
         )
 
 
-def _runs_code(part: object) -> bool:
+def _runs_code(value: object) -> bool:
     """Return whether a class statement with this base, metaclass or decorator runs code of the user."""
-    if not isinstance(part, type):
-        return is_user_code(part if isinstance(part, types.FunctionType) else type(part))
-    user_bases = [base for base in part.__mro__ if is_user_code(base)]
+    if not isinstance(value, type):
+        return is_user_code(value if isinstance(value, types.FunctionType) else type(value))
+    user_bases = [base for base in value.__mro__ if is_user_code(base)]
     has_hooks = any(name in vars(base) for base in user_bases for name in ("__init_subclass__", "__set_name__"))
-    return has_hooks or is_user_code(type(part)) or bool(user_bases and issubclass(part, type))
+    return has_hooks or is_user_code(type(value)) or bool(user_bases and issubclass(value, type))
 
 
 _class_of_value = OVERRIDES[type]

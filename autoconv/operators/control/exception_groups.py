@@ -22,19 +22,19 @@ def split_group(error: Any, kinds: Any) -> tuple[Any, Any]:
     return first, rest
 
 
-def exception_to_raise(error: Any, rest: Any, raised_errors: Any, handled_parts: Any) -> Any:
+def exception_to_raise(error: Any, uncaught: Any, raised_errors: Any, handled_parts: Any) -> Any:
     """Return the exception to raise after the clauses that handled parts of `error`, or None.
 
-    `handled_parts` are these parts, `rest` the part that no clause caught, and `raised_errors` the errors of the
+    `handled_parts` are these parts, `uncaught` the part that no clause caught, and `raised_errors` the errors of the
     clauses.
     """
-    is_deferred = any(map(_is_deferred, (error, rest, raised_errors, handled_parts)))
+    is_deferred = any(map(_is_deferred, (error, uncaught, raised_errors, handled_parts)))
     if is_deferred or any(map(_is_deferred, (*raised_errors, *handled_parts))):  # deferred lists cannot be unpacked
         # A group whose exceptions hold graph values is refused: the graph would create new exception objects, so that
         # the identity of the members would be lost.
         refuse_graph_values_in_group(error, current_place())
-        return apply_object("exception_to_raise", error, rest, raised_errors, handled_parts)
-    return exception_to_raise_now(error, rest, raised_errors, handled_parts)
+        return apply_object("exception_to_raise", error, uncaught, raised_errors, handled_parts)
+    return exception_to_raise_now(error, uncaught, raised_errors, handled_parts)
 
 
 def _is_deferred(value: object) -> bool:

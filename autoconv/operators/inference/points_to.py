@@ -158,12 +158,12 @@ class Flow:
         """Add that the item is stored into the object, a list."""
         self.join(self.add_list(target), item)
 
-    def add_tuple(self, target: Contents, parts: Sequence[Contents]) -> None:
-        """Add a tuple of these parts."""
-        self._add_sequence(target, len(parts))
-        for position, part in enumerate(parts):
-            self.join(self.part_of(target, position), part)
-            self.join(self._add_sequence(target, len(parts)), part)
+    def add_tuple(self, target: Contents, items: Sequence[Contents]) -> None:
+        """Add a tuple of these items to the objects that `target` may be."""
+        self._add_sequence(target, len(items))
+        for position, item in enumerate(items):
+            self.join(self.part_of(target, position), item)
+            self.join(self._add_sequence(target, len(items)), item)
 
     def part_of(self, contents: Contents, position: int) -> Contents:
         """Return the contents of the item at that position of a tuple."""

@@ -109,6 +109,7 @@ def _clamp_to_zero(length: Any) -> Any:
 
 @overrides(builtins.int)
 def _int(x: Any = 0, *base: Any) -> Any:
+    """Convert a value to an int; under `function`, a tensor that is no integer becomes int32."""
     x = value_of(x)
     if not isinstance(x, SymbolicTensor):
         return builtins.int(x, *base)
@@ -124,6 +125,7 @@ def _int(x: Any = 0, *base: Any) -> Any:
 
 @overrides(builtins.float)
 def _float(x: Any = 0.0) -> Any:
+    """Convert a value to a float; under `function`, a tensor that is no float becomes float32."""
     x = value_of(x)
     if not isinstance(x, SymbolicTensor):
         return builtins.float(x)
@@ -142,6 +144,7 @@ def _refuse_dimensions(x: SymbolicTensor) -> None:
 
 @overrides(builtins.bool)
 def _bool(x: object = False) -> Any:
+    """Return the truth of a value; the truth of an array is a Python bool of the graph."""
     x = condition_value(x)
     if not is_staged(x):
         return builtins.bool(x)
@@ -164,6 +167,7 @@ def _abs(x: object) -> Any:
 
 @overrides(builtins.round)
 def _round(x: Any, digits: Any = None) -> Any:
+    """Round a number or a NumPy scalar; `digits` may be a number of the graph."""
     x = value_of(x)
     refuse_complex(builtins.round, x)
     if is_array(x):
@@ -198,6 +202,7 @@ def _round_scalar(x: SymbolicTensor, digits: Any) -> Any:
 
 @overrides(builtins.pow)
 def _pow(x: Any, y: Any, *modulus: Any) -> Any:
+    """Return `x ** y`; a modulus is computed in the graph only for compiled Python ints."""
     x, y, *modulus = map(value_of, (x, y, *modulus))  # type: ignore[assignment]
     operands = x, y, *modulus
     has_modulus = bool(modulus) and modulus != [None]
@@ -210,6 +215,7 @@ def _pow(x: Any, y: Any, *modulus: Any) -> Any:
 
 @overrides(builtins.divmod)
 def _divmod(x: Any, y: Any) -> Any:
+    """Return quotient and remainder; compiled Python numbers raise divmod's own ZeroDivisionError."""
     x, y = value_of(x), value_of(y)
     refuse_complex(builtins.divmod, x, y)
     are_python_numbers = is_weak(x) and is_weak(y)
@@ -246,6 +252,7 @@ def refuse_rows(name: str, tensor: Any) -> None:
 
 @overrides(builtins.sum)
 def _sum(iterable: Any, start: Any = 0) -> Any:
+    """Sum an iterable; a tensor is summed along its first axis by one op."""
     tensor = iterated_tensor(iterable)
     if tensor is not None:
         length = leading_dimension(tensor)
@@ -264,6 +271,7 @@ def _quantifier(deciding_truth: bool, combine: Callable[..., Any], reduction: st
     """
 
     def quantify(iterable: Any) -> Any:
+        """Reduce a tensor by one op, and any other iterable item by item."""
         tensor = iterated_tensor(iterable)
         if tensor is not None:
             refuse_rows(reduction.removeprefix("reduce_"), tensor)
@@ -273,6 +281,7 @@ def _quantifier(deciding_truth: bool, combine: Callable[..., Any], reduction: st
         return quantify_rest(iter(iterable))
 
     def quantify_rest(iterator: Any) -> Any:
+        """Combine the truths of the items that are left; a staged item makes the rest a branch of the graph."""
         for item in iterator:
             if is_staged(item):
                 if binds_outer_names(iterator):
@@ -321,6 +330,7 @@ def _enumerate(iterable: Any, start: Any = 0) -> Any:
 
 @overrides(builtins.zip)
 def _zip(*iterables: Any, strict: bool = False) -> Any:
+    """Zip iterables, as a `StagedZip` if one of them is iterated in the graph."""
     if not _are_iterated_in_graph(*iterables):
         return builtins.zip(*iterables, strict=strict)
     result = StagedZip(*iterables)
@@ -368,6 +378,7 @@ def _tuple(*iterable: Any) -> Any:
 
 @overrides(builtins.print)
 def _print(*values: Any, sep: Any = None, end: Any = None, file: Any = None, flush: bool = False) -> None:
+    """Record a print in the graph if the contract does so, else print the values while tracing."""
     region = current_region()
     assert region is not None
     for name, text in (("sep", sep), ("end", end)):

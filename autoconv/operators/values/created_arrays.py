@@ -60,19 +60,20 @@ def _parts(index: object) -> tuple[object, ...]:
     return index if type(index) is tuple else (index,)
 
 
-def _is_of_graph(part: object) -> bool:
-    return holds_symbols((part.start, part.stop, part.step) if type(part) is slice else (part,))
+def _is_of_graph(entry: object) -> bool:
+    return holds_symbols((entry.start, entry.stop, entry.step) if type(entry) is slice else (entry,))
 
 
-def _join(parts: Sequence[object], as_columns: bool) -> object:
+def _join(index_entries: Sequence[object], as_columns: bool) -> object:
     """Concatenate the arrays, numbers and ranges in a subscript of `np.r_` or, as columns, of `np.c_`."""
-    tensors = [part if as_tensor(part) is None else as_tensor(part) for part in map(_range_or_item, parts)]
-    if not all(_can_be_joined(part) for part in tensors):
+    operands = map(_range_or_item, index_entries)
+    tensors = [operand if as_tensor(operand) is None else as_tensor(operand) for operand in operands]
+    if not all(_can_be_joined(tensor) for tensor in tensors):
         return NotImplemented
     dtype = np.result_type(*map(_dtype_or_number, tensors))
     arrays = []
-    for part in tensors:
-        x = part if isinstance(part, Tensor) else EagerTensor(np.asarray(part, dtype))
+    for tensor in tensors:
+        x = tensor if isinstance(tensor, Tensor) else EagerTensor(np.asarray(tensor, dtype))
         if x.type.weak:
             x = dispatch.apply("python_cast", x, dtype=as_dtype(dtype), weak=False)
         x = dispatch.apply("cast", x, dtype=as_dtype(dtype))
@@ -84,28 +85,30 @@ def _join(parts: Sequence[object], as_columns: bool) -> object:
     return wrap_new_arrays(dispatch.apply("concat", *arrays, axis=-1 if as_columns else 0))
 
 
-def _range_or_item(part: object) -> object:
-    """Return the numbers of a slice as an array, or another part of a subscript as it is."""
-    if type(part) is list:
-        return implementation(np.asarray)(part)  # type: ignore[misc]
-    if type(part) is not slice:
-        return load_elements(part)
-    if not _is_of_graph(part):
-        return np.r_[part]
-    start, step = (0 if part.start is None else part.start), (1 if part.step is None else part.step)
-    if type(step) is complex or part.stop is None:
+def _range_or_item(entry: object) -> object:
+    """Return a slice as an array of its numbers, and any other entry of a subscript as a value; None for a slice of the
+    graph with a complex step or without a stop.
+    """
+    if type(entry) is list:
+        return implementation(np.asarray)(entry)  # type: ignore[misc]
+    if type(entry) is not slice:
+        return load_elements(entry)
+    if not _is_of_graph(entry):
+        return np.r_[entry]
+    start, step = (0 if entry.start is None else entry.start), (1 if entry.step is None else entry.step)
+    if type(step) is complex or entry.stop is None:
         return None
-    return implementation(np.arange)(start, part.stop, step)  # type: ignore[misc]
+    return implementation(np.arange)(start, entry.stop, step)  # type: ignore[misc]
 
 
-def _can_be_joined(part: object) -> bool:
-    if isinstance(part, Tensor):
-        return part.type.rank is not None and not part.type.dtype.is_string
-    return type(part) in (bool, int, float, complex) or isinstance(part, (np.ndarray, np.generic))
+def _can_be_joined(operand: object) -> bool:
+    if isinstance(operand, Tensor):
+        return operand.type.rank is not None and not operand.type.dtype.is_string
+    return type(operand) in (bool, int, float, complex) or isinstance(operand, (np.ndarray, np.generic))
 
 
-def _dtype_or_number(part: object) -> Any:
+def _dtype_or_number(operand: object) -> Any:
     """Return what decides the dtype of joined arrays: a dtype, or a number of Python's class."""
-    if not isinstance(part, Tensor):
-        return part if type(part) in (bool, int, float, complex) else np.asarray(part).dtype
-    return (False, 0, 0.0, 0j)[number_kind_order(part.type.dtype)] if part.type.weak else part.type.dtype.numpy
+    if not isinstance(operand, Tensor):
+        return operand if type(operand) in (bool, int, float, complex) else np.asarray(operand).dtype
+    return (False, 0, 0.0, 0j)[number_kind_order(operand.type.dtype)] if operand.type.weak else operand.type.dtype.numpy

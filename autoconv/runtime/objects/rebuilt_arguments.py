@@ -17,10 +17,10 @@ from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import ATOMS, is_structure, structure_parts
 
 
-def register_rebuilt(region: Region | None, parts: Iterable[Any]) -> None:
+def register_rebuilt(region: Region | None, rebuilt: Iterable[Any]) -> None:
     """Register rebuilt arguments with the trace; tuples too, which differ from the caller's only by identity."""
     if region is not None:
-        region.trace.rebuilt_arguments.update((id(part), part) for part in parts)
+        region.trace.rebuilt_arguments.update((id(argument), argument) for argument in rebuilt)
 
 
 def is_rebuilt(value: object) -> bool:

@@ -186,11 +186,11 @@ class Trace:
                 self.inner_codes.add(constant)
                 self.note_inner_codes(constant)
 
-    def capture(self, obj: object, type_: Type, name: str) -> Value:
+    def capture(self, captured_object: object, type_: Type, name: str) -> Value:
         """Return the root parameter that stands for a Python object (a tensor, a variable's storage)."""
-        if id(obj) not in self.captures:
-            self.captures[id(obj)] = obj, self.root.graph.add_parameter(type_, name)
-        _, parameter = self.captures[id(obj)]
+        if id(captured_object) not in self.captures:
+            self.captures[id(captured_object)] = captured_object, self.root.graph.add_parameter(type_, name)
+        _, parameter = self.captures[id(captured_object)]
         return parameter
 
 

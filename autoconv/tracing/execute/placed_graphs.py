@@ -127,25 +127,25 @@ class PlacedGraph:
             locate(missing, span)
             raise missing from None
 
-    def _compile_part(self, part: Part) -> Callable[[Sequence[Any]], list[Any]]:
+    def _compile_part(self, graph_part: Part) -> Callable[[Sequence[Any]], list[Any]]:
         """Return the function that runs a part on its device: from the values of its inputs to those of its outputs."""
-        if part.is_divided:
-            return self._interpret_part(part)
-        task = task_of(part.device)
-        graph = optimise(part.graph, contract=self._contract)
+        if graph_part.is_divided:
+            return self._interpret_part(graph_part)
+        task = task_of(graph_part.device)
+        graph = optimise(graph_part.graph, contract=self._contract)
         if task is not None:
             return task.compile(graph)
-        pool_number = pool_of(part.device)
+        pool_number = pool_of(graph_part.device)
         if needs_shapes(graph, self._backend):
             return MultiShapeGraph(graph, self._contract, None, pool_number, self._backend)
         return compile_graph(graph, pool_number=pool_number, backend=self._backend)
 
-    def _interpret_part(self, part: Part) -> Callable[[Sequence[Any]], list[Any]]:
+    def _interpret_part(self, graph_part: Part) -> Callable[[Sequence[Any]], list[Any]]:
         """Return a function that runs a part, one node whose regions use several devices, region by region."""
-        (node,) = (part_node for part_node in part.graph.nodes if part_node.regions)
-        constant_nodes = [part_node for part_node in part.graph.nodes if part_node is not node]
+        (node,) = (part_node for part_node in graph_part.graph.nodes if part_node.regions)
+        constant_nodes = [part_node for part_node in graph_part.graph.nodes if part_node is not node]
         constants = {constant.results[0]: constant.attributes["value"] for constant in constant_nodes}
-        device = self._device_for(part.nodes[0].device)
+        device = self._device_for(graph_part.nodes[0].device)
         results = {source for index in range(len(node.results)) for source in result_sources(node, index)}
 
         def compile_region(region: Graph) -> PlacedGraph:
@@ -156,10 +156,10 @@ class PlacedGraph:
         function = node_function(node, compile_region)
 
         def run(arguments: Sequence[Any]) -> list[Any]:
-            values = {**constants, **dict(zip(part.graph.parameters, arguments, strict=True))}
+            values = {**constants, **dict(zip(graph_part.graph.parameters, arguments, strict=True))}
             inputs = [_fetch(values[value]) if _is_scalar(value) else values[value] for value in node.inputs]
             results_by_value = dict(zip(node.results, function(*inputs), strict=True))
-            return [results_by_value[value] for value in part.graph.outputs]
+            return [results_by_value[value] for value in graph_part.graph.outputs]
 
         return run
 
@@ -178,9 +178,9 @@ def _can_run_in_other_process(node: Node, device: str, homes: Mapping[Value, str
     return all(isinstance(value.type, TensorType) for value in (*values, *node.results)) and bool(node.results)
 
 
-def _argument_for(value: Any, part: Part) -> Any:
+def _argument_for(value: Any, graph_part: Part) -> Any:
     """Return an argument for a part: a value of another process is fetched for a device of this process."""
-    return value if part.is_divided or task_of(part.device) is not None else _fetch(value)
+    return value if graph_part.is_divided or task_of(graph_part.device) is not None else _fetch(value)
 
 
 def _fetch(value: Any) -> Any:

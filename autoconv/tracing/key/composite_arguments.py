@@ -44,10 +44,10 @@ def fit_composites(value: Any, fit: Callable[[list[Any]], list[Any]], specs: Seq
     return _join_parts(parts, template)
 
 
-def _join_parts(parts: Sequence[Flattened], template: Template | None) -> Flattened:
+def _join_parts(flattened_parts: Sequence[Flattened], template: Template | None) -> Flattened:
     """Return the leaves of all parts, and the template with the template of each part in its place."""
-    leaves = [leaf for leaves_of_part, _ in parts for leaf in leaves_of_part]
-    return leaves, replace_leaves(template, iter([template_of_part for _, template_of_part in parts]))
+    leaves = [leaf for leaves_of_part, _ in flattened_parts for leaf in leaves_of_part]
+    return leaves, replace_leaves(template, iter([template_of_part for _, template_of_part in flattened_parts]))
 
 
 def _flatten_to_spec(leaf: Any, spec: Any) -> Flattened:
