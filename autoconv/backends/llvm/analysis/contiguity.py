@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 
-from autoconv.backends.llvm.analysis.representation import is_dense, is_static_array
-from autoconv.graph.graph import Value
+from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, is_static_array, sizes
+from autoconv.backends.llvm.ir.types import is_narrow, is_native
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import Type
 from autoconv.ops.index_spec import At, Entry, NewAxis, Rest, Slice
+
+_LONG_ROW_BYTES = 256  # of a row whose parts are copied
 
 
 def is_whole_source(value: Value) -> bool:
@@ -53,3 +58,18 @@ def base_of(value: Value, views: Collection[Value]) -> Value:
         assert value.node is not None
         value = value.node.inputs[0]
     return value
+
+
+def has_long_rows(type_: Type, axis: int) -> bool:
+    """Return whether the elements from an axis on are so many that copies of parts of them are quick."""
+    if not is_static_array(type_) or not is_native(type_.dtype) or is_narrow(type_.dtype):  # type: ignore[union-attr]
+        return False
+    shape = sizes(type_)
+    return math.prod(shape[axis % len(shape) :]) * type_.dtype.size >= _LONG_ROW_BYTES  # type: ignore[union-attr]
+
+
+def is_rotation(node: Node) -> bool:
+    """Return whether a roll rotates long rows along one axis by a number of the run."""
+    if len(node.inputs) != 2 or len(node.attributes["axis"]) != 1 or not is_scalar(node.inputs[1].type):
+        return False
+    return has_long_rows(node.inputs[0].type, node.attributes["axis"][0])

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.backends.llvm.analysis.contiguity import has_long_rows, is_rotation
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
 from autoconv.backends.llvm.ir.index_arith import is_known
 from autoconv.backends.llvm.legalize.contractions import CONTRACTION_RULE_BY_OP
@@ -107,15 +108,22 @@ def _shuffle(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _roll(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """Gather each row from `shift` positions before it, modulo the size; only for shifts that are operands."""
+    """Roll one axis after the other: long rows by copies, others by a gather from `shift` positions before.
+
+    Only for shifts that are operands.
+    """
     x, *operands = inputs
     shape, axes = sizes(x.type), node.attributes["axis"]
-    if not operands or 0 in shape or math.prod(sizes(operands[0].type)) != len(axes):
+    if not operands or 0 in shape or math.prod(sizes(operands[0].type)) != len(axes) or is_rotation(node):
         return None
     shifts = reshape(b, b.cast(operands[0], dtype=int64), (len(axes),))
     for i, axis in enumerate(axes):
+        shift = b.get_item(shifts, spec=(At(i),))
+        if has_long_rows(x.type, axis):
+            x = b.roll(x, shift, axis=(axis,))
+            continue
         positions, size = b.constant(value=np.arange(shape[axis])), b.constant(value=np.int64(shape[axis]))
-        shift = b.modulo(b.get_item(shifts, spec=(At(i),)), size)  # the difference below cannot overflow
+        shift = b.modulo(shift, size)  # the difference below cannot overflow
         sources = b.modulo(b.subtract(positions, shift), size)
         x = b.gather(x, sources, axis=axis, batch_dims=0)
     return x

@@ -1,4 +1,4 @@
-"""Copies, tiling, repetition, mirrored padding, and the gradient of mirrored padding, `unpad`."""
+"""Copies, tiling, repetition, rotations, mirrored padding, and the gradient of mirrored padding, `unpad`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 
 from autoconv.backends.llvm.analysis.classify import CLASSIFIERS
+from autoconv.backends.llvm.analysis.contiguity import is_rotation
 from autoconv.backends.llvm.analysis.representation import has_only_dense, is_static_array, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.slice_update import take_writable
-from autoconv.backends.llvm.codegen.registry import native_lowering
+from autoconv.backends.llvm.codegen.registry import lowering, native_lowering
 from autoconv.backends.llvm.codegen.routine import Routine, call, open_dimensions, pointers
+from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import (
     Index,
     Position,
@@ -23,6 +25,7 @@ from autoconv.backends.llvm.ir.index_arith import (
 )
 from autoconv.backends.llvm.ir.nested_loops import write_loop_nest
 from autoconv.backends.llvm.ir.scalars import load, store
+from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
 
 
@@ -123,6 +126,36 @@ def _collapse_loops(dimensions: Sequence[tuple[Position, Position]]) -> list[tup
         else:
             result.append((count, stride))
     return result
+
+
+# ---- rotations
+
+
+CLASSIFIERS["roll"] = lambda node: "whole" if is_rotation(node) else None
+
+
+@lowering("roll")
+def write_rotation(region: LoweringContext, node: Node) -> None:
+    """Copy the two parts of each row, which change places."""
+    (x, shift), (result,) = node.inputs, node.results
+    shape, axis = sizes(x.type), node.attributes["axis"][0]
+    axis %= len(shape)
+    item_bytes = math.prod(shape[axis + 1 :]) * x.dtype.size
+    row_bytes = shape[axis] * item_bytes
+    routine = Routine(region, ["ptr noalias readonly %x", "ptr noalias %result", "i64 %shift"])
+    out = routine.out
+    remainder = out.op("srem", "%shift", shape[axis])
+    is_negative = out.icmp("slt", remainder, 0)
+    count = out.select(is_negative, out.op("add", remainder, shape[axis]), remainder)  # of items that wrap around
+    first_bytes = out.op("mul", count, item_bytes)
+    last_bytes = out.op("sub", row_bytes, first_bytes)
+    with out.loop("0", str(math.prod(shape[:axis]))) as row:
+        source, target = (out.gep("i8", array, times(out, row, row_bytes)) for array in ("%x", "%result"))
+        out.copy(target, out.gep("i8", source, last_bytes), first_bytes)
+        out.copy(out.gep("i8", target, first_bytes), source, last_bytes)
+    region.set(result, region.new_array(result.type))
+    distance = RegisterWriter(region).cast(region.number(shift), int64).ir
+    call(region, routine.finish(), *pointers(region, x, result), f"i64 {distance}")
 
 
 # ---- mirrored edges
