@@ -17,3 +17,8 @@ def test_compiled_programs_mean_the_same(start):
         assert kind != "WRONG", f"program {seed}: {details}"
         kinds.append(kind)
     assert "traced" in kinds
+
+
+def test_a_cycle_of_dataclasses_in_an_arm_ends():
+    kind, details, _ = object_graphs.check(7_100_052)
+    assert kind == "traced", details

@@ -89,3 +89,12 @@ def test_attributes_are_those_of_the_dict(seed: int) -> None:
 @pytest.mark.parametrize("value", [3, "text", [1], Point, sys, Point.dot, object(), range(3), ValueError("x")])
 def test_other_values_have_none(value: object) -> None:
     assert inline_attributes(value) is None and not has_inline_attributes(value)
+
+
+def test_reads_at_the_limit_of_recursion_raise_its_error():
+    def descend(point: Point) -> None:
+        inline_attributes(point)
+        descend(point)
+
+    with pytest.raises(RecursionError):
+        descend(Point(1, 2))

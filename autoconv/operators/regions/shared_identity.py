@@ -149,18 +149,22 @@ def _is_created(value: object, region: Region) -> bool:
     return creating_region is not None and creating_region.is_inside(region) and has_attributes(value)
 
 
-def _created_objects(value: object, region: Region, ancestors: tuple[Any, ...] = ()) -> Iterator[Any]:
-    """Yield the objects in a value that the region created, once for each way to reach them."""
-    if value is NEVER:
-        return
-    if _is_created(value, region):
-        yield value
-        if not any(value is outer for outer in ancestors):
-            for part in attributes_of(value).values():
-                yield from _created_objects(part, region, (*ancestors, value))
-    elif is_structure(value):
-        for part in structure_parts(value):
-            yield from _created_objects(part, region, ancestors)
+def _created_objects(value: object, region: Region) -> Iterator[Any]:
+    """Yield the objects in a value that the region created, once for each reference to them."""
+    pending: list[Any] = [value]
+    seen: dict[int, Any] = {}
+    while pending:
+        part = pending.pop()
+        is_created = part is not NEVER and _is_created(part, region)
+        if is_created:
+            yield part
+        if id(part) in seen or part is NEVER:
+            continue
+        seen[id(part)] = part  # kept alive: another part does not get its id
+        if is_created:
+            pending += attributes_of(part).values()
+        elif is_structure(part):
+            pending += structure_parts(part)
 
 
 def _as_shared(layout: Layout) -> Layout:

@@ -30,15 +30,15 @@ def inline_attributes(value: object) -> dict[str, Any] | None:
     address = _array_address(value)
     if not address:
         return None
-    (count,) = ctypes.string_at(address - 2, 1)
+    count = ctypes.c_ubyte.from_address(address - 2).value
     if not count:
         return {}
-    positions = ctypes.string_at(address - 2 - count, count)[::-1]
+    positions = bytes((ctypes.c_ubyte * count).from_address(address - 2 - count))[::-1]
     size = max(positions) + 1
     values = (ctypes.py_object * size).from_address(address)
     keys = ctypes.c_void_p.from_address(id(type(value)) + _keys_offset).value
     assert keys is not None
-    (log2_index_bytes,) = ctypes.string_at(keys + _LOG2_INDEX_BYTES_OFFSET, 1)
+    log2_index_bytes = ctypes.c_ubyte.from_address(keys + _LOG2_INDEX_BYTES_OFFSET).value
     entries: Any = (ctypes.py_object * (2 * size)).from_address(keys + _INDICES_OFFSET + (1 << log2_index_bytes))
     return {entries[2 * position]: values[position] for position in positions}
 
