@@ -20,10 +20,11 @@ from autoconv.ops.record import Op, Sample
 def has_tensors(op: Op, sample: Sample) -> bool:
     """Return whether the sample's inputs and results are tensors, without effects outside of the graph."""
     effects = op.effects if isinstance(op.effects, Effects) else Effects.PURE
-    if effects.must_run or not all(isinstance(x, (np.ndarray, np.generic)) for x in sample.inputs):
+    is_check = effects == Effects.RAISE | Effects.OUTPUT  # it must run, and only raises
+    if (effects.must_run and not is_check) or not all(isinstance(x, (np.ndarray, np.generic)) for x in sample.inputs):
         return False
     types = op.result_types([TensorType(as_dtype(x.dtype), np.shape(x)) for x in sample.inputs], sample.attributes)
-    return all(isinstance(type_, TensorType) for type_ in types)
+    return bool(types) and all(isinstance(type_, TensorType) for type_ in types)
 
 
 def sample_graphs() -> Iterator[tuple[str, Graph, list[np.ndarray], list[np.ndarray]]]:
