@@ -23,14 +23,14 @@ _MAX_WARNINGS = 2  # warnings per function
 EXACT_TRACES = 2  # traces for known sizes, which differ in sizes only, before sizes are left open
 _MAX_COUNTERS = 256  # counters of one definition: of the instances of a method, or of wrapped functions
 _MAX_WRAPPERS = 16  # wrappers around wrappers that are followed
-_FUNCTION_WARNING = (
+_FUNCTION_TEXT = (
     "%d out of the last %d calls to %r%s triggered autoconv.function retracing. Tracing is expensive. What is behind "
     "so many traces could be (1) creating @autoconv.function repeatedly in a loop, (2) passing tensors with different "
     "shapes, or (3) passing Python objects instead of tensors. For (1), decorate the function once, outside of the "
     "loop. For (2), @autoconv.function(reduce_retracing=True) makes traces that serve several shapes. For (3), pass "
     "tensors, or see in explain() which argument or outer name differed."
 )
-_COMPILE_WARNING = (
+_COMPILE_TEXT = (
     "%d out of the last %d calls to %r%s made a trace. Tracing is expensive. What is behind so many traces could be "
     "(1) creating @autoconv.compile functions repeatedly in a loop, (2) passing arrays with different dtypes, numbers "
     "of dimensions, or sizes that cannot stay open, or (3) other values of arguments and outer names that are "
@@ -42,7 +42,7 @@ _LOGGER = logging.getLogger("autoconv")
 
 
 class CallCounter:
-    """Counter of the calls and traces of one Python function; it warns when most of the latest calls traced."""
+    """Counter of the calls and traces of one Python function; it logs a text when most of the latest calls traced."""
 
     def __init__(self) -> None:
         self.cell = ctypes.c_int64(0)  # the number of calls; native code increases it as well
@@ -63,6 +63,7 @@ class CallCounter:
     def record_trace(self, function: Callable[..., Any], under_compile: bool = False) -> None:
         """Record that the latest counted call made a trace, under `compile` or `function`.
 
+        Under `compile` the text is a debugging message, as the output of a program is that of plain Python.
         Several traces without a call between them, for example of `get_concrete_function`, count as one.
         """
         if self._trace_calls and self._trace_calls[-1] == self.calls:
@@ -73,8 +74,8 @@ class CallCounter:
         trace_count, call_count = len(self._trace_calls), self.calls - self._trace_calls[0] + 1
         if trace_count >= _WARNED_TRACES and self._warnings < _MAX_WARNINGS:
             self._warnings += 1
-            text = _COMPILE_WARNING if under_compile else _FUNCTION_WARNING
-            _LOGGER.warning(text, trace_count, call_count, function, _definition_place(function))
+            level, text = (logging.DEBUG, _COMPILE_TEXT) if under_compile else (logging.WARNING, _FUNCTION_TEXT)
+            _LOGGER.log(level, text, trace_count, call_count, function, _definition_place(function))
 
 
 def _definition_place(function: Any) -> str:

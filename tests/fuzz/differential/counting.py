@@ -45,6 +45,8 @@ def run_command(
         source = make_program(number)
         try:
             kind, details = check(source, number)
+        except KeyboardInterrupt:
+            break
         except Exception:
             kind, details = "WRONG", traceback.format_exc()
         counts[kind] += 1
@@ -52,7 +54,7 @@ def run_command(
             reasons[details.split("\n")[0].split(": ", 2)[-1][:100]] += 1
         if kind == "WRONG" and counts[kind] <= options.show:
             print(f"program {number}\n{source}{details}\n")
-    print(f"{options.programs} programs: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
+    print(f"{counts.total()} programs: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
     for reason, count in reasons.most_common(10):
         print(f"  {count} {reason}")
     return 1 if counts["WRONG"] else 0
