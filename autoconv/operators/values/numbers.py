@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import StagingError
-from autoconv.graph.dtypes import DType, bool_, complex128, float64, int64
+from autoconv.graph.dtypes import DType, bool_, complex128, float64, int64, uint64
 from autoconv.operators.control.variants import only_value
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.overrides import overrides
@@ -197,6 +197,8 @@ def as_python_number(x: object) -> Any:
             raise TypeError(
                 "only scalar tensors can be converted to Python scalars; use the function of autoconv.math for others"
             )
+        if x.dtype is uint64:  # it may exceed int64
+            return dispatch.apply("python_int", x)
         return dispatch.apply("python_cast", x, dtype=_python_dtype(x.dtype), weak=True)
     return x
 

@@ -218,7 +218,10 @@ def common_size(b: Elements, first: Any, *further_sizes: Any) -> Any:
 @element("python_int")
 def to_integer(b: Elements, x: Any) -> Any:
     if not x.dtype.is_floating:
-        return b.cast(x, int64)
+        number = b.cast(x, int64)
+        if x.dtype is uint64:  # numbers from 2**63 on are negative as int64
+            b.raise_if(number < 0)
+        return number
     # The negated comparisons are true for nan too.
     b.raise_if(~(b.compare("gt", x, -(2.0**63)) & b.compare("lt", x, 2.0**63)))
     return b.cast(x, int64)

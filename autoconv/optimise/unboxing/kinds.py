@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from autoconv.graph.dtypes import bfloat16, bool_, float16, float64, int64
+from autoconv.graph.dtypes import DType, bfloat16, bool_, float16, float64, int64, uint64
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType, TupleType, number_type
 from autoconv.ops.python.objects import constant_of
@@ -56,10 +56,13 @@ def is_none(value: Value) -> bool:
 
 
 def is_index(kind: Any) -> bool:
-    """Return whether a list accepts numbers of the kind as indices."""
-    if not is_number(kind):
-        return False
-    return bool(kind.dtype.is_integer or kind == BOOL)
+    """Return whether a list accepts numbers of the kind as indices; those of uint64 may be too large."""
+    return is_number(kind) and (fits_int64(kind.dtype) or kind == BOOL)
+
+
+def fits_int64(dtype: DType) -> bool:
+    """Return whether int64 holds each number of the dtype exactly."""
+    return dtype.is_integer and dtype is not uint64
 
 
 def is_python_number(kind: Any) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autoconv.graph.dtypes import DType, bfloat16, bool_, float16
+from autoconv.graph.dtypes import bfloat16, bool_, float16
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.python_operators import BINARY, BITWISE, COMPARISONS
 from autoconv.graph.types import TensorType, TupleType
@@ -23,6 +23,7 @@ from autoconv.optimise.unboxing.kinds import (
     OTHER,
     SLICE,
     Kind,
+    fits_int64,
     is_item,
     is_number,
     is_python_number,
@@ -113,12 +114,7 @@ def _kind_of_box(node: Node) -> Kind:
         return BOOL
     if dtype.is_floating and dtype not in (float16, bfloat16):
         return FLOAT
-    return INT if _fits_int64(dtype) else OTHER
-
-
-def _fits_int64(dtype: DType) -> bool:
-    """Return whether int64 holds each number of the dtype exactly."""
-    return dtype.is_integer and not (dtype.is_unsigned and dtype.size == 8)
+    return INT if fits_int64(dtype) else OTHER
 
 
 @rewrite_rule("object_box")
@@ -140,7 +136,7 @@ def _unbox_rule(kinds: Kinds, node: Node) -> bool | None:
         return True
     assert isinstance(kind, TensorType)
     if type_ == INT and not kind.weak:  # NumPy's integers are indices as Python's are
-        return _fits_int64(kind.dtype)
+        return fits_int64(kind.dtype)
     return is_python_number(kind) and not type_.weak and (kind != FLOAT or type_.dtype.is_floating)
 
 

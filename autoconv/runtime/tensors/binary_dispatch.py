@@ -20,6 +20,7 @@ from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor, is
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.numpy_behaviour import is_numpy_behaviour_enabled
 from autoconv.runtime.tensors.operator_dtypes import (
+    as_position,
     has_python_numbers,
     is_bool_tensor,
     refuse_bools,
@@ -156,8 +157,7 @@ def get_item(x: object, index: object) -> Any:
     """`x[index]` with NumPy's meaning, except that a list counts as a tuple unless operators on `x` follow NumPy."""
     if isinstance(index, list) and not _follow_numpy(x):
         index = tuple(index)
-    spec, operands = parse_program_index(index)
-    return item_at(x, index, spec, operands)
+    return item_at(x, index, *parse_program_index(index))
 
 
 def item_at(x: Any, index: Any, spec: Spec, operands: list[Any]) -> Any:
@@ -173,7 +173,8 @@ def item_at(x: Any, index: Any, spec: Spec, operands: list[Any]) -> Any:
 def parse_program_index(index: object) -> tuple[Spec, list[Any]]:
     """Parse an index as `parse_index` does; in a program of arrays, invalid ones raise NumPy's error."""
     try:
-        return parse_index(index, is_tensor)
+        spec, operands = parse_index(index, is_tensor)
+        return spec, list(map(as_position, operands))
     except NotAnIndex as error:
         if not traces_arrays():
             raise

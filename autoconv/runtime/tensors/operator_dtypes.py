@@ -5,18 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.errors import DtypeError
-from autoconv.graph.dtypes import DType, float32, float64
+from autoconv.graph.dtypes import DType, float32, float64, uint64
 from autoconv.graph.python_operators import ARITHMETIC
 from autoconv.graph.types import can_adopt_dtype
 from autoconv.runtime.recording.regions import current_contract
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor, to_array
 from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
 
 
 def has_python_numbers() -> bool:
     """Return whether a trace of `compile` is recorded, in which arithmetic is Python's and NumPy's."""
     return current_contract().python_numbers
+
+
+def as_position(x: Any) -> Any:
+    """Return a number of an index as an int, if it is one of NumPy's that may exceed int64: the program then raises."""
+    is_number = isinstance(x, Tensor) and x.type.shape == () and has_python_numbers()
+    return apply("python_int", x) if is_number and x.type.dtype is uint64 else x
 
 
 def refuse_bools(op_name: str, *operands: object) -> None:
