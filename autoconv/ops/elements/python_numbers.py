@@ -217,6 +217,7 @@ def common_size(b: Elements, first: Any, *further_sizes: Any) -> Any:
 
 @element("python_int")
 def to_integer(b: Elements, x: Any) -> Any:
+    """Return the number without its fraction; one that int64 cannot hold goes to the kernel."""
     if not x.dtype.is_floating:
         number = b.cast(x, int64)
         if x.dtype is uint64:  # numbers from 2**63 on are negative as int64
