@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from autoconv.graph.types import (
     is_static_shape,
     is_subtype,
 )
-from autoconv.ops.record import Builder, Op
+from autoconv.ops.record import Builder, NoGradient, Op
 
 Cotangents = dict[Value, Value]  # by value: the sum of its cotangents
 
@@ -115,6 +116,18 @@ def conform(b: Builder, cotangent: Value, type_: Type) -> Value:
         shape = None if sizes is None else tuple(size if isinstance(size, int) else None for size in sizes)
         cotangent = b.ensure_shape(cotangent, shape=shape)
     return cotangent
+
+
+def cotangents_of_inputs(
+    op: Op, b: Builder, inputs: Sequence[Any], results: Sequence[Any], cotangents: Sequence[Any],
+    attributes: Mapping[str, Any], span: Span | None = None,
+) -> Sequence[Any]:  # fmt: skip
+    """Return the cotangents of an op's inputs; raise an error if the op has no gradient with these attributes."""
+    gradient = op.gradient
+    found = gradient if isinstance(gradient, NoGradient) else gradient(b, inputs, results, cotangents, attributes)
+    if isinstance(found, NoGradient):
+        raise missing_gradient_error(op, found.reason, span)
+    return found  # type: ignore[no-any-return]
 
 
 def missing_gradient_error(op: Op, reason: str, span: Span | None = None) -> StagingError:

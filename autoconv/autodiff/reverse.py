@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 from autoconv.autodiff.calls import reverse_call, reverse_custom
 from autoconv.autodiff.conditionals import reverse_cond
-from autoconv.autodiff.cotangents import accumulate, is_differentiable, missing_gradient_error
+from autoconv.autodiff.cotangents import accumulate, cotangents_of_inputs, is_differentiable
 from autoconv.autodiff.forward_backward import Level
 from autoconv.autodiff.loops import reverse_while
 from autoconv.autodiff.tries import reverse_try
 from autoconv.graph.graph import Node, Value
-from autoconv.ops.record import NoGradient
 
 ReverseRule = Callable[[Level, Node, set[Value], "Backprop"], None]
 Backprop = Callable[[Level, set[Value]], None]
@@ -38,11 +37,10 @@ def backprop(level: Level, varied: set[Value], nodes: Sequence[Node] | None = No
 
 def _reverse_op(level: Level, node: Node, varied: Iterable[Value]) -> None:
     """Apply the gradient rule of the node's op, and accumulate the cotangents of its varied inputs."""
-    gradient = node.op.gradient
-    if isinstance(gradient, NoGradient):
-        raise missing_gradient_error(node.op, gradient.reason, node.span)
     result_cotangents = tuple(level.cotangents.get(value) for value in node.results)
-    cotangents = gradient(level.builder, node.inputs, node.results, result_cotangents, node.attributes)
+    cotangents = cotangents_of_inputs(
+        node.op, level.builder, node.inputs, node.results, result_cotangents, node.attributes, node.span
+    )
     for value, cotangent in zip(node.inputs, cotangents, strict=True):
         if cotangent is not None and value in varied and is_differentiable(value.type):
             accumulate(level.builder, level.cotangents, value, level.resolve(cotangent), node)

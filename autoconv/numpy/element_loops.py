@@ -147,13 +147,11 @@ def frexp(x: Tensor) -> Any:
     bits = apply("bitcast", normal, dtype=dtype)
     shifted = apply("right_shift", bits, tensor(mantissa_bits, dtype.numpy))
     exponent = apply("bitwise_and", shifted, tensor(2 * bias + 1, dtype.numpy))
-    sign_and_mantissa = apply("bitwise_and", bits, tensor(~((2 * bias + 1) << mantissa_bits), dtype.numpy))
-    mantissa = apply("bitwise_or", sign_and_mantissa, tensor((bias - 1) << mantissa_bits, dtype.numpy))
     lift = apply("select", is_subnormal, tensor(mantissa_bits, dtype.numpy), tensor(0, dtype.numpy))
     exponent = apply("subtract", apply("subtract", exponent, tensor(bias - 1, dtype.numpy)), lift)
     zero = tensor(0, x.dtype.numpy)
     is_special = apply("logical_or", apply("equal", x, zero), apply("logical_not", apply("is_finite", x)))
-    mantissa = apply("select", is_special, x, apply("bitcast", mantissa, dtype=x.dtype))
+    mantissa = apply("select", is_special, x, ldexp(x, apply("negative", exponent)))
     return mantissa, apply("select", is_special, tensor(0, dtype.numpy), exponent)
 
 

@@ -82,7 +82,7 @@ class Op:
     kernel          (*arrays, **attributes) -> array, or a tuple of them: the meaning of the op, in NumPy. Python
                     objects are returned in a tuple, even a single one. None for control flow, which backends interpret
     gradient        (b, inputs, results, cotangents, attributes) -> a cotangent (or None) per input, written in
-                    other ops through the Builder `b`; or no_gradient("reason")
+                    other ops through the Builder `b`; or no_gradient("reason"), which a rule may return as well
     effects         side effects, or a rule over (input types, attributes)
     unify           inputs that must have one dtype: their indices, or "all"
     traits          facts that analyses, passes and backends read

@@ -29,6 +29,16 @@ def test_gradient_and_second_derivatives() -> None:
         np.testing.assert_allclose(tf.hessian(f)(tf.constant(ROSENBROCK_AT)), ROSENBROCK_CURVE)
 
 
+def test_gradients_by_selected_rows_are_dense() -> None:
+    """The tape has IndexedSlices of what only `gather` reads."""
+    f: Any = lambda x: tf.reduce_sum(tf.gather(x, [0, 2, 0]) ** 2)
+    for argument in (np.array([1.0, 3.0, 5.0]), tf.constant([1.0, 3.0, 5.0])):
+        np.testing.assert_array_equal(tf.grad(f)(argument), [4.0, 0.0, 10.0])
+        np.testing.assert_array_equal(tf.vjp(f, argument)[1](1.0)[0], [4.0, 0.0, 10.0])
+        np.testing.assert_array_equal(tf.hessian(f)(argument), np.diag([4.0, 0.0, 2.0]))
+    np.testing.assert_array_equal(tf.grad(lambda x: np.delete(x, 1).sum())(np.array([1.0, 3.0, 5.0])), [1.0, 0.0, 1.0])
+
+
 def test_array_arguments() -> None:
     for f in (rosenbrock, tf.function(rosenbrock)):
         np.testing.assert_allclose(tf.grad(f)(ROSENBROCK_AT), ROSENBROCK_SLOPE)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import autoconv
 from tests.tracing.plain_comparison import check_against_plain
 
 SYMMETRIC = np.array([[2.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 4.0]])
@@ -71,6 +72,14 @@ def test_parts_of_floats():
         draw = np.random.default_rng(0)
         numbers, powers = draw.normal(size=500), draw.integers(-1080, -1000, 500)
         check_against_plain(scaled, (numbers, powers), (numbers.astype(np.float32), powers + 900))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_gradient_of_mantissas(dtype):
+    """The mantissa is the number times a power of two."""
+    numbers = FLOATS[np.isfinite(FLOATS) & (abs(FLOATS) > 1e-3) & (abs(FLOATS) < 1e3)].astype(dtype)
+    slopes = autoconv.compile(autoconv.grad(lambda x: np.frexp(x)[0].sum()))(numbers)
+    np.testing.assert_array_equal(slopes, 2.0 ** -np.frexp(numbers)[1])
 
 
 def scans(x):

@@ -157,6 +157,18 @@ def test_orders_as_numpy(function, dtype):
                 assert type(part) is type(expected) and np.asarray(part).dtype == np.asarray(expected).dtype
 
 
+@pytest.mark.parametrize("axis", [0, 1, -1, None])
+def test_gradient_of_partition(axis):
+    """The cotangents go to the elements that the result has at their positions."""
+    argument, weights = numbers("float64", 20, 0).reshape(5, 4), np.arange(20.0).reshape(5, 4)
+    weights = weights.ravel() if axis is None else weights
+    program = lambda v: (np.partition(v, (1, 2), axis=axis) * weights).sum()
+    parts = np.partition(argument, (1, 2), axis=axis)
+    expected = [weights[parts == element].item() for element in argument.ravel()]
+    for function in (autoconv.grad(program), autoconv.compile(autoconv.grad(program))):
+        np.testing.assert_array_equal(np.ravel(function(argument)), expected)
+
+
 def test_positions_out_of_range():
     compiled = autoconv.compile(lambda v, k: np.partition(v, k))
     np.testing.assert_array_equal(compiled(np.arange(9.0), -2), np.arange(9.0))

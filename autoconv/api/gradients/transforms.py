@@ -18,6 +18,7 @@ from autoconv.operators.calls.call import call as callable_for
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.arrays.symbolic_arrays import wrap_new_arrays
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
+from autoconv.runtime.objects.variable_updates import IndexedSlices
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.regions import Region, current_region
@@ -313,7 +314,7 @@ def _check_not_lost(f: Function, tape: GradientTape, gradients: object = ()) -> 
 
 def _gradients_of_kind(gradients: Any, arguments: Sequence[Any]) -> list[Any]:
     """Return the leaves of a structure of gradients, each dense and of the kind of its argument; zeros for None."""
-    leaves = flat_leaves(gradients)
+    leaves = flat_leaves(gradients, lambda x: isinstance(x, IndexedSlices))
     return [_convert_to_kind(_fill_zeros(leaf, x), x) for leaf, x in zip(leaves, arguments, strict=True)]
 
 

@@ -64,7 +64,7 @@ def _cmath_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
         return _rect_gradient(b, inputs, cotangents)
     op = _TENSOR_OP_BY_FUNCTION.get(attributes["function"])
     if op is None or len(inputs) > 1:
-        raise TypeError(f"cmath.{attributes['function']} has no gradient here")
+        return no_gradient(f"no rule for cmath.{attributes['function']} is written")
     return gradient_of(op)(b, inputs, results, cotangents, {})
 
 

@@ -376,7 +376,7 @@ def _math_type(*_: TensorType, function: str, is_exported: bool = False) -> Tens
 def _math_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     op = _TENSOR_OP_BY_MATH_FUNCTION.get(attributes["function"])
     if op is None or (op == "log" and len(inputs) > 1):
-        raise TypeError(f"math.{attributes['function']} has no gradient here")
+        return no_gradient(f"no rule for math.{attributes['function']} is written")
     return gradient_of(op)(b, inputs, results, cotangents, {})
 
 

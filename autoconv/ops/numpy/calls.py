@@ -17,7 +17,7 @@ from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.effects import Effects, may_fail_to_broadcast
 from autoconv.graph.types import Dimension, TensorType, Type
 from autoconv.ops.elementwise.arithmetic import note_error, quiet
-from autoconv.ops.record import define, no_gradient, sample
+from autoconv.ops.record import Builder, define, no_gradient, sample
 from autoconv.process_state import recorded_warnings
 
 Argument = tuple[Any, ...]  # (kind, …), where the further items depend on the kind: see `resolve`
@@ -188,18 +188,38 @@ def _effects(types: Sequence[Type], attributes: Any) -> Effects:
     return Effects.PURE if never_raises else Effects.RAISE
 
 
+def _gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return the cotangents of a partition: at one position in sorted order, operand and result have one element."""
+    arguments = dict(zip(("a", "kth", "axis"), attributes["arguments"], strict=False))
+    arguments |= dict(attributes.get("keywords", ()))
+    tag, *axes = arguments.get("axis", ("value", -1))
+    if attributes["function"] != "partition" or arguments["a"] != ("input", 0) or tag not in ("value", "scalar"):
+        return no_gradient("NumPy computes it as a whole")
+    x = inputs[0] if axes[-1] is not None else b.reshape(inputs[0], shape=(-1,))
+    axis = -1 if axes[-1] is None else axes[-1]
+    result_order = b.argsort(results[0], axis=axis)
+    sorted_cotangent = b.take_along_axis(cotangents[0], result_order, axis=axis)
+    positions = b.argsort(b.argsort(x, axis=axis), axis=axis)  # of the operand's elements in sorted order
+    cotangent = b.reshape_like(b.take_along_axis(sorted_cotangent, positions, axis=axis), inputs[0])
+    return (cotangent, *(None for _ in inputs[1:]))
+
+
 def _has_known_sizes(type_: TensorType) -> bool:
     return type_.shape is not None and all(isinstance(size, int) for size in type_.shape)
 
 
 define(
     name="numpy_call", graphdef="NumpyCall", result=_result_types, kernel=quiet(_call),
-    gradient=no_gradient("NumPy computes it as a whole"), effects=_effects,
+    gradient=_gradient, effects=_effects,
     samples=(
-        sample(np.array([0.5, -1.5]), function="modf", arguments=(("input", 0),)),
+        sample(np.array([0.5, -1.5]), differentiable=(), function="modf", arguments=(("input", 0),)),
+        sample(
+            np.array([[3.0, 1.0, 2.5, 0.5], [5.0, 2.0, 7.0, 3.5]]), function="partition",
+            arguments=(("input", 0), ("value", 2)), keywords=(("axis", ("value", 0)),)
+        ),
         sample(np.array([3, 1, 3]), function="unique", arguments=(("input", 0),), by_values=True),
         sample(
-            np.array([1.0, 2.0]), np.array([0.5]), function="concatenate",
+            np.array([1.0, 2.0]), np.array([0.5]), differentiable=(), function="concatenate",
             arguments=(("list", ("input", 0), ("input", 1)),), keywords=(("dtype", ("dtype", "float32")),),
         ),
     ),

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from autoconv.autodiff.cotangents import is_differentiable, missing_gradient_error
+from autoconv.autodiff.cotangents import cotangents_of_inputs, is_differentiable
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ListType, ResourceType
 from autoconv.hooks import Hook
 from autoconv.ops.gradients import no_cotangents
-from autoconv.ops.record import NoGradient, Op
+from autoconv.ops.record import Op
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.activity import count_tape
 
@@ -217,17 +217,8 @@ def record_op(
     results = output if isinstance(output, tuple) else (output,)
     is_weak = op.name.startswith("python_")  # its operands are Python's numbers
     inputs = tuple(value if hasattr(value, "type") else wrap(value, is_weak) for value in values)
-    vjp: Vjp = lambda cotangents: _compute_vjp(op, inputs, results, attributes, cotangents)
+    vjp: Vjp = lambda cotangents: cotangents_of_inputs(op, BUILDER, inputs, results, tuple(cotangents), attributes)
     record_entry(Entry(op.name, inputs, results, vjp, attributes, op.gradient is no_cotangents))
-
-
-def _compute_vjp(
-    op: Op, inputs: Sequence[Any], results: Sequence[Any], attributes: dict[str, Any], cotangents: Sequence[Any]
-) -> Sequence[Any]:
-    """Return the cotangents of an op's inputs; raise an error for an op without a gradient."""
-    if isinstance(op.gradient, NoGradient):
-        raise missing_gradient_error(op, op.gradient.reason)
-    return op.gradient(BUILDER, inputs, results, tuple(cotangents), attributes)  # type: ignore[no-any-return]
 
 
 APPLY = Hook("autoconv.runtime.tensors.dispatch")  # applies an op by name; dispatch imports this module
