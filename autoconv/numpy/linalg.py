@@ -25,7 +25,7 @@ from autoconv.numpy.operands import (
     tensors,
 )
 from autoconv.numpy.products import dot, matrix_product
-from autoconv.numpy.shapes import swapaxes
+from autoconv.numpy.shapes import expand_dims, moveaxis, swapaxes
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.ops.index_spec import At, Rest
 from autoconv.ops.numpy.shapes import SOLVE, SQUARE
@@ -244,10 +244,10 @@ def norm(x: TensorLike, ord: object = None, axis: AxisLike | None = None, keepdi
         name = "numpy_max" if ord > 0 else "numpy_min"
         options: dict[str, Any] = {"keepdims": True} if keepdims else {}
         return apply(name, sums, axis=axes, **options)
-    if axes == (0, 1) and rank == 2 and ord in (2, -2, "nuc") and _is_known_to_have_elements(x_tensor):
+    if len(axes) == 2 and ord in (2, -2, "nuc") and _is_known_to_have_elements(x_tensor):
         reduction = {2: "numpy_max", -2: "numpy_min", "nuc": "numpy_sum"}[ord]
-        result = apply(reduction, svd(x_tensor, compute_uv=False), axis=None)
-        return apply("reshape", result, shape=(1, 1)) if keepdims else result
+        result = apply(reduction, svd(moveaxis(x_tensor, axes, (-2, -1)), compute_uv=False), axis=-1)
+        return expand_dims(result, axes) if keepdims else result
     return call_numpy("linalg.norm", x_tensor, ord, axis, keepdims)
 
 

@@ -322,7 +322,8 @@ def correlate(a: TensorLike, v: TensorLike, mode: str = "valid") -> Tensor:
     x, y = tensor(a), tensor(v)
     is_static = has_known_shape(x) and has_known_shape(y)
     is_supported = rank_of(x) == rank_of(y) == 1 and mode in ("full", "same", "valid")
-    if not is_supported or (is_static and require_known_shape(x)[0] < require_known_shape(y)[0]):
+    has_longer_kernel = is_static and require_known_shape(x)[0] < require_known_shape(y)[0]
+    if not is_supported or (has_longer_kernel and mode == "same"):  # NumPy's middle of such rows is one further
         return call_numpy("correlate", x, y, mode)
     reversed_kernel = apply("reverse", y, axis=(0,))
     return convolve(x, apply("conjugate", reversed_kernel) if y.dtype.is_complex else reversed_kernel, mode)

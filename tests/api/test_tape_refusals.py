@@ -86,6 +86,6 @@ def test_an_op_without_a_gradient_is_named() -> None:
         y = tf.random.shuffle(x)
     with pytest.raises(TypeError, match="the op 'random_shuffle' has no gradient"):
         tape.gradient(y, x)
-    smallest = tf.compile(lambda x: np.partition(x, 1)[0])
+    unwrapped = tf.compile(lambda x: np.unwrap(x)[0])
     with pytest.raises(TypeError, match="the op 'numpy_call' has no gradient: NumPy computes it"):
-        tf.grad(smallest)(np.array([2.0, 1.0]))
+        tf.grad(unwrapped)(np.array([2.0, 1.0]))

@@ -55,6 +55,19 @@ def test_eigenvalues_in_loops_and_of_matrices_that_numpy_refuses():
     check_against_plain(of_bad_matrices, (SYMMETRIC,), (SYMMETRIC * np.nan,), (SYMMETRIC[:2],))
 
 
+@pytest.mark.parametrize("order", [2, -2, "nuc"])
+@pytest.mark.parametrize("axes", [(0, 1), (2, 0), (-1, -2)])
+def test_norms_by_singular_values(order, axes):
+    stack = np.arange(24.0).reshape(2, 3, 4) ** 2
+    program = lambda x: (np.linalg.norm(x, order, axes), np.linalg.norm(x * 1j, order, axes, True))
+    compiled = check_against_plain(program, (stack,), (stack.astype(np.float32),))
+    assert "kernels" not in compiled.explain() and "plain Python" not in compiled.explain(), compiled.explain()
+    shift = 1e-6 * np.ones_like(stack)
+    slopes = autoconv.grad(lambda x: np.linalg.norm(x, order, axes).sum())(stack)
+    expected = (program(stack + shift)[0] - program(stack - shift)[0]).sum() / 2e-6
+    assert abs(slopes.sum() - expected) < 1e-5 * abs(slopes).sum()
+
+
 def parts(x):
     return (*np.modf(x), *np.frexp(x))
 

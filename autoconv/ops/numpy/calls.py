@@ -215,7 +215,7 @@ define(
         sample(np.array([0.5, -1.5]), differentiable=(), function="modf", arguments=(("input", 0),)),
         sample(
             np.array([[3.0, 1.0, 2.5, 0.5], [5.0, 2.0, 7.0, 3.5]]), function="partition",
-            arguments=(("input", 0), ("value", 2)), keywords=(("axis", ("value", 0)),)
+            arguments=(("input", 0), ("value", 1)), keywords=(("axis", ("value", -1)),),
         ),
         sample(np.array([3, 1, 3]), function="unique", arguments=(("input", 0),), by_values=True),
         sample(
