@@ -153,3 +153,19 @@ def test_constants_beyond_64_bits_beside_numbers_of_two_classes():
     compiled = autoconv.compile(bounded)
     for values in (np.array([1, 2]), np.array([-1, -2]), np.array([0, 0, 5]), np.array([0.5, 3.0])):
         assert repr(compiled(values)) == repr(bounded(values))
+
+
+@pytest.mark.parametrize("statement", ["x <<= 1", "n >>= 1.5", "x = x << 1", "x |= n", "x = n if n < 0 else 3 ^ (x * 2)"])
+def test_floats_in_bit_operations(statement):
+    """The texts are those of Python, which names the operator of an assignment, wherever the float comes from."""
+    lines = ["def f(x, n):", "    for _ in range(n):", f"        {statement}", "    return x"]
+    name = f"<bits of floats {statement}>"
+    linecache.cache[name] = (0, None, [f"{line}\n" for line in lines], name)
+    namespace = {}
+    exec(compile("\n".join(lines), name, "exec"), namespace)
+    texts = []
+    for function in (namespace["f"], autoconv.compile(namespace["f"])):
+        with pytest.raises(TypeError) as error:
+            function(2.5, 3)
+        texts.append(str(error.value))
+    assert texts[0] == texts[1]

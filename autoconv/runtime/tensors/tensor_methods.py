@@ -133,8 +133,7 @@ def _lacks_operator(op: str, x: object, y: object) -> bool:
     """Return whether Python has no such operator for a symbolic number and the other operand."""
     if type(x) in _NON_OPERAND_TYPES or type(y) in _NON_OPERAND_TYPES or (op in _REAL_OPS and _is_complex(x, y)):
         return True
-    are_classes_unknown = type(x) not in _BUILTIN_TYPES and type(y) not in _BUILTIN_TYPES
-    return op in _INTEGER_OPS and are_classes_unknown and (_is_number(x, float) or _is_number(y, float))
+    return op in _INTEGER_OPS and (_is_number(x, float) or _is_number(y, float))
 
 
 def _graph_number(x: object) -> Any:
