@@ -361,6 +361,12 @@ def integer(value: Any) -> int:
     return operator.index(known_value if known_value is not None and np.ndim(known_value) == 0 else value)
 
 
+def computed_integer(value: Any) -> Any:
+    """Return an int, or a scalar tensor of an integer dtype whose value only the run has."""
+    is_computed = isinstance(value, Tensor) and static_value(value) is None and value.dtype.is_integer
+    return value if is_computed and rank_of(value) == 0 else integer(value)
+
+
 def axis_of(axis: AxisLike, rank: int) -> int:
     """Return the axis counted from the front; raises AxisError for one out of range."""
     return np.lib.array_utils.normalize_axis_index(integer(axis), rank)

@@ -15,6 +15,7 @@ from autoconv.numpy.operands import (
     cast,
     check,
     common_dtype,
+    computed_integer,
     computes,
     has_known_shape,
     integer,
@@ -223,13 +224,13 @@ def _clip_to_one(x: Tensor) -> Any:
 
 @computes("bincount")
 def bincount(x: TensorLike, /, weights: TensorLike | None = None, minlength: Any = 0) -> Any:
-    values, min_length = tensor(x), integer(minlength)
+    values, min_length = tensor(x), computed_integer(minlength)
     operands = [values] if weights is None else [values, tensor(weights)]
     is_supported = (values.dtype.is_integer or values.dtype.is_bool) and values.dtype is not uint64
     is_supported = is_supported and values.type.shape != (0,)  # there NumPy returns ints in spite of weights
     if is_supported and all(rank_of(operand) == 1 for operand in operands) and not operands[-1].dtype.is_complex:
         return apply("numpy_bincount", values, tensor(min_length, np.int64), *operands[1:])
-    return call_numpy("bincount", values, None if weights is None else operands[1], min_length, by_values=True)
+    return call_numpy("bincount", values, None if weights is None else operands[1], integer(min_length), by_values=True)
 
 
 @computes("interp")

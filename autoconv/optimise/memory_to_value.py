@@ -73,7 +73,8 @@ class ReadOnlyArrays:
         if node.op.name == "array_new":
             return node.attributes["fill"] is not None and not node.inputs
         if node.op.name == "array_view":
-            return not node.effects and not any(entry.operand_count for entry in node.attributes["spec"])
+            has_operands = any(entry.operand_count for entry in node.attributes["spec"])
+            return not has_operands and not node.effects & ~Effects.RAISE
         return bool(node.op.traits.op_on_tensors) or node.op.traits.selects or node.op.traits.repeats
 
     def _reach_fixed_point(self) -> None:

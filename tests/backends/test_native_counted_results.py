@@ -56,6 +56,20 @@ def test_counts_of_numbers(dtype: str, size: int) -> None:
     assert not size or ("kernels" not in compiled.explain() and "plain" not in compiled.explain())
 
 
+def test_least_number_of_counts_is_computed() -> None:
+    def counts(x: Any, step: float) -> Any:
+        cells = int(1 / step)
+        return np.bincount((x * cells).astype(np.int64), minlength=cells * cells)
+
+    compiled = ac.compile(counts)
+    for step in (0.5, 0.25, 0.1):
+        found = compiled(np.array([0.1, 0.3, 0.9]), step)
+        np.testing.assert_array_equal(found, counts(np.array([0.1, 0.3, 0.9]), step))
+    with pytest.raises(ValueError, match="must not be negative"):
+        ac.compile(lambda x, k: np.bincount(x, minlength=k - 3))(np.arange(3), 1)
+    assert "plain" not in compiled.explain() and compiled.explain().startswith("counts: 1 trace")
+
+
 @pytest.mark.parametrize(("x", "least"), [([1, -1], 0), ([1, 2], -1), ([1, 2, 3], 0)])
 def test_what_is_not_counted_raises_as_in_numpy(x: Any, least: int) -> None:
     arguments = np.array(x), np.ones(2), least

@@ -20,6 +20,21 @@ def means(x, width):
     return result
 
 
+def test_extremes_of_bools_are_native():
+    def extremes(x):
+        result = np.zeros((2, len(x)), bool)
+        for i in range(1, len(x)):
+            result[0, i], result[1, i] = x[:i].max(), np.min(x[i - 1 : i + 2])
+        return result
+
+    x = VECTOR > 0
+    compiled = ac.compile(extremes)
+    np.testing.assert_array_equal(compiled(x), extremes(x))
+    assert "kernels" not in compiled.explain()
+    with pytest.raises(ValueError, match="zero-size array to reduction operation maximum which has no identity"):
+        ac.compile(lambda x, i: x[i:].max())(x, 40)
+
+
 def centred_sums(x, width):
     result = np.zeros(len(x))
     for i in range(len(x)):

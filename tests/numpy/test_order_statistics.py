@@ -19,6 +19,14 @@ def ordered(v):
     return w[0], w[-1], np.sort(v[v >= 0])[3], np.sort(v.reshape(2, -1), axis=1)[:, 2]
 
 
+def extremes_of_windows(v):
+    out = np.zeros((3, min(len(v), 40)))
+    for i in range(4, out.shape[1]):
+        out[:, i] = np.sort(v[i:])[0], np.sort(v[:i])[-1], np.sort(v[i - 4 : i])[0]
+    short = np.sort(v[:5])
+    return out[0], out[1], out[2], short[0], short[-1]
+
+
 def windows(v):
     out = np.zeros(len(v) - 7)
     for i in range(len(out)):
@@ -34,7 +42,7 @@ def numbers(dtype, size, seed):
     return found
 
 
-@pytest.mark.parametrize("function", [medians, percentiles, ordered, windows])
+@pytest.mark.parametrize("function", [medians, percentiles, ordered, extremes_of_windows, windows])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int16"])
 @pytest.mark.search
 def test_as_numpy(function, dtype):
@@ -54,6 +62,15 @@ def test_nans_and_empty_arrays():
     assert np.isnan(compiled(argument)[0]) and np.isnan(compiled(argument)[3]) and not np.isnan(compiled(argument)[1])
     with pytest.warns(RuntimeWarning, match="empty"):
         assert np.isnan(compiled(-np.abs(argument))[1])
+
+
+def test_nans_are_last_and_windows_without_elements_raise():
+    compiled = autoconv.compile(lambda v, i: (np.sort(v[i:])[0], np.sort(v[i:])[-1]))
+    argument = np.array([2.0, np.nan, -1.0, 4.0, np.nan, np.nan])
+    for i, (least, greatest) in enumerate([(-1, np.nan), (-1, np.nan), (-1, np.nan), (4, np.nan), (np.nan, np.nan)]):
+        np.testing.assert_array_equal(compiled(argument, i), (least, greatest))
+    with pytest.raises(IndexError, match="index 0 is out of bounds for axis 0 with size 0"):
+        compiled(argument, 6)
 
 
 def test_quantiles_given_as_arguments():

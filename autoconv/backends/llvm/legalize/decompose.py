@@ -16,7 +16,7 @@ from autoconv.backends.llvm.ir.index_arith import is_known
 from autoconv.backends.llvm.legalize.decompose_rules import COMPOSITE_RULE_BY_OP
 from autoconv.backends.llvm.legalize.shaped_builder import count_elements, dimensions, reshape
 from autoconv.graph.dimensions import product
-from autoconv.graph.dtypes import bool_
+from autoconv.graph.dtypes import bool_, uint8
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, leads_to_recursion
 from autoconv.ops.builder import GraphBuilder
@@ -144,12 +144,14 @@ def _reduction_attributes(node: Node) -> dict[str, Any]:
 
 
 def _reduction_rule(name: str) -> Rule:
-    """Return the rule of a reduction that first converts elements to the dtype of its result."""
+    """Return the rule of a reduction that first converts elements to the dtype of its result; bools become bytes."""
 
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         (x,), dtype = inputs, node.results[0].dtype
-        if dtype.is_bool or (name == "reduce_mean" and not dtype.is_floating):
+        if name == "reduce_mean" and not dtype.is_floating:
             return None
+        if dtype.is_bool:
+            return b.cast(_reduce(b, name, b.cast(x, dtype=uint8), node), dtype=dtype)
         return _reduce(b, name, x if x.dtype is dtype else b.cast(x, dtype=dtype), node)
 
     return rule

@@ -4,7 +4,7 @@
     after    %middle = order_statistics(%x, %places, axis=0): float64[2]
 
 Where the result of a sort is read at few positions only, a selection takes linear time. Short rows of known length are
-sorted, which is as quick.
+sorted, which is as quick, unless only their first or last elements are read.
 """
 
 from __future__ import annotations
@@ -38,17 +38,20 @@ def select_order_statistics(graph: Graph) -> Graph:
     """Return the graph, regions included, with selections in the place of sorts that are read at few positions."""
     reader_counts: Counter[Value] = Counter()
     pick_counts: Counter[Value] = Counter()
+    extreme_counts: Counter[Value] = Counter()
     for subgraph in graph.subgraphs():
         reader_counts.update(subgraph.outputs)
         for node in subgraph.nodes:
             reader_counts.update(node.inputs)
             pick_counts.update(node.inputs[:1] if _is_pick(node) else ())
-    if not any(_is_selectable(value, reader_counts, pick_counts) for value in pick_counts):
+            extreme_counts.update(node.inputs[:1] if _is_pick(node) and _is_extreme(node) else ())
+    counts = reader_counts, pick_counts, extreme_counts
+    if not any(_is_selectable(value, *counts) for value in pick_counts):
         return graph
 
     def rewrite(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         """Replace a pick from sorted rows by the selection of the element in the unsorted rows."""
-        if not _is_pick(node) or not _is_selectable(node.inputs[0], reader_counts, pick_counts):
+        if not _is_pick(node) or not _is_selectable(node.inputs[0], *counts):
             return None
         sort = inputs[0].node
         assert sort is not None
@@ -65,8 +68,13 @@ def select_order_statistics(graph: Graph) -> Graph:
     return copy
 
 
-def _is_selectable(value: Value, reader_counts: Counter[Value], pick_counts: Counter[Value]) -> bool:
-    """Return whether the value is the result of a sort, and all its readers read few positions."""
+def _is_selectable(
+    value: Value, reader_counts: Counter[Value], pick_counts: Counter[Value], extreme_counts: Counter[Value]
+) -> bool:
+    """Return whether the value is the result of a sort, and all its readers read few positions.
+
+    A scan finds first and last elements, which `extreme_counts` counts, in rows of any length.
+    """
     node = value.node
     if node is None or node.op.name != "sort" or node.attributes.get("descending"):
         return False
@@ -75,7 +83,7 @@ def _is_selectable(value: Value, reader_counts: Counter[Value], pick_counts: Cou
     if shape is None or not is_selectable_dtype:
         return False
     size = shape[normalised_axis(node.attributes["axis"], len(shape))]
-    if isinstance(size, int) and size <= _MAX_SORTED_ROW:
+    if isinstance(size, int) and size <= _MAX_SORTED_ROW and extreme_counts[value] < pick_counts[value]:
         return False
     return reader_counts[value] == pick_counts[value] <= _MAX_READERS and current_target().has_libraries
 
@@ -103,14 +111,20 @@ def _is_pick(node: Node) -> bool:
     return has_few_positions and normalised_axis(node.attributes["axis"], len(shape)) == axis
 
 
+def _is_extreme(pick: Node) -> bool:
+    """Return whether a node reads the first or last element of a sorted vector by a constant index."""
+    return pick.op.name == "get_item" and pick.attributes["spec"][0].index in (0, -1)
+
+
 def _is_within(position: Any, size: Any) -> bool:
     return not isinstance(size, int) or -size <= position < size
 
 
 def _constant_position(copy: Graph, node: Node) -> Value:
-    """Return the constant position that a node reads; a negative one counts from the end."""
+    """Return the constant position that a node reads; a negative one counts from the end, as -1 for the last."""
     (entry,), (size,) = node.attributes["spec"], node.inputs[0].shape or (0,)
-    index = entry.index + size if entry.index < 0 and isinstance(size, int) else entry.index
+    is_last = isinstance(size, int) and entry.index in (-1, size - 1) and size > 1
+    index = -1 if is_last else entry.index
     return GraphBuilder(copy, node.span).constant(value=np.asarray(index, np.int64))  # type: ignore[no-any-return]
 
 

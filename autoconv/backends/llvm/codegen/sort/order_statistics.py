@@ -18,6 +18,7 @@ from autoconv.backends.llvm.ir.types import register
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
+from autoconv.ops.analysis.induction import constant_of
 
 _INTROSELECT = _QUICKSORT = 0  # NPY_INTROSELECT, NPY_QUICKSORT
 # Each element of the sample is compared with the next neighbours in the sample, in arrays of at least that many.
@@ -35,22 +36,34 @@ def write_order_statistics(region: LoweringContext, node: Node) -> None:
 
     The pivot is the position of the latest partition. Positions next to the pivot, as for medians, and the last
     position need no partition. A scan finds their elements: the least and the greatest element after the pivot.
+    A scan also finds the first or the last element of sorted rows if that is the only one.
 
     Arrays in which a sample finds a frequent number are sorted: NumPy's selection at one position takes ten times as
     long for them as for distinct numbers, and sorting less than that.
     """
     out, b, (x, positions), (result,) = region.out, RegisterWriter(region), node.inputs, node.results
-    shape, dtype = sizes(x.type), x.dtype
     count = 1 if is_scalar(positions.type) else sizes(positions.type)[0]
-    selected_array = copy_of(region, x)
     if is_scalar(result.type):
         target = out.alloca("i64")
     else:
         region.set(result, region.new_array(result.type))
         target = region.data(result)
-    pivot_cell, name = out.alloca("i64"), _gather_routine(region, node, count)
+    name = _gather_routine(region, node, count)
+    if is_scalar(positions.type) and constant_of(positions) in (0, -1):
+        (position,) = _write_checked_positions(region, node, count)
+        out.call(name, region.data(x), region.data(x), target, -1, position, 0, *region.body.module.sizes)
+    else:
+        _write_selections(region, node, name, target, count)
+    if is_scalar(result.type):
+        region.set(result, load(b, x.dtype, target, 0))
+
+
+def _write_selections(region: LoweringContext, node: Node, name: str, target: str, count: int) -> None:
+    """Partition a copy of the rows at each position, and gather the elements there by the routine of that name."""
+    out, x = region.out, node.inputs[0]
+    selected_array, pivot_cell = copy_of(region, x), out.alloca("i64")
     is_sorted = _write_sort_of_repetitive(region, node, selected_array)
-    last_position = plus(out, shape[node.attributes["axis"]], -1)
+    last_position = plus(out, sizes(x.type)[node.attributes["axis"]], -1)
     for i, position in enumerate(_write_checked_positions(region, node, count)):
         if i:
             last_pivot = out.load("i64", pivot_cell)
@@ -64,8 +77,6 @@ def write_order_statistics(region: LoweringContext, node: Node) -> None:
         pointers = (region.data(x), region.address(selected_array), target)
         pivot = out.select(is_sorted, position, out.load("i64", pivot_cell))
         out.call(name, *pointers, pivot, position, i, *region.body.module.sizes)
-    if is_scalar(result.type):
-        region.set(result, load(b, dtype, target, 0))
     release_copy(region, x, selected_array)
 
 
@@ -154,7 +165,10 @@ def _gather_routine(region: LoweringContext, node: Node, count: int) -> str:
 def _element_at_position(
     routine: Routine, dtype: DType, load_element: Callable[[Position], Element], size: Position
 ) -> Element:
-    """Return the element at `%position`, which is `%pivot`, the position after it, or the last position."""
+    """Return the element at `%position`, which is `%pivot`, the position after it, or the last position.
+
+    With a pivot of -1, rows need no partition, and `%position` is the first or the last.
+    """
     out, b = routine.out, routine.b
     cell = out.alloca("i64")
     start = plus(out, "%pivot", 1)
@@ -163,7 +177,7 @@ def _element_at_position(
         return to_key(b, load_element(position), is_descending=False, zeros_are_equal=False)
 
     def scan(name: str) -> None:
-        store(b, load_key("%position" if name == "umin" else "%pivot"), cell, 0)
+        store(b, load_key("%position"), cell, 0)
         with out.loop(str(start), str(size)) as i:
             key = load_key(i)
             store(b, b.intrinsic(name, load(b, key.dtype, cell, 0), key), cell, 0)
