@@ -224,6 +224,7 @@ def _clip_to_one(x: Tensor) -> Any:
 
 @computes("bincount")
 def bincount(x: TensorLike, /, weights: TensorLike | None = None, minlength: Any = 0) -> Any:
+    """Count whole numbers, or add their weights; the least length may be computed unless NumPy itself counts."""
     values, min_length = tensor(x), computed_integer(minlength)
     operands = [values] if weights is None else [values, tensor(weights)]
     is_supported = (values.dtype.is_integer or values.dtype.is_bool) and values.dtype is not uint64

@@ -144,9 +144,10 @@ def _reduction_attributes(node: Node) -> dict[str, Any]:
 
 
 def _reduction_rule(name: str) -> Rule:
-    """Return the rule of a reduction that first converts elements to the dtype of its result; bools become bytes."""
+    """Return the rule of a reduction that first converts elements to the dtype of its result."""
 
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+        """Reduce bools as bytes; None for means of whole numbers."""
         (x,), dtype = inputs, node.results[0].dtype
         if name == "reduce_mean" and not dtype.is_floating:
             return None
