@@ -39,7 +39,12 @@ class _ConvertedCode(NamedTuple):
 
 
 class OutlinedCode(NamedTuple):
-    """The code of a function that calls its loops, None if it cannot; by name the code of these, and their sources."""
+    """The code of a function and of the functions made of its loops.
+
+    main: the function's code, in which each loop is a call; None if no loop can be outlined
+    loops: the code of each loop's function, by its name
+    sources: the located source of each loop's function, by its name
+    """
 
     main: types.CodeType | None
     loops: dict[str, types.CodeType]
@@ -53,7 +58,8 @@ _ConversionsByFile = dict[tuple[str, bool], _ConvertedCode]
 _CONVERSIONS: weakref.WeakKeyDictionary[types.CodeType, _ConversionsByFile] = weakref.WeakKeyDictionary()
 # By id, not by equality: where there is nothing to convert, the converted code equals the original.
 _CONVERTED_CODES: weakref.WeakValueDictionary[int, types.CodeType] = weakref.WeakValueDictionary()
-_CLASS_NAMES: dict[int, str] = {}  # by id: the qualified names of classes in the code of their class statements
+# Id of a string -> the string: a qualified name in the code of a class statement, which the class shares.
+_CLASS_NAMES: dict[int, str] = {}
 _DIGESTS: dict[str, tuple[list[str], str]] = {}  # by file name: its lines and their digest
 _LOCK = new_lock(order=CONVERSION)
 BEFORE_CONVERSION: list[Callable[[], object]] = []  # called before a conversion, which may take long
@@ -72,7 +78,10 @@ def convert_function(function: types.FunctionType, operators: Any) -> types.Func
 
 
 def note_unconverted(function: types.FunctionType) -> None:
-    """Call BEFORE_CONVERSION for a function that runs unconverted, if no earlier process has run the function."""
+    """Call BEFORE_CONVERSION for a function that runs unconverted, if no earlier process has run the function.
+
+    Its trace is new then and has to be compiled, which the callbacks prepare.
+    """
     code = function.__code__
     if not BEFORE_CONVERSION or code in _UNCONVERTED:
         return
@@ -101,8 +110,8 @@ def outline_loops(
 ) -> types.FunctionType | None:
     """Return a function that calls its loops, which are functions that `decorate` was applied to.
 
-    Of a function that is such a loop, the loops in it are outlined. Return None if there is no loop that can be
-    outlined, or no source.
+    If `function` was itself made of a loop, only the loops inside of that loop are outlined. Return None if no loop
+    can be outlined, or if there is no source.
     """
     outlined = functools.cache(lambda: OUTLINE_CODE(function))
     key = _cache_key(function, "outlined")
@@ -175,7 +184,10 @@ def register_code(code: types.CodeType) -> None:
 
 
 def is_of_converted_class_statement(cls: type) -> bool:
-    """Return whether a class statement in converted code has made the class, whose name is then that code's string."""
+    """Return whether a class statement in converted code has made the class.
+
+    The class's `__qualname__` is then the same string object as the constant in that code.
+    """
     return _CLASS_NAMES.get(id(cls.__qualname__)) is cls.__qualname__
 
 
@@ -226,8 +238,11 @@ def _load(key: str) -> Any:
         return None
 
 
-def _cache_key(function: types.FunctionType, kind: object) -> str | None:
-    """Return a key of everything that a conversion of some kind depends on; None if `linecache` has no source."""
+def _cache_key(function: types.FunctionType, form: bool | str) -> str | None:
+    """Return a key of everything that a conversion depends on; None if `linecache` has no source.
+
+    `form` is the bool of `_converted_code`, or "outlined".
+    """
     code = function.__code__
     lines = source_lines(code, function.__globals__)
     if not lines:
@@ -236,7 +251,7 @@ def _cache_key(function: types.FunctionType, kind: object) -> str | None:
         importlib.util.MAGIC_NUMBER, sys.flags.optimize, converter_key(), code.co_filename,
         _digest(code.co_filename, lines), function.__name__, function.__qualname__, code.co_name, code.co_firstlineno,
         code.co_flags, code.co_freevars, code.co_code, code.co_linetable, code.co_varnames,
-        [constant for constant in code.co_consts if not isinstance(constant, (types.CodeType, frozenset))], kind,
+        [constant for constant in code.co_consts if not isinstance(constant, (types.CodeType, frozenset))], form,
     )  # fmt: skip
     return hashlib.sha256(repr(dependencies).encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -42,9 +42,10 @@ from autoconv.syntax.tree import Transformer, walk
 
 
 def outline_code(function: types.FunctionType) -> OutlinedCode:
-    """Return the code of a function that calls its loops, and of these; there is none where no loop can be outlined.
+    """Return the code of a function that calls its loops, and that of the loops; none if no loop can be outlined.
 
-    Of a function that is such a loop, the loops in it are outlined. Raises ConversionError without source.
+    If `function` was itself made of a loop, only the loops inside of that loop are outlined. Raises ConversionError
+    without source.
     """
     node, class_name, filename, lines = locate_source(function)
     if isinstance(node, ast.Lambda):

@@ -113,17 +113,17 @@ class PlainWrites(Transformer, statements_only=True):
         Return two targets: the item of the evaluated container, and the item of the variable or attribute that holds
         the container. The handler for tensors assigns to the second one, and so binds the variable or attribute anew.
         """
-        base = evaluated = target.value
-        if isinstance(base, gast.Subscript):
-            evaluated, base = self._evaluate_item(base, statements)
-            evaluated.ctx = base.ctx = gast.Load()
-        elif isinstance(base, gast.Attribute) and not isinstance(base.value, gast.Name):
-            base.value = self._assign_fresh("owner_", base.value, statements)
+        holder = evaluated = target.value
+        if isinstance(holder, gast.Subscript):
+            evaluated, holder = self._evaluate_item(holder, statements)
+            evaluated.ctx = holder.ctx = gast.Load()
+        elif isinstance(holder, gast.Attribute) and not isinstance(holder.value, gast.Name):
+            holder.value = self._assign_fresh("owner_", holder.value, statements)
         container = self._assign_fresh("target_", copy_tree(evaluated), statements)
         index = target.slice
         if not isinstance(index, gast.Constant):
             index = self._assign_fresh("index_", index_expression(index), statements)
-        return gast.Subscript(container, index, gast.Store()), gast.Subscript(base, copy_tree(index), gast.Store())
+        return gast.Subscript(container, index, gast.Store()), gast.Subscript(holder, copy_tree(index), gast.Store())
 
     def _assign_fresh(self, stem: str, value: Any, statements: list[Any]) -> Any:
         """Assign the value to a fresh name, and return that."""
@@ -146,7 +146,7 @@ class PlainWrites(Transformer, statements_only=True):
 
 
 def has_item_target(statement: Any) -> bool:
-    """Return whether a for or with statement has an item as its target."""
+    """Return whether `statement` is or contains a for or with statement with an item as its target."""
     for node in walk_scope(statement):
         targets = [node.target] if isinstance(node, (gast.For, gast.AsyncFor)) else []
         targets += [item.optional_vars for item in getattr(node, "items", ()) if item.optional_vars is not None]

@@ -9,7 +9,7 @@ import numpy as np
 from autoconv.api.matrices.bands import select_band
 from autoconv.api.tensors.accepted_dtypes import check_dtype, check_flags
 from autoconv.api.tensors.arguments import convert_pair, static_axes, static_int
-from autoconv.api.tensors.axis_choice import any_axis
+from autoconv.api.tensors.axis_choice import accepts_run_time_axes
 from autoconv.api.tensors.casts import cast
 from autoconv.graph.dtype_sets import COMPLEX, FLOATING, INDICES, LARGE_INTEGERS, NUMERIC
 from autoconv.graph.dtypes import DType, as_dtype, bfloat16
@@ -95,16 +95,16 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
     return _resolve_first_axes(a, b, first_axes, second_axes, name)
 
 
-@any_axis(ordered=True)
+@accepts_run_time_axes(ordered=True)
 def _resolve_first_axes(a: Any, b: Any, first: Any, second: Any, name: str | None) -> Tensor:
     """Return the result of `tensordot` where the axes of `a` may be tensors.
 
-    `any_axis` chooses axes of the first parameter only, so `a` and `b` have a function each.
+    `accepts_run_time_axes` chooses axes of the first parameter only, so `a` and `b` have a function each.
     """
     return _resolve_second_axes(b, a, static_axes(first), second, name)
 
 
-@any_axis(ordered=True)
+@accepts_run_time_axes(ordered=True)
 def _resolve_second_axes(b: Any, a: Any, first: tuple[int, ...] | None, second: Any, name: str | None) -> Tensor:
     """Return the result of `tensordot` for static axes of `a`, where the axes of `b` may be tensors."""
     first_axes, second_axes = first or (), static_axes(second) or ()

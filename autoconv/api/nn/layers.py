@@ -8,7 +8,7 @@ from typing import Any
 from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.arguments import static_axes, static_int
 from autoconv.api.tensors.arithmetic import squared_difference
-from autoconv.api.tensors.axis_choice import any_axis
+from autoconv.api.tensors.axis_choice import accepts_run_time_axes
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.maths import log_sigmoid, sigmoid, softplus
 from autoconv.api.tensors.norms import l2_normalize
@@ -18,7 +18,7 @@ from autoconv.api.tensors.trigonometry import tanh
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtype_sets import FLOATING, INDICES, LARGE_INTEGERS, NUMERIC
 from autoconv.graph.dtypes import float16, float32
-from autoconv.runtime.annotations import AxisLike, IntLike, TensorLike
+from autoconv.runtime.annotations import AxisLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -46,7 +46,8 @@ def relu6(features: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.nn.relu6([-1.0, 8.0]).numpy()
     array([0., 6.], dtype=float32)
     """
-    return apply("minimum", 6, apply("relu", features), name=name)  # at 6 the gradient is that of 6: zero
+    # `minimum` gives the cotangent of a tie to its first operand, so that the gradient at 6 is zero.
+    return apply("minimum", 6, apply("relu", features), name=name)
 
 
 def elu(features: TensorLike, name: str | None = None) -> Tensor:
@@ -118,7 +119,7 @@ def softsign(features: TensorLike, name: str | None = None) -> Tensor:
     return apply("divide", x, apply("add", apply("abs", x), 1.0), name=name)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """exp(x) divided by its sum over `axis` (the last one by default).
 
@@ -128,7 +129,7 @@ def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     return apply("softmax", logits, axis=_axis_or_last(axis), name=name)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """log(softmax(x)), accurate where softmax is tiny.
 
@@ -220,7 +221,7 @@ def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
     return apply("divide", total, 2.0, name=name)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def moments(
     x: TensorLike, axes: AxisLike, shift: TensorLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
@@ -246,7 +247,7 @@ def batch_normalization(
     x: TensorLike,
     mean: TensorLike,
     variance: Any,
-    offset: IntLike,
+    offset: TensorLike | None,
     scale: Any,
     variance_epsilon: float,
     name: str | None = None,
@@ -268,7 +269,7 @@ def batch_normalization(
 def bias_add(value: TensorLike, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:
     """`value` plus a vector along its last axis, or along its second one for formats that begin with NC.
 
-    Raises InvalidArgumentError for a value without two dimensions, or a bias that is no vector of that axis' size.
+    Raises InvalidArgumentError for a value of fewer than two dimensions, or a bias that is no vector of the axis' size.
 
     >>> autoconv.nn.bias_add([[1.0, 2.0]], [10.0, 20.0]).numpy()
     array([[11., 22.]], dtype=float32)
@@ -284,7 +285,8 @@ def bias_add(value: TensorLike, bias: Any, data_format: str | None = None, name:
     sizes = {tensor.shape[1 if is_second_axis else -1], bias.shape[0]} if tensor.shape.rank and bias.shape.rank else {}
     if None not in sizes and len(sizes) > 1:
         raise InvalidArgumentError(
-            f"Must provide as many biases as the size of that dimension of the input: {bias.shape} vs. {tensor.shape}"
+            f"Must provide as many biases as axis {1 if is_second_axis else -1} of the input has elements: "
+            f"{bias.shape} vs. {tensor.shape}"
         )
     if is_second_axis:
         for _ in range((tensor.shape.rank or 2) - 2):
@@ -295,7 +297,7 @@ def bias_add(value: TensorLike, bias: Any, data_format: str | None = None, name:
 def embedding_lookup(params: TensorLike, ids: Any, max_norm: float | None = None, name: str | None = None) -> Tensor:
     """The rows of `params` at `ids`; rows of a Euclidean norm above `max_norm` are scaled down to it.
 
-    A list of tensors has the parts of the parameters, whose rows are counted through all parts.
+    If `params` is a list of tensors, they are first concatenated along axis 0.
 
     >>> autoconv.nn.embedding_lookup([[1.0, 1.0], [2.0, 2.0]], [1, 0]).numpy()
     array([[2., 2.],

@@ -1,4 +1,4 @@
-"""Protocol of ragged tensors, for annotations in modules that the module of their class imports."""
+"""Protocol of ragged tensors, for annotations in modules that `RaggedTensor`'s module imports."""
 
 from __future__ import annotations
 

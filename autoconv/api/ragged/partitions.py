@@ -114,7 +114,7 @@ def splits_of_limits(row_limits: Tensor) -> Tensor:
 
 
 def splits_of_rowids(values: Any, ids: Tensor, nrows: IntLike | None, validate: bool) -> Tensor:
-    """Return the splits of rows with the row id `ids[i]` of each value i; `nrows` is by default the last id plus 1."""
+    """Return the splits of the rows, where `ids[i]` is the row of value i; `nrows` is by default the last id plus 1."""
     if nrows is None:
         # Without ids, the -1 in front is the last one: there are 0 rows.
         last_id = get_item(concat([convert_to_tensor(np.array([-1], ids.dtype.numpy)), ids], 0), -1)
@@ -129,8 +129,9 @@ def splits_of_rowids(values: Any, ids: Tensor, nrows: IntLike | None, validate: 
         require(apply("equal", count_rows(values, ids.dtype), count_rows(ids, ids.dtype)), message)
         require(reduce_all(get_item(ids, slice(None, -1)) <= get_item(ids, slice(1, None))), message)
         require(reduce_all(apply("logical_and", ids >= 0, ids < count)), message)
-    ids_or_none = ids if validate or nrows is None else apply("select", ids < count, ids, -1)  # -1: in no row
-    row_lengths = unsorted_segment_sum(apply("ones_like", ids), ids_or_none, count)
+    # Ids beyond the last row become -1, which is in no row.
+    ids_in_range = ids if validate or nrows is None else apply("select", ids < count, ids, -1)
+    row_lengths = unsorted_segment_sum(apply("ones_like", ids), ids_in_range, count)
     return splits_of_lengths(row_lengths)
 
 
@@ -152,8 +153,7 @@ def splits_of_uniform(values: Any, length: IntLike, nrows: IntLike | None) -> tu
 def check_splits(values: Any, splits: Tensor, name: str, validate: bool) -> Tensor:
     """Return the splits after checking that they begin with 0, do not decrease, and end with the number of values.
 
-    Raises ValueError for splits of another rank than 1, else InvalidArgumentError. Symbolic splits are checked at run
-    time.
+    Raises ValueError for splits of a rank other than 1; for the errors of other faults see `require`.
     """
     splits.shape.with_rank(1)
     if not validate:
@@ -182,7 +182,7 @@ def require(condition: Tensor, message: str) -> None:
 
 
 def require_same_rows(rows: RaggedProtocol, other: RaggedProtocol) -> None:
-    """Raise an error, perhaps at run time, unless two ragged tensors have the same rows, at every depth."""
+    """Raise an error, perhaps at run time, unless two ragged tensors have equal row splits at every depth."""
     if rows.ragged_rank != other.ragged_rank:
         raise ValueError(f"ragged tensors of {rows.ragged_rank} and {other.ragged_rank} ragged dimensions do not fit")
     for splits, other_splits in zip(rows.nested_row_splits, other.nested_row_splits, strict=True):

@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 Axes = tuple[int, ...]  # one possible value of a vector of axes; a single axis counts as a vector of one element
 
 
-def any_axis(
+def accepts_run_time_axes(
     new_axes: int = 0, ordered: bool = False
 ) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
     """Decorate a function to accept axes known only at run time, if its first operand has a known rank.
@@ -37,7 +37,7 @@ def any_axis(
 
     def decorate(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
         @functools.wraps(function)
-        def with_any_axis(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        def with_run_time_axes(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
             try:
                 return function(*args, **kwargs)
             except UnknownAxis as error:
@@ -56,9 +56,9 @@ def any_axis(
             return _switch_over_axes(unknown_axis.axis, choices, call_with_axes)
 
         # `api_dispatch` unwraps functions to register and find handlers of composite tensors: it must stop here.
-        with_any_axis.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
-        del with_any_axis.__wrapped__  # type: ignore[attr-defined]
-        return with_any_axis
+        with_run_time_axes.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+        del with_run_time_axes.__wrapped__  # type: ignore[attr-defined]
+        return with_run_time_axes
 
     return decorate
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from autoconv.api.tensors.accepted_dtypes import as_indices, with_default_dtype
 from autoconv.api.tensors.arguments import axis_in_range, shape_argument, static_int
-from autoconv.api.tensors.axis_choice import any_axis
+from autoconv.api.tensors.axis_choice import accepts_run_time_axes
 from autoconv.errors import DtypeError, InvalidArgumentError
 from autoconv.graph.dtype_sets import LARGE_INTEGERS
 from autoconv.graph.dtypes import DType, as_dtype, bfloat16, float16, float32, float64, int32, int64
@@ -198,7 +198,7 @@ def _range_length(start: Any, limit: Any, delta: Any) -> int | None:
     return max(math.ceil(quotient), 0) if is_exact else None
 
 
-@any_axis(new_axes=1)
+@accepts_run_time_axes(new_axes=1)
 def linspace(
     start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None, axis: AxisLike = 0
 ) -> Tensor:

@@ -8,7 +8,7 @@ import numpy as np
 
 from autoconv.api.tensors.accepted_dtypes import as_indices, check_dtype
 from autoconv.api.tensors.arguments import shape_argument, static_int
-from autoconv.api.tensors.axis_choice import any_axis
+from autoconv.api.tensors.axis_choice import accepts_run_time_axes
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtype_sets import INDICES, LARGE_INTEGERS, NUMERIC
 from autoconv.graph.dtypes import as_dtype, bool_, float32, int8, int32, int64, uint8
@@ -20,7 +20,7 @@ from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-@any_axis()
+@accepts_run_time_axes()
 def gather(
     params: TensorLike, indices: TensorLike, validate_indices: Any = None, axis: AxisLike | None = None,
     batch_dims: AxisLike = 0,
@@ -173,7 +173,7 @@ def where(
     return apply("where_indices", mask, name=name)
 
 
-@any_axis(new_axes=1)
+@accepts_run_time_axes(new_axes=1)
 def one_hot(
     indices: TensorLike, depth: int, on_value: TensorLike | None = None, off_value: TensorLike | None = None,
     axis: AxisLike | None = None,

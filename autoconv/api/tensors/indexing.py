@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.arguments import static_int
-from autoconv.api.tensors.axis_choice import any_axis
+from autoconv.api.tensors.axis_choice import accepts_run_time_axes
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtype_sets import LARGE_INTEGERS
 from autoconv.graph.dtypes import bool_
@@ -139,7 +139,7 @@ def strided_slice(
     return get_item(convert_to_tensor(input_), tuple(entries))
 
 
-@any_axis()
+@accepts_run_time_axes()
 def boolean_mask(tensor: TensorLike, mask: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """The rows for which `mask` is True. The mask covers as many dimensions as its rank, from `axis` (default 0) on.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from autoconv.api.tensors.accepted_dtypes import check_dtype, check_flags
 from autoconv.api.tensors.arguments import convert_pair, static_int
-from autoconv.api.tensors.axis_choice import any_axis
+from autoconv.api.tensors.axis_choice import accepts_run_time_axes
 from autoconv.errors import DtypeError
 from autoconv.graph.dtype_sets import COMPLEX, FLOATING, SIGNED, SINGLE_OR_DOUBLE
 from autoconv.runtime.annotations import AxisLike, TensorLike
@@ -356,7 +356,7 @@ def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     return apply("negative", apply("softplus", apply("negative", x)), name=name)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def cumsum(
     x: TensorLike, axis: AxisLike = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
@@ -368,7 +368,7 @@ def cumsum(
     return _apply_cumulative("cumsum", x, axis, exclusive, reverse, name)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def cumprod(
     x: TensorLike, axis: AxisLike = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.tensors.arguments import static_axes
-from autoconv.api.tensors.axis_choice import any_axis
+from autoconv.api.tensors.axis_choice import accepts_run_time_axes
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-@any_axis()
+@accepts_run_time_axes()
 def norm(
     tensor: TensorLike,
     ord: object = "euclidean",
@@ -70,7 +70,7 @@ def _matrix_norm(x: Tensor, order: object, axes: Sequence[int], keepdims: bool, 
     return max_sum if keepdims else apply("squeeze", max_sum, axis=tuple(axes), name=name)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def l2_normalize(x: TensorLike, axis: Any = None, epsilon: float = 1e-12, name: str | None = None) -> Tensor:
     """x divided by its Euclidean norm over `axis`, or by sqrt(epsilon) where that is larger.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from autoconv.api.tensors.accepted_dtypes import with_default_dtype
 from autoconv.api.tensors.arguments import static_axes, static_int
-from autoconv.api.tensors.axis_choice import any_axis
+from autoconv.api.tensors.axis_choice import accepts_run_time_axes
 from autoconv.graph.dtypes import as_dtype, bool_, float64, int64
 from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -18,7 +18,10 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def _reduce(op: str, x: Any, axis: Any, keepdims: bool | None, name: str | None) -> Tensor:
-    """Return the result of the reduction `op`; raises UnknownAxis, which `any_axis` handles, for a run-time axis."""
+    """Return the result of the reduction `op`.
+
+    Raises UnknownAxis, which `accepts_run_time_axes` handles, for an axis known only at run time.
+    """
     return apply(op, x, axis=static_axes(axis), keepdims=bool(keepdims), name=name)
 
 
@@ -27,7 +30,7 @@ def _reduce_bools(op: str, x: Any, axis: Any, keepdims: bool | None, name: str |
     return _reduce(op, with_default_dtype(x, bool_), axis, keepdims, name)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def reduce_sum(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -39,7 +42,7 @@ def reduce_sum(
     return _reduce("reduce_sum", input_tensor, axis, keepdims, name)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def reduce_prod(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -51,7 +54,7 @@ def reduce_prod(
     return _reduce("reduce_prod", input_tensor, axis, keepdims, name)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def reduce_mean(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -63,7 +66,7 @@ def reduce_mean(
     return _reduce("reduce_mean", input_tensor, axis, keepdims, name)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def reduce_max(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -76,7 +79,7 @@ def reduce_max(
     return _reduce("reduce_max", input_tensor, axis, keepdims, name)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def reduce_min(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -88,7 +91,7 @@ def reduce_min(
     return _reduce("reduce_min", input_tensor, axis, keepdims, name)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def reduce_any(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -100,7 +103,7 @@ def reduce_any(
     return _reduce_bools("reduce_any", input_tensor, axis, keepdims, name)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def reduce_all(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -112,7 +115,7 @@ def reduce_all(
     return _reduce_bools("reduce_all", input_tensor, axis, keepdims, name)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def reduce_logsumexp(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -124,7 +127,7 @@ def reduce_logsumexp(
     return _reduce("reduce_logsumexp", input_tensor, axis, keepdims, name)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def reduce_euclidean_norm(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -140,7 +143,7 @@ def reduce_euclidean_norm(
     return apply("cast", exact_norm, dtype=x.dtype)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def reduce_variance(
     input_tensor: TensorLike, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -158,7 +161,7 @@ def reduce_variance(
     return _reduce("reduce_mean", apply("square", deviation), axis, keepdims, name)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def reduce_std(
     input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -170,7 +173,7 @@ def reduce_std(
     return apply("sqrt", reduce_variance(input_tensor, axis, keepdims), name=name)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def argmax(
     input: TensorLike, axis: AxisLike | None = None, output_type: DTypeLike = int64, name: str | None = None
 ) -> Tensor:
@@ -183,7 +186,7 @@ def argmax(
     return apply("argmax", input, axis=static_axis, dtype=as_dtype(output_type), name=name)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def argmin(
     input: TensorLike, axis: AxisLike | None = None, output_type: DTypeLike = int64, name: str | None = None
 ) -> Tensor:
@@ -196,7 +199,7 @@ def argmin(
     return apply("argmin", input, axis=static_axis, dtype=as_dtype(output_type), name=name)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def count_nonzero(
     input: TensorLike, axis: Any = None, keepdims: bool | None = None, dtype: DTypeLike = int64, name: str | None = None
 ) -> Tensor:

@@ -10,7 +10,7 @@ import numpy as np
 
 from autoconv.api.tensors.accepted_dtypes import as_indices, check_dtype
 from autoconv.api.tensors.arguments import shape_argument, static_axes, static_int
-from autoconv.api.tensors.axis_choice import any_axis
+from autoconv.api.tensors.axis_choice import accepts_run_time_axes
 from autoconv.graph.dtype_sets import FLOATING, LARGE_INTEGERS, REAL
 from autoconv.graph.dtypes import as_dtype, bool_, int32, uint8
 from autoconv.runtime.annotations import AxisLike, DTypeLike, ShapeLike, TensorLike
@@ -96,7 +96,7 @@ def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Te
     return apply("reshape", tensor, *operands, shape=static_shape, **options, name=name)
 
 
-@any_axis(ordered=True)
+@accepts_run_time_axes(ordered=True)
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | None = None) -> Tensor:
     """`a` with dimension perm[i] as dimension i; without `perm` the order of the dimensions is reversed.
 
@@ -109,7 +109,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | Non
     return apply("conjugate", result) if conjugate and result.dtype.is_complex else result
 
 
-@any_axis(new_axes=1)
+@accepts_run_time_axes(new_axes=1)
 def expand_dims(input: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """`input` with a dimension of 1 inserted at `axis`.
 
@@ -121,7 +121,7 @@ def expand_dims(input: TensorLike, axis: AxisLike, name: str | None = None) -> T
     return apply("expand_dims", input, axis=static_int(only_axis, "axis"), name=name)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """`input` without the dimensions of 1: those in `axis`, or all.
 
@@ -132,7 +132,7 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     return apply("squeeze", input, axis=axes or None, name=name)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def reverse(tensor: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """The elements in reverse order along each axis in `axis`.
 
@@ -143,7 +143,7 @@ def reverse(tensor: TensorLike, axis: AxisLike, name: str | None = None) -> Tens
     return x if x.shape.rank == 0 else apply("reverse", x, axis=static_axes(axis), name=name)
 
 
-@any_axis(ordered=True)
+@accepts_run_time_axes(ordered=True)
 def roll(input: TensorLike, shift: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """Elements shifted by `shift` positions along `axis`, cyclically.
 
@@ -184,7 +184,7 @@ def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> T
     return apply("tile", input, *operands, multiples=static_multiples, name=name)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def repeat(input: TensorLike, repeats: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """Each slice along `axis` repeated; without an axis, each element. `repeats` is one number, or one for each slice.
 
@@ -236,7 +236,7 @@ def _flatten_pairs(paddings: Any) -> Any:
 # ---- joining and taking apart
 
 
-@any_axis()
+@accepts_run_time_axes()
 def concat(values: Any, axis: Any, name: str | None = "concat") -> Tensor:
     """The tensors concatenated along `axis`; the other dimensions must agree.
 
@@ -252,7 +252,7 @@ def concat(values: Any, axis: Any, name: str | None = "concat") -> Tensor:
     return apply("concat", *_convert_lists(values), axis=static_axis, name=name)
 
 
-@any_axis(new_axes=1)
+@accepts_run_time_axes(new_axes=1)
 def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Tensor:
     """Tensors of one shape stacked along a new dimension `axis`.
 
@@ -295,7 +295,7 @@ def _convert_lists(values: Sequence[Any]) -> list[Any]:
     ]
 
 
-@any_axis()
+@accepts_run_time_axes()
 def unstack(
     value: TensorLike, num: int | None = None, axis: AxisLike = 0, name: str | None = "unstack"
 ) -> list[Tensor]:
@@ -318,7 +318,7 @@ def unstack(
     return result_list(apply("unstack", tensor, num=int(num), axis=static_axis, name=name))
 
 
-@any_axis()
+@accepts_run_time_axes()
 def split(
     value: TensorLike, num_or_size_splits: Any, axis: AxisLike = 0, num: int | None = None, name: str | None = "split"
 ) -> list[Tensor]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from autoconv.api.tensors.accepted_dtypes import as_indices, check_dtype
 from autoconv.api.tensors.arguments import static_int
-from autoconv.api.tensors.axis_choice import any_axis
+from autoconv.api.tensors.axis_choice import accepts_run_time_axes
 from autoconv.api.tensors.shaping import transpose
 from autoconv.graph.dtype_sets import REAL
 from autoconv.graph.dtypes import as_dtype, float32, int32
@@ -46,7 +46,7 @@ class UniqueWithCounts(NamedTuple):
     count: Tensor  # type: ignore[assignment]
 
 
-@any_axis()
+@accepts_run_time_axes()
 def sort(values: TensorLike, axis: AxisLike = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
     """The elements sorted along `axis`; `direction` is ASCENDING or DESCENDING; nan counts as largest.
 
@@ -57,7 +57,7 @@ def sort(values: TensorLike, axis: AxisLike = -1, direction: str = "ASCENDING", 
     return apply("sort", values, axis=static_int(axis, "axis"), descending=_is_descending(direction), name=name)
 
 
-@any_axis()
+@accepts_run_time_axes()
 def argsort(
     values: TensorLike, axis: AxisLike = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
 ) -> Tensor:

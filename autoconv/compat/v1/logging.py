@@ -1,4 +1,4 @@
-"""Log messages of a program of version 1, written by Python's logging."""
+"""`compat.v1.logging`: logging of a TensorFlow 1 program through Python's `logging`."""
 
 from __future__ import annotations
 

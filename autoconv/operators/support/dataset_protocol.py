@@ -60,7 +60,10 @@ def stream_of(x: Any) -> Stream:
 
 
 def dispatch_by_class(function: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a Python function to use the implementation for the class of one of its arguments, if there is one."""
+    """Return a function that calls the implementation of `function` by the class of an argument, else `otherwise`.
+
+    An implementation is called only while a graph is recorded.
+    """
 
     def run(*args: Any, **kwargs: Any) -> Any:
         for arg in args:

@@ -89,6 +89,7 @@ def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
     """Return RAISE if the operand, or the result of an inverse transform, may have no elements."""
     (x,) = types
     shape = x.shape if isinstance(x, TensorType) else None
+    # By default, irfft of one frequency has 2 · (1 - 1) = 0 numbers. Testing all axes is conservative.
     min_size = 2 if "length" in attributes and attributes["length"] is None else 1
     is_long_enough = shape is not None and all(isinstance(size, int) and size >= min_size for size in shape)
     return Effects.PURE if is_long_enough else Effects.RAISE
@@ -100,7 +101,7 @@ def _rfft(x: Any, *, norm: str = "backward") -> Any:
 
 
 def _irfft(x: Any, *, length: int | None = None, norm: str = "backward") -> Any:
-    """Transform back to `length` numbers, by default 2 · (size - 1); fewer than one raise."""
+    """Transform back to `length` numbers, by default 2 · (size - 1); raises InvalidArgumentError if these are none."""
     _check_not_empty(x)
     count = length if length is not None else 2 * (np.shape(x)[-1] - 1)
     if count < 1:
@@ -146,11 +147,11 @@ def _irfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
     if length is None:
         return (spectrum,)
     # The transform ignored frequencies that are beyond `length`, and took missing ones as zero.
-    used_count = length // 2 + 1
-    spec = (Rest(), Slice(None, used_count, None))
-    count = b.dimension(x, axis=-1, dtype=int64)
-    used_part = b.get_item(spectrum, count, spec=_FIRST_ELEMENTS)
-    return (b.add_at_item(b.zeros_like(x), used_part, spec=spec),)
+    output_frequencies = length // 2 + 1
+    operand_size = b.dimension(x, axis=-1, dtype=int64)
+    # Both slices end at the size of their array, so that the smaller of the two counts applies.
+    used_part = b.get_item(spectrum, operand_size, spec=_FIRST_ELEMENTS)
+    return (b.add_at_item(b.zeros_like(x), used_part, spec=(Rest(), Slice(None, output_frequencies, None))),)
 
 
 fft = define(

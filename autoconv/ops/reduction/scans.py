@@ -107,10 +107,10 @@ def _cumprod_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
     axis, gradient_reverse = attributes["axis"], not attributes.get("reverse", False)
     if attributes.get("exclusive", False):
         cotangent = b.shift(cotangent, axis=axis, reverse=gradient_reverse)
-    before = b.cumprod(x, axis=axis, exclusive=True, reverse=not gradient_reverse)
-    after = conjugate(b, b.shift(x, axis=axis, reverse=gradient_reverse))
-    sums = b.linear_recurrence(after, cotangent, axis=axis, reverse=gradient_reverse)
-    return (b.multiply(conjugate(b, before), sums),)
+    product_before = b.cumprod(x, axis=axis, exclusive=True, reverse=not gradient_reverse)
+    next_factor = conjugate(b, b.shift(x, axis=axis, reverse=gradient_reverse))
+    sums = b.linear_recurrence(next_factor, cotangent, axis=axis, reverse=gradient_reverse)
+    return (b.multiply(conjugate(b, product_before), sums),)
 
 
 def _shift_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -147,7 +147,7 @@ def _recurrence_type(coefficient: TensorType, addend: TensorType, *, axis: int, 
     result = _axis_rule("linear_recurrence")(coefficient, addend, axis=axis)
     ranks = {x.rank for x in (coefficient, addend) if x.rank is not None}
     if len(ranks) > 1:
-        raise ValueError("linear_recurrence takes coefficients and addends of one shape")
+        raise ValueError("linear_recurrence takes coefficients and addends of one rank")
     return result
 
 
@@ -201,7 +201,7 @@ def _reduceat_type(x: TensorType, positions: TensorType, *, function: str, axis:
 reduceat = define(
     name="reduceat", graphdef="NumpyReduceat", result=_reduceat_type,
     kernel=quiet(lambda x, positions, *, function, axis: getattr(np, function).reduceat(x, positions, axis, x.dtype)),
-    gradient=no_gradient("NumPy computes it as a whole"), effects=Effects.RAISE,
+    gradient=no_gradient("it runs NumPy's own function, for which there is no gradient rule"), effects=Effects.RAISE,
     samples=(
         sample(np.array([0.5, -1.5, 2.0, 4.0]), np.array([2, 0, 3]), function="add", axis=0),
         sample(np.array([[3, 1, 3], [2, 5, 4]]), np.array([1, 2]), function="maximum", axis=-1),

@@ -25,8 +25,8 @@ def scalar_dtype(kinds: Sequence[Kind]) -> DType | None:
     return dtypes.pop() if len(dtypes) == 1 and dtypes <= {float32, float64} else None
 
 
-def scalar_result(function: str, dtype: DType) -> Kind:
-    """Return the kind of an operator's result for scalars of the dtype; None for an operator that stays on objects."""
+def scalar_result(function: str, dtype: DType) -> TensorType | str | None:
+    """Return the kind of an operator's result for scalars of the dtype; no kind but None if it stays on objects."""
     if function == "float":
         return FLOAT
     return TensorType(bool_ if function in _COMPARISONS else dtype, ()) if function in _TENSOR_OPS else None

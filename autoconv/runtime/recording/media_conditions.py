@@ -1,4 +1,4 @@
-"""The part of the table of conditions for functions of images, signals and texts."""
+"""Conditions on the arguments of image, signal and text functions, checked before the call (`parameter_checks`)."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from autoconv.runtime.recording.parameter_checks import (
     ParameterCondition,
     Table,
     Values,
-    agree,
     alike,
     at_least,
     dtypes,
+    dtypes_checked_in_python,
     flags,
+    has_attribute,
     integers,
     known_rank,
-    members,
     ranks,
+    same_dtype,
     scalars,
-    strings,
-    supported,
-    texts,
+    string_attributes,
+    string_tensors,
 )
 
 
@@ -45,7 +45,7 @@ def images(parameter: str, most: int | None = 4) -> ParameterCondition:
 
 
 _IMAGE = (images("image"),)
-_COLOURS = ANY - {float16}  # images of other dtypes are first converted to float32
+_COLOUR_DTYPES = ANY - {float16}  # images are computed in float32; TensorFlow has no kernel for float16
 _IMAGES = {
     **alike(
         "image.flip_left_right image.flip_up_down image_random.random_flip_left_right image.central_crop "
@@ -55,19 +55,19 @@ _IMAGES = {
     ),
     "image.resize_with_crop_or_pad": (*_IMAGE, integers("target_height target_width")),
     "image.per_image_standardization": (images("image", most=None),),
-    "image.adjust_saturation": (dtypes("image", ANY, _COLOURS), scalars("saturation_factor")),
+    "image.adjust_saturation": (dtypes("image", ANY, _COLOUR_DTYPES), scalars("saturation_factor")),
     "image.adjust_contrast": (
-        dtypes("images", ANY, _COLOURS), dtypes("contrast_factor", frozenset({float32}), tensors_only=True),
+        dtypes("images", ANY, _COLOUR_DTYPES), dtypes("contrast_factor", frozenset({float32}), tensors_only=True),
         scalars("contrast_factor"),
     ),
-    "image.adjust_hue": (dtypes("image", ANY, _COLOURS), ranks("image", 3)),
+    "image.adjust_hue": (dtypes("image", ANY, _COLOUR_DTYPES), ranks("image", 3)),
     **alike(
         "image_random.random_contrast image_random.random_saturation",
-        dtypes("image", ANY, _COLOURS),
+        dtypes("image", ANY, _COLOUR_DTYPES),
     ),
-    "image_random.random_hue": (dtypes("image", ANY, _COLOURS), ranks("image", 3)),
-    "image.sobel_edges": (members("image", "get_shape"), dtypes("image", FLOATING)),
-    "image.image_gradients": (members("image", "get_shape"),),
+    "image_random.random_hue": (dtypes("image", ANY, _COLOUR_DTYPES), ranks("image", 3)),
+    "image.sobel_edges": (has_attribute("image", "get_shape"), dtypes("image", FLOATING)),
+    "image.image_gradients": (has_attribute("image", "get_shape"),),
     "image.total_variation": (
         ranks("images", 3, 4, ValueError),
         dtypes("images", FLOATING | SIGNED | COMPLEX),
@@ -84,12 +84,12 @@ _IMAGES = {
 
 _WINDOW = (
     integers("window_length"), scalars("window_length", ValueError), at_least("window_length", 0),
-    members("dtype", "is_floating"),
+    has_attribute("dtype", "is_floating"),
 )
 _RFFT = dtypes("input_tensor", SINGLE_OR_DOUBLE, tensors_only=True)
 _IRFFT = dtypes("input_tensor", COMPLEX, tensors_only=True)
 _FFT_LENGTH = ranks("fft_length", 1, 1, TypeError)
-_FRAME = agree("frame_length", "frame_step")
+_FRAME = same_dtype("frame_length", "frame_step")
 _SIGNALS = {
     **alike(
         "signals.spectral.hann_window signals.spectral.hamming_window signals.windows.vorbis_window "
@@ -117,19 +117,19 @@ _SIGNALS = {
         "signals.fourier.fft3d signals.fourier.ifft3d",
         ranks("input", 3),
     ),
-    "signals.spectral.overlap_and_add": (dtypes("signal", NUMERIC), supported("frame_step", INTEGERS)),
+    "signals.spectral.overlap_and_add": (dtypes("signal", NUMERIC), dtypes_checked_in_python("frame_step", INTEGERS)),
     "signals.cosine_transforms.mdct": (ranks("signals", 1, error=ValueError),),
     "signals.cosine_transforms.inverse_mdct": (
         ranks("mdcts", 2, error=ValueError), dtypes("mdcts", ANY - COMPLEX, error=AssertionFailedError),
     ),
 }
 
-_ENCODING = texts("input_encoding errors")
+_ENCODING = string_attributes("input_encoding errors")
 _TEXTS = {
     "strings.reduce_join": (flags("keepdims"),),
-    "strings.length": (texts("unit"),),
+    "strings.length": (string_attributes("unit"),),
     "strings.unicode_encode": (
-        texts("output_encoding errors"), dtypes("input", frozenset({int32}), tensors_only=True),
+        string_attributes("output_encoding errors"), dtypes("input", frozenset({int32}), tensors_only=True),
         ranks("input", 1, error=ValueError),
     ),
     **alike(
@@ -137,10 +137,10 @@ _TEXTS = {
         "string_parts.unicode_decode_with_offsets",
         _ENCODING,
     ),
-    "string_parts.split": (strings("input"), strings("sep")),
-    "string_parts.ngrams": (strings("data"),),
-    "strings.regex_replace": (strings("input pattern rewrite"), scalars("pattern rewrite")),
-    "strings.regex_full_match": (strings("input pattern"), scalars("pattern")),
+    "string_parts.split": (string_tensors("input"), string_tensors("sep")),
+    "string_parts.ngrams": (string_tensors("data"),),
+    "strings.regex_replace": (string_tensors("input pattern rewrite"), scalars("pattern rewrite")),
+    "strings.regex_full_match": (string_tensors("input pattern"), scalars("pattern")),
 }
 
 MEDIA_CONDITIONS: Table = {**_IMAGES, **_SIGNALS, **_TEXTS}

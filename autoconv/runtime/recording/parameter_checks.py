@@ -99,7 +99,7 @@ def first_decides(first: str, second: str, error: type[Exception] = DtypeError) 
     return ParameterCondition((first, second), check, passing_dtypes=frozenset(DTYPES.values()))
 
 
-def supported(parameters: str, accepted: frozenset[DType]) -> ParameterCondition:
+def dtypes_checked_in_python(parameters: str, accepted: frozenset[DType]) -> ParameterCondition:
     """Operands of the dtypes `accepted`, where TensorFlow checks them in Python code, by a TypeError."""
 
     def check(function: str, values: Values) -> None:
@@ -149,7 +149,7 @@ def numbers(parameters: str) -> ParameterCondition:
     return ParameterCondition(tuple(parameters.split()), check)
 
 
-def texts(parameters: str) -> ParameterCondition:
+def string_attributes(parameters: str) -> ParameterCondition:
     """Attributes of ops that are strings or None."""
 
     def check(function: str, values: Values) -> None:
@@ -217,7 +217,7 @@ def lists(parameter: str, *refused_classes: type) -> ParameterCondition:
     return ParameterCondition((parameter,), check)
 
 
-def members(parameters: str, attribute: str) -> ParameterCondition:
+def has_attribute(parameters: str, attribute: str) -> ParameterCondition:
     """Arguments that need an attribute: AttributeError for values without it, such as lists and arrays."""
 
     def check(function: str, values: Values) -> None:
@@ -241,7 +241,7 @@ def refuses(parameters: str, *classes: type, error: type[Exception] = TypeError)
     return ParameterCondition(tuple(parameters.split()), check)
 
 
-def agree(
+def same_dtype(
     first: str, second: str, error: type[Exception] = DtypeError, tensors_only: bool = False
 ) -> ParameterCondition:
     """Two operands whose dtypes are equal; with `tensors_only`, arrays are not checked, as they are cast."""
@@ -303,7 +303,7 @@ def ascending(start: str, limit: str, step: str) -> ParameterCondition:
     return ParameterCondition((start, limit, step), check)
 
 
-def strings(parameters: str) -> ParameterCondition:
+def string_tensors(parameters: str) -> ParameterCondition:
     """Tensors of strings, to which numbers are not converted."""
 
     def check(function: str, values: Values) -> None:

@@ -29,26 +29,26 @@ from autoconv.graph.dtypes import bfloat16, bool_, float16, float32, float64, in
 from autoconv.runtime.recording.media_conditions import MEDIA_CONDITIONS
 from autoconv.runtime.recording.parameter_checks import (
     Table,
-    agree,
     alike,
     ascending,
     at_least,
     bind,
     constants,
     dtypes,
+    dtypes_checked_in_python,
     first_decides,
     flags,
+    has_attribute,
     in_graphs,
     integers,
     keeps_dtype,
     lists,
-    members,
     numbers,
     ranks,
     refuses,
     results,
+    same_dtype,
     scalars,
-    supported,
 )
 
 _SET_ITEMS = (INTEGERS - {uint32, uint64}) | {string}
@@ -67,7 +67,7 @@ _DECOMPOSITIONS = {
     ),
     "matrices.functions.logm": (dtypes("input", COMPLEX),),
     "matrices.linalg.logdet": (dtypes("matrix", _FACTORS, _FACTOR_KERNELS),),
-    "matrices.linalg.pinv": (supported("a", FLOATING), dtypes("a", FLOATING, _FACTOR_KERNELS)),
+    "matrices.linalg.pinv": (dtypes_checked_in_python("a", FLOATING), dtypes("a", FLOATING, _FACTOR_KERNELS)),
     "matrices.factors.matrix_rank": (dtypes("a", FLOATING, SINGLE_OR_DOUBLE, tensors_only=True),),
     "matrices.linalg.solve": (
         dtypes("matrix rhs", _FACTORS, _FACTOR_KERNELS),
@@ -105,7 +105,7 @@ _MATRICES = {
 
 _MATHEMATICS = {
     "tensors.arithmetic.truediv": (first_decides("x", "y"),),
-    "tensors.positions.scalar_mul": (members("x", "dtype"),),
+    "tensors.positions.scalar_mul": (has_attribute("x", "dtype"),),
     **alike(
         "tensors.special.bessel_i0 tensors.special.bessel_i1 tensors.special.bessel_i0e tensors.special.bessel_i1e "
         "tensors.maths.lgamma tensors.maths.digamma tensors.special.lbeta",
@@ -132,7 +132,7 @@ _MATHEMATICS = {
     "tensors.arithmetic.add": (first_decides("x", "y"),),
     "tensors.arithmetic.multiply_no_nan": (
         first_decides("x", "y", TensorConversionError),
-        *in_graphs(agree("x", "y", TensorConversionError, tensors_only=True)),
+        *in_graphs(same_dtype("x", "y", TensorConversionError, tensors_only=True)),
     ),
     **alike(
         "tensors.sorting.approx_max_k tensors.sorting.approx_min_k",
@@ -214,7 +214,7 @@ _SHAPES = {
     "tensors.shaping.split": (at_least("num", 1), refuses("num_or_size_splits", float, error=ValueError)),
     "tensors.positions.histogram_fixed_width_bins": (dtypes("values", FLOATING), at_least("nbins", 1)),
     "tensors.shaping.roll": (dtypes("shift axis", LARGE_INTEGERS, tensors_only=True),),
-    "tensors.shaping.repeat": (supported("repeats", INTEGERS),),
+    "tensors.shaping.repeat": (dtypes_checked_in_python("repeats", INTEGERS),),
     "tensors.gather.gather_nd": (ranks("indices", 1, error=ValueError),),
     "control.shape_checks.assert_rank": (scalars("rank", ValueError),),
     "tensors.shaping.sequence_mask": (scalars("maxlen", ValueError),),
@@ -235,12 +235,14 @@ _SPARSE = {
     ),
     "sparse.computing.segment_sum": (dtypes("data", REAL), ranks("segment_ids", 1, 1)),
     "sparse.computing.softmax": (dtypes("sp_input", IEEE_FLOATING, tensors_only=True),),
-    "sparse.computing.sparse_dense_matmul": (dtypes("sp_a", ANY, FLOATING | COMPLEX | {int32}), agree("sp_a", "b")),
+    "sparse.computing.sparse_dense_matmul": (
+        dtypes("sp_a", ANY, FLOATING | COMPLEX | {int32}), same_dtype("sp_a", "b"),
+    ),
     "sparse.embedding.safe_embedding_lookup_sparse": (dtypes("embedding_weights", FLOATING),),
-    "sparse.sets.size": (supported("a", _SET_ITEMS),),
+    "sparse.sets.size": (dtypes_checked_in_python("a", _SET_ITEMS),),
     **alike(
         "sparse.sets.union sparse.sets.difference sparse.sets.intersection",
-        supported("a", _SET_ITEMS),
+        dtypes_checked_in_python("a", _SET_ITEMS),
     ),
 }
 
@@ -253,8 +255,8 @@ _NETWORKS = {
     "nn.layers.softmax_cross_entropy_with_logits": (
         *in_graphs(ranks("labels", 1, error=IndexError)), dtypes("logits", NUMERIC),
     ),
-    "nn.layers.bias_add": in_graphs(agree("value", "bias", TensorConversionError, tensors_only=True)),
-    "nn.layers.gelu": (supported("features", FLOATING),),
+    "nn.layers.bias_add": in_graphs(same_dtype("value", "bias", TensorConversionError, tensors_only=True)),
+    "nn.layers.gelu": (dtypes_checked_in_python("features", FLOATING),),
     "nn.statistics.sufficient_statistics": (refuses("axes", int),),
     "nn.layers.leaky_relu": (numbers("alpha"),),
     "nn.label_runs.ctc_unique_labels": (dtypes("labels", ANY, ANY - COMPLEX), ranks("labels", 1, error=ValueError)),

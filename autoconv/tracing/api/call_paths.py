@@ -384,7 +384,7 @@ class CallDispatch(Generic[P, R]):
         native_candidates = [entry for concrete, _ in pairs for entry in concrete.entries]
         self._native_entries = ()
         needs_python = any(trace.checks_guards_in_python or trace.float_errors.is_certain for trace, _ in pairs)
-        if self._signature.has_positions and not needs_python:
+        if self._signature.has_positional_form and not needs_python:
             self._native_entries = self._make_native_entries(native_candidates)
 
     def _make_native_entries(self, entries: Any) -> tuple[Any, ...]:

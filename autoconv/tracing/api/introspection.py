@@ -130,7 +130,7 @@ class FunctionIntrospection:
 
     def why_sizes_are_closed(self) -> list[str]:
         """Return the reasons for which each shape of the arguments has a trace of its own."""
-        return list(self._explanation.closed_sizes)
+        return list(self._explanation.exact_size_reasons)
 
     def explain(self) -> str:
         """Return a text that explains each trace, and lists the reasons for calls that ran as plain Python, with lines.

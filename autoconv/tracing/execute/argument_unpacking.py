@@ -29,7 +29,7 @@ from autoconv.tracing.key.cache_key import (
     has_extra_attributes,
 )
 
-_CONTAINER_LIMIT = 64  # lists, dicts and dataclasses of a call, each of which must be another object
+_CONTAINER_LIMIT = 64  # lists, dicts and dataclasses of a call, which must all be distinct objects
 _PAIR_LIMIT = 6  # pairs of containers that are compared one by one; for more pairs a set of ids is made
 _NATIVE_LITERAL_CLASSES = (bool, int, float, str, type(None))  # classes of literals that native code compares
 
@@ -41,8 +41,8 @@ class Unpacking:
     """The generated function that extracts leaves from arguments, and the leaves that it returns.
 
     `extract` takes `argument_count` positional arguments, then the containers of outer names and attributes. It returns
-    the leaves at `positions` of the trace's key, or None if the arguments do not fit. `key` is the key of a call with
-    only these leaves.
+    the leaves at `positions` of the trace's key, or None if the arguments do not fit. `key` has these
+    leaves, then the contents of written locations.
     """
 
     key: Key
@@ -58,9 +58,9 @@ class Unpacking:
     ) -> Callable[..., Any]:
         """Return an entry that extracts the leaves and calls the native entry.
 
-        It returns NotImplemented, so that the arguments are bound in Python, for calls that omit arguments, or whose
-        leaves are not disjoint from arrays from outside. `container_readers` return the containers of outer names and
-        attributes.
+        It returns NotImplemented for calls that omit arguments or do not fit, and for arrays that may overlap captured
+        ones (see `is_disjoint`). The arguments are then bound in Python. `container_readers` return the
+        containers of outer names and attributes.
         """
         extract = pass_locations(self.extract, container_readers) if container_readers else self.extract
         argument_count = self.argument_count
@@ -80,7 +80,7 @@ def make_unpacking(key: Key, written_count: int) -> Unpacking | None:
     The last `written_count` leaves of the key are the contents of written locations.
     """
     templates_end = sum(1 if template is None else template.leaf_count for _, template in key.templates)
-    argument_leaf_count = len(key.leaves) - written_count
+    containers_end = len(key.leaves) - written_count  # leaves of templates, then containers, then contents of locations
     leaves = key.leaves[:templates_end]
     is_flat = all(template is None for _, template in key.templates)
     if is_flat and not any(_needs_python_comparison(leaf) for leaf in leaves):
@@ -88,15 +88,16 @@ def make_unpacking(key: Key, written_count: int) -> Unpacking | None:
     positions = tuple(i for i, leaf in enumerate(leaves) if isinstance(leaf, _EXTRACTED_KINDS))
     is_supported = all(isinstance(leaf, (*_EXTRACTED_KINDS, Literal)) or _is_by_identity(leaf) for leaf in leaves)
     # Written lists and dicts must not be parts of the arguments; only the full binding checks that.
-    maybe_written = key.leaves[argument_leaf_count:]
+    leaves_that_may_share = key.leaves[containers_end:]
     if any(isinstance(name, OuterName) for name, _ in key.templates):
-        maybe_written += tuple(leaf for leaf in leaves if not (isinstance(leaf, ObjectKey) and leaf.item_kind))
-    if not is_supported or any(isinstance(leaf, ObjectKey) for leaf in maybe_written):
+        # An opaque list whose items have a kind holds no container.
+        leaves_that_may_share += tuple(leaf for leaf in leaves if not (isinstance(leaf, ObjectKey) and leaf.item_kind))
+    if not is_supported or any(isinstance(leaf, ObjectKey) for leaf in leaves_that_may_share):
         return None
     extracted_leaves = tuple(leaves[i] for i in positions)
     extracted_leaves += tuple(leaf for leaf in key.leaves[templates_end:] if not isinstance(leaf, SharedKey))
     templates = tuple((f"leaf_{i}", None) for i in positions)
-    positions += tuple(range(templates_end, argument_leaf_count))  # written containers, after the leaves of templates
+    positions += tuple(range(templates_end, containers_end))  # written containers, after the leaves of templates
     try:
         extract = _write_extraction(key, leaves)
     except (TooLong, _UnsupportedStructure):
@@ -193,9 +194,10 @@ class _ExtractionWriter:
         if not {name for name, _ in slots_of(kind)} <= fields:
             raise _UnsupportedStructure
         if kind.__dictoffset__:
-            has_extra = self.writer.constant(loses_state)
+            loses_state_name = self.writer.constant(loses_state)
             self.writer.require(
-                f"{expression}.__dict__.keys() <= {self.writer.constant(fields)} or not {has_extra}({expression})"
+                f"{expression}.__dict__.keys() <= {self.writer.constant(fields)} "
+                f"or not {loses_state_name}({expression})"
             )
 
     def _unpack_leaf(self, expression: str, leaf: LeafKey) -> None:

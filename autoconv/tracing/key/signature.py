@@ -44,7 +44,8 @@ from autoconv.tracing.key.opaque_arguments import guess_list_items, select_opaqu
 def _signature_of(function: Callable[..., Any], contract: type[Contract]) -> inspect.Signature:
     """Return the signature of a function; for a builtin without one, a signature that accepts everything.
 
-    A wrapper has the signature of its own code; under `function`, that of the wrapped function, as in TensorFlow.
+    A wrapper has the signature of its own code under `compile`, where `python_numbers` is true; under `function`, that
+    of the wrapped function, as in TensorFlow.
     """
     try:
         return code_signature(function) if contract.python_numbers else inspect.signature(function)
@@ -70,16 +71,16 @@ class Signature:
         self.tensor_parameters = _tensor_parameters(function) if follow_type_hints else frozenset()
         parameters = self.python_signature.parameters.values()
         has_simple_parameters = input_signature is None and all(p.kind not in _VARIADIC for p in parameters)
-        self.guesses_list_items = True  # whether lists are keyed by their apparent items
+        self.guesses_list_items = True  # whether the key of an opaque list has the kind of its items
         # Predicate for structures that stay one leaf, because flattening and rebuilding them would lose a part.
         self.is_leaf: Callable[[Any], bool] | None = loses_state if contract.promises_identity else None
         # Parameter -> default, or `Parameter.empty`; None if the full binding of Python is needed.
         self._defaults = {p.name: p.default for p in parameters} if has_simple_parameters else None
         self._keyword_names = {p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY}
         self._positional_count = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
-        self.has_only_positions = self._positional_count == len(self.python_signature.parameters)
-        self.has_positions = self.has_only_positions or has_simple_parameters  # whether each argument has a position
-        self.max_positional = 2**62 if self.has_only_positions else self._positional_count  # 2**62: no limit
+        self.has_no_keyword_only = self._positional_count == len(self.python_signature.parameters)
+        self.has_positional_form = self.has_no_keyword_only or has_simple_parameters  # of each call
+        self.max_positional = 2**62 if self.has_no_keyword_only else self._positional_count  # the binding refuses 2**62
         # The names of the parameters in order, for native entries; None for a parameter that takes no keyword.
         names = (p.name if p.kind is not p.POSITIONAL_ONLY else None for p in parameters)
         self.native_names = tuple(names) if has_simple_parameters else ()
@@ -90,7 +91,7 @@ class Signature:
         A function with `*args` takes any number of arguments; an entry refuses a number other than that of its trace.
         """
         defaults = self._defaults
-        if defaults is None and self.has_only_positions and not kwargs:
+        if defaults is None and self.has_no_keyword_only and not kwargs:
             return args
         if defaults is None or len(args) > self._positional_count or len(args) + len(kwargs) > len(defaults):
             return None
@@ -120,11 +121,11 @@ class Signature:
     ) -> Call:
         """Bind and flatten the arguments.
 
-        `by_value_positions` are positions of leaves: numbers whose values are part of the key. `object_arguments`
-        names arguments that stay one leaf, as traced code changes them; long containers stay one leaf as well. If
-        `memory` is true, arrays are traced as memory (`ArrayKey`), unless tensors are among the arguments. Raises
-        TypeError for arguments that do not fit the function or the input signature, CannotFlatten for those that cannot
-        be flattened.
+        `by_value_positions` are the positions of those leaves, Python numbers, whose values are part of the key.
+        `object_arguments` names arguments that stay one leaf, as traced code changes them; long containers stay one
+        leaf as well. If `memory` is true, arrays are traced as memory (`ArrayKey`), unless tensors are among the
+        arguments. Raises TypeError for arguments that do not fit the function or the input signature, CannotFlatten
+        for those that cannot be flattened.
         """
         arguments, named_values = self._bind_python_arguments(args, kwargs)
         opaque_arguments, structures = self._select_opaque(named_values, object_arguments)
@@ -132,7 +133,7 @@ class Signature:
         leaves: list[Any] = []
         templates = []
         types_by_index = dict[int, TensorType]()  # index of a leaf -> the type that its spec gives it
-        alias_numbers = dict[int, int]()  # filled by `make_leaf_key`
+        alias_numbers = dict[int, int]()  # id of a variable's storage -> its number in this call, from `make_leaf_key`
         for position, (name, value) in enumerate(named_values):
             spec = self.specs[position] if self.specs is not None and position < len(self.specs) else None
             if self.specs is not None and spec is None:
@@ -172,12 +173,12 @@ class Signature:
         return Call(key, names, leaves, arguments, args, kwargs)
 
     def _select_opaque(
-        self, named_values: Sequence[tuple[str, Any]], opaque_arguments: frozenset[str]
+        self, named_values: Sequence[tuple[str, Any]], object_arguments: frozenset[str]
     ) -> tuple[frozenset[str], Any]:
-        """Return the names of opaque arguments, which are not flattened, and the structures in the other arguments."""
+        """Return the names of `object_arguments` and large containers, and the structures in the other arguments."""
         try:
-            if self.contract.runs_plain:
-                opaque_arguments = select_opaque_arguments(named_values, opaque_arguments)
+            selects = self.contract.runs_plain
+            opaque_arguments = select_opaque_arguments(named_values, object_arguments) if selects else object_arguments
             values_to_flatten = [value for name, value in named_values if name not in opaque_arguments]
             structures = find_structures_to_flatten(values_to_flatten, self.is_leaf, self.contract.promises_identity)
             return opaque_arguments, structures
@@ -198,12 +199,12 @@ class Signature:
         return fit(leaves), template if keeps_template else None
 
     def _opaque_key(self, value: Any) -> ObjectKey:
-        """Return the key of an argument that is not flattened; a list of numbers is keyed by their class."""
+        """Return the key of an argument that is not flattened; a list's key has the guessed kind of its items."""
         item_kind, depth = guess_list_items(value) if self.guesses_list_items and type(value) is list else ("", 0)
         return ObjectKey(type(value).__name__, item_kind, depth)
 
     def _is_frozen_record(self, value: Any) -> bool:
-        """Return whether the value is a frozen dataclass without tensors: under `function` it is one leaf, compared."""
+        """Return whether the value is a frozen dataclass without tensors, under `function` one leaf, keyed by value."""
         parameters = getattr(type(value), "__dataclass_params__", None)
         if parameters is None or not parameters.frozen or self.contract.promises_identity:
             return False

@@ -55,10 +55,11 @@ class TraceFeedback:
         self._opaque_locations: set[Any] = set()  # keys of locations whose lists and dicts are objects of the graph
         # Key without locations -> outer names and attributes that are inputs.
         self._locations: BoundedDict[Key, list[Location]] = BoundedDict(MAX_KEYS)
-        self._sequence_numbers: dict[tuple[Any, ...], int] = {}  # keys of locations in order -> number, from 1 on
+        # The keys of a sequence of locations -> its number, from 1 on, which is part of the key (`Key.locations`).
+        self._number_by_location_keys: dict[tuple[Any, ...], int] = {}
         self.value_specialisation = ValueSpecialisation()
-        # Keys of locations that became inputs because they change between calls -> False if the trace with them failed.
-        self._may_promote: dict[Any, bool] = {}
+        # Key of a location that became an input because it changes between calls -> False once a trace with it failed.
+        self._promotion_succeeded: dict[Any, bool] = {}
 
     def bind(self, args: Any, kwargs: Any) -> Call:
         """Return the call with its key and leaves. Raises TypeError for arguments that do not fit the function."""
@@ -66,7 +67,8 @@ class TraceFeedback:
         locations = self._locations.get(call.key)
         if locations:
             location_keys = tuple([location.key for location in locations])
-            number = self._sequence_numbers.setdefault(location_keys, len(self._sequence_numbers) + 1)
+            next_number = len(self._number_by_location_keys) + 1
+            number = self._number_by_location_keys.setdefault(location_keys, next_number)
             add_locations(
                 call, locations,
                 LocationFacts(self._signature.contract, number, self._opaque_locations, self._keyed_by_value),
@@ -116,11 +118,11 @@ class TraceFeedback:
         if len(call.all_locations) > _MAX_LOCATIONS:
             return f"more than {_MAX_LOCATIONS} outer names and attributes are written, {restart} is one of them"
         if restart.is_of_new_class(call.all_locations):
-            return f"{restart} is written, and the call itself creates the class"
+            return f"{restart} is written, and each call creates its class anew"
         if restart.arguments and restart.arguments <= self._object_arguments:
-            return f"{restart} is written, which has to happen on every call"
+            return f"{restart} is written, and a graph cannot do this on each call"
         if restart.memory and self._memory and call.all_locations:
-            return "an array of the program is written, which has to happen on every call"
+            return "an array from outside of the call is written, together with outer names or attributes"
         return ""
 
     def bind_for_restart(self, call: Call, restart: RestartTrace) -> None:
@@ -187,24 +189,24 @@ class TraceFeedback:
             for key, (location, value) in changed_inputs[0].items()
             if all(key in inputs_of_trace for inputs_of_trace in changed_inputs)
             and (isinstance(value, np.ndarray) or len(traces) > 1)
-            and self._may_promote.get(key, True)
+            and self._promotion_succeeded.get(key, True)
         ]
         if not changing_locations or not self._add_inputs(call, changing_locations):
             return False
-        self._may_promote.update((location.key, True) for location in changing_locations)
+        self._promotion_succeeded.update((location.key, True) for location in changing_locations)
         return True
 
     def undo_promotion(self, call: Call) -> bool:
-        """After a failed trace, bind the call again without promoted inputs and without constants for repeated numbers.
+        """After a failed trace, bind the call again, with repeated numbers as inputs instead of constants.
 
-        Return whether there were any.
+        If there are none, bind it without promoted inputs. Return whether there was anything to undo.
         """
         if self.value_specialisation.generalise_call(call):
             return True
-        promoted_keys = {location.key for location in call.all_locations if self._may_promote.get(location.key)}
+        promoted_keys = {location.key for location in call.all_locations if self._promotion_succeeded.get(location.key)}
         if not promoted_keys:
             return False
-        self._may_promote.update(dict.fromkeys(promoted_keys, False))
+        self._promotion_succeeded.update(dict.fromkeys(promoted_keys, False))
         for locations in self._locations.values():
             locations[:] = [location for location in locations if location.key not in promoted_keys]
         self._rebind(call)
@@ -226,9 +228,9 @@ class TraceFeedback:
         """Record a call; return whether further calls must be recorded (see `ValueSpecialisation.observe_call`)."""
         return self._signature.contract.runs_plain and self.value_specialisation.observe_call(concrete, leaves)
 
-    def open_sizes(self, key: Key, keys: Iterable[Key]) -> Key:
+    def open_sizes(self, key: Key, earlier_keys: Iterable[Key]) -> Key:
         """Return the key with open sizes, if earlier calls had other sizes and no trace with that key failed."""
-        return open_sizes_after_exact_traces(key, keys, self._failed_open_keys)
+        return open_sizes_after_exact_traces(key, earlier_keys, self._failed_open_keys)
 
     def fall_back_to_exact_sizes(self, call: Call, exact_key: Key, reason: str) -> bool:
         """Return whether the failed trace had open sizes; if so, the call gets a trace for its exact sizes."""
@@ -236,6 +238,6 @@ class TraceFeedback:
             return False
         self._failed_open_keys.add(call.key)
         log("retraces", f"{self._signature.name}: each shape has its own trace: {reason}")
-        self._explanation.closed_sizes.append(reason)
+        self._explanation.exact_size_reasons.append(reason)
         call.key = exact_key
         return True

@@ -113,8 +113,8 @@ class Explanation:
     """The history of a function's traces, as shown by `explain`.
 
     `plain` has the reasons why calls ran as plain Python, `arrays_as_objects` why arrays were passed as Python objects,
-    and `closed_sizes` why each shape has its own trace. `times` are the measurements that chose between the graph and
-    plain Python.
+    and `exact_size_reasons` why each shape has its own trace. `times` are the measurements that chose between the graph
+    and plain Python.
     """
 
     name: str
@@ -123,7 +123,7 @@ class Explanation:
     plain: Reasons = field(default_factory=Reasons)
     arrays_as_objects: Reasons = field(default_factory=Reasons)
     faults: Counter[str] = field(default_factory=Counter)  # internal errors of this package, by text
-    closed_sizes: Reasons = field(default_factory=Reasons)
+    exact_size_reasons: Reasons = field(default_factory=Reasons)
     times: deque[str] = field(default_factory=lambda: deque(maxlen=_MAX_MEASUREMENTS))
 
     def add(self, row: Row) -> None:
@@ -170,7 +170,7 @@ class Explanation:
         lines += [line for row in self.rows for line in row.lines()]
         headline = "arrays as Python objects, one NumPy operation at a time"
         lines += [f"  {headline}: {reason}" for reason in self.arrays_as_objects]
-        lines += [f"  each shape has its own trace: {reason}" for reason in self.closed_sizes]
+        lines += [f"  each shape has its own trace: {reason}" for reason in self.exact_size_reasons]
         lines += [f"  plain Python: {reason}" for reason in self.plain]
         lines += [f"  measured: {reason}" for reason in self.times]
         for reason, count in self.faults.items():

@@ -20,9 +20,10 @@ def init_from_checkpoint(
 ) -> None:  # fmt: skip
     """Make the values in a checkpoint the initial values of variables of the default graph.
 
-    A key of `assignment_map`, a dict or a list of pairs, is a name in the checkpoint, with a variable or its name
-    as the value; or a scope in the checkpoint ("scope/", or "/" for all names), with a scope of the graph as the
-    value. Raises ValueError for a name that the checkpoint or the graph lacks, and for another shape.
+    A key of `assignment_map`, a dict or a list of pairs, is a name in the checkpoint; its value is a variable, the name
+    of one, or a list whose first item is one. Or the key is a scope in the checkpoint ("scope/", or "/" for all names),
+    and its value a scope of the graph. Raises ValueError for a name that the checkpoint or the graph lacks, and for
+    another shape.
 
     >>> import tempfile
     >>> path = autoconv.train.Checkpoint(v=autoconv.Variable(5.0)).save(tempfile.mkdtemp() + "/c")

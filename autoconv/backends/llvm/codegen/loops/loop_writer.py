@@ -13,10 +13,10 @@ from autoconv.graph.graph import Value
 class LoopWriter(ElementWriter):
     """A writer of element rules inside of a loop.
 
-    Rules call `mark_rare(condition)` for elements that their fast code does not compute exactly enough, and
-    `fail_if(condition)` for elements that need the op's kernel. Both set the i1 at the address `rare_flag`.
-    `at(value, index)` returns an element of an array. With `is_careful`, rules call the C library where that is exact,
-    and do not mark elements as rare.
+    Rules call `mark_rare(condition)` for elements that their fast code does not compute exactly enough. They call
+    `fail_if(condition)` for elements that need the op's kernel, and `raise_if` where it raises. All three set
+    the i1 at the address `rare_flag`. `at(value, index)` returns an element of an array. With `is_careful`, rules call
+    the C library where that is exact, and do not mark elements as rare.
     """
 
     def __init__(self, out: FunctionText, is_careful: bool, load_element: Callable[[Value, Index], Element]) -> None:
