@@ -28,8 +28,11 @@ _SUITE_FOLDERS = ("numpy", "keras")
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Number of rounds.")
 @click.option("--seconds", type=click.FloatRange(min=0), default=0.2, show_default=True, help="Seconds of each round.")
 @click.option("--folder", type=click.Path(path_type=Path), default=_DEFAULT_FOLDER, help="Folder of the workloads.")
-@click.option("--small", is_flag=True, help="Use small inputs, only to check that all runs.")
-@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also draw the ratios.")
+@click.option("--small", is_flag=True, help="Use small inputs, only to check that everything works.")
+@click.option(
+    "--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    help="Also draw each peer's time divided by autoconv's into FILE.",
+)  # fmt: skip
 @click.option("--json", is_flag=True, help="Print one JSON document, in seconds and bytes.")
 def bench(
     suites: tuple[str, ...], only: tuple[str, ...], peers: tuple[str, ...], peers_python: str, rounds: int,

@@ -81,16 +81,19 @@ def accelerator(name: str) -> Any:
     return import_module("autoconv.backends.xla").Accelerator(get_backend(f"xla:{name}"))
 
 
-# Packages below this one reach these functions through the hooks.
+# Lower layers, which may not import this package, reach these functions through the hooks.
 ACCELERATOR_NAMES.set(accelerators)
 ACCELERATOR.set(accelerator)
 
 
-def library_code() -> LibraryCode:
+def library_compiler() -> LibraryCode:
     """Return the compiler of object files for C, which does not depend on the backend that runs graphs."""
     return next(compiler for backend in BACKENDS.values() if (compiler := backend.compile_library) is not None)
 
 
 def symbolic_code() -> SymbolicCode:
-    """Return the queries about code for open sizes, which do not depend on the backend that runs graphs."""
+    """Return the queries for open dimensions of graphs and for ops without native code for these.
+
+    They do not depend on the backend that runs graphs.
+    """
     return next(queries for backend in BACKENDS.values() if (queries := backend.symbolic_code) is not None)

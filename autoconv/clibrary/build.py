@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import autoconv.numpy  # noqa: F401  (its import registers NumPy's functions)
-from autoconv.backends import library_code
+from autoconv.backends import library_compiler
 from autoconv.backends.library_form import NoLibraryCode, WrongTarget
 from autoconv.clibrary.header import header_text
 from autoconv.clibrary.interface import c_identifier, interface_of
@@ -74,7 +74,7 @@ def build(
     >>> print(next(line for line in library.header.read_text().splitlines() if line.startswith("int ")))
     int scaled(const autoconv_float64_1 *x, double by, scaled_result *result);
     """
-    compiler = library_code()
+    compiler = library_compiler()
     trace = trace_function(function, specs, contract)
     trace = replace(trace, graph=replace_variables(write_movement(trace.graph)))
     path = Path(to)

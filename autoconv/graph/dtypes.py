@@ -28,7 +28,7 @@ class _CachedProperty(Generic[_Result]):
 
 
 class DType:
-    """An element type: its name, its number in TensorFlow's messages (`enum`), its NumPy dtype, and predicates.
+    """An element type: its name, its number in TensorFlow's protocol buffers (`enum`), its NumPy dtype, and predicates.
 
     There is one instance per type, so `is` and `==` agree; a DType also equals everything that `as_dtype` maps to it.
 
@@ -60,7 +60,7 @@ class DType:
 
     @property
     def as_datatype_enum(self) -> int:
-        """The number of the type in TensorFlow's messages."""
+        """The number of the type in TensorFlow's protocol buffers."""
         return self.enum
 
     @_CachedProperty

@@ -50,9 +50,9 @@ def argument_piece(value: TensorLike, operands: list[Any], summarize: int = 3) -
 
 
 def nested_piece(value: TensorLike, operands: list[Any], summarize: int = 3) -> Any:
-    """Append the tensors of a value in a container to `operands`; return the value's piece of the template.
+    """Append the tensors of a value, or the value if it is one, to `operands`; return its piece of the template.
 
-    Strings are quoted, and dicts sorted by key if their keys can be compared.
+    Strings in containers are quoted, and dicts sorted by key if their keys can be compared.
 
     A piece is text, the number of an operand, or a tuple of the pieces of a container. The number n of an operand that
     is a text without quotes is written as -1 - n. Sparse and ragged tensors have `_printed_parts`: texts and tensors.

@@ -122,7 +122,8 @@ def range_(
         lengths = broadcast_to(lengths, [1])
     splits = partitions.splits_of_lengths(lengths)
     row_ids = partitions.rowids_of_lengths(lengths)
-    offsets = cast(tensor_range(partitions.count_rows(row_ids, splits.dtype)) - gather(splits, row_ids), widest_dtype)
+    value_count = partitions.count_rows(row_ids, splits.dtype)
+    offsets = cast(tensor_range(value_count) - gather(splits, row_ids), widest_dtype)
     row_starts, row_steps = (gather(broadcast_to(bound, shape(lengths)), row_ids) for bound in (first, step))
     return RaggedTensor(row_starts + offsets * row_steps, splits)
 
@@ -245,7 +246,7 @@ def segment_ids_to_row_splits(
     segment_ids = with_default_dtype(segment_ids, int64) if out_type is None else cast(segment_ids, out_type)
     segment_ids = segment_ids if out_type else as_indices("segment_ids_to_row_splits", segment_ids)
     ids = partitions.partition_tensor(segment_ids)
-    return partitions.splits_of_rowids(ids, ids, num_segments, validate=False)
+    return partitions.splits_of_rowids(values=ids, ids=ids, nrows=num_segments, validate=False)  # one id for each value
 
 
 def row_ids_and_values(value: RaggedTensor) -> tuple[Tensor, Tensor, Tensor]:

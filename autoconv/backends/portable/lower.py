@@ -19,7 +19,7 @@ from autoconv.backends.portable.loops import LoopState, item_terms, take_item
 from autoconv.backends.portable.memory import MEMORY_RULES, Memory, types_of
 from autoconv.backends.portable.rules import RULES
 from autoconv.backends.portable.terms import ListTerm, Progression, Term
-from autoconv.backends.portable.tries import RULES_OF_EXCEPTIONS, UNUSED_OPS, CaughtError, is_catchable
+from autoconv.backends.portable.tries import OPS_WITHOUT_CODE, RULES_OF_EXCEPTIONS, CaughtError, is_catchable
 from autoconv.backends.portable.unfit import SIZE_DEPENDS_ON_VALUE, GraphUnfit
 from autoconv.graph.dtypes import bfloat16, float32
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
@@ -124,7 +124,7 @@ class Lowering(Memory):
         name = node.op.name
         if name == "numpy_shapes":  # the operations that follow check the shapes themselves
             return []
-        if name in UNUSED_OPS:
+        if name in OPS_WITHOUT_CODE:
             return [None]
         if name in RULES_OF_EXCEPTIONS:
             return RULES_OF_EXCEPTIONS[name](self.writer, node, *operands)

@@ -2,9 +2,9 @@
 
     before   %r = try(%x) { body; normal end; handler }
     after    … the body, which stores nothing once the word is set …
-             %r = if word is set by a failure that a handler may catch: the word as it was, handler; else normal end
+             %r = if word is set by a failure that a handler may catch: earlier word, handler; else normal end
 
-An exception is a number here: the error word, which stands for the location and the class of the exception.
+An exception is a number here: the error word, which stands for the place and the class of the exception.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from autoconv.graph.dtypes import DType, bool_, int32, int64
 from autoconv.graph.graph import Node
 from autoconv.lazy_dataclass import dataclass
 
-# Ops for dicts that pass numbers to handlers. `promote_cells` has replaced the dicts by cells, so nothing uses these.
-UNUSED_OPS = frozenset({"object_box", "object_constant", "array_object"})
+# Ops for dicts that pass numbers to handlers. `promote_cells` has replaced the dicts by cells: the results have no
+# uses, and the ops are lowered to nothing.
+OPS_WITHOUT_CODE = frozenset({"object_box", "object_constant", "array_object"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +52,14 @@ def match_clauses(writer: Control, node: Node, error: Any) -> Term | None:
     return _look_up(writer, numbers, node.results[0].dtype, error.number)
 
 
-def _look_up(writer: Control, table_by_location: Sequence[int], dtype: DType, number: Term) -> Term:
-    """Return the entry for the location that an error word stands for; 0 for the error word 0."""
-    table = writer.array(np.array([0, *table_by_location], int64.numpy), int64)
+def _look_up(writer: Control, table_by_place: Sequence[int], dtype: DType, number: Term) -> Term:
+    """Return the entry for the place that an error word stands for; 0 for the error word 0."""
+    table = writer.array(np.array([0, *table_by_place], int64.numpy), int64)
     element = writer.gather_nd(table, writer.reshape(writer.cast(number, int64), (1, 1)))
     return writer.cast(writer.reshape(element, ()), dtype)
 
 
-def raise_again(writer: Control, node: Node, error: Any, *_: Any) -> list[Item] | None:
+def raise_exception(writer: Control, node: Node, error: Any, *_: Any) -> list[Item] | None:
     """Set the error word to the number of an exception, unless it is set already; return None for other values."""
     if not isinstance(error, CaughtError):
         return None
@@ -74,10 +75,11 @@ def make_exception(writer: Control, node: Node, *_: Any) -> CaughtError:
 
 
 def refuse_dict(writer: Control, node: Node, *_: Any) -> None:
+    """Refuse a dict of handler values that `promote_cells` left, because it holds a list or an object."""
     raise GraphUnfit("try", "a handler reads a list or object that the body assigns", node.span)
 
 
 RULES_OF_EXCEPTIONS: dict[str, Callable[..., Any]] = {
-    "object_match": match_clauses, "object_raise": raise_again, "object_exception": make_exception,
+    "object_match": match_clauses, "object_raise": raise_exception, "object_exception": make_exception,
     "object_build": refuse_dict,
 }  # fmt: skip

@@ -51,7 +51,8 @@ def percent(template: Any, values: object) -> Any:
         return template % values
     if type(values) is Variant:
         return distribute(lambda arm: percent(template, arm), values)
-    is_number = isinstance(values, SymbolicTensor) and values.weak  # a tensor of NumPy's may be a sequence of values
+    # Other tensors stand for NumPy arrays, which `%` may take as several values.
+    is_number = isinstance(values, SymbolicTensor) and values.weak
     return apply_object("mod", template, (values,) if is_number else values)
 
 
@@ -61,7 +62,7 @@ def ipercent(template: Any, values: object) -> Any:
 
 
 def _percent_method(text_class: Any) -> Any:
-    """Return the replacement of `str.__mod__` or `bytes.__mod__` for calls by that name."""
+    """Return the replacement of `str.__mod__` or `bytes.__mod__`, which the program calls by that name."""
     python_operator = text_class.__mod__
     return lambda template, values: (percent if isinstance(template, text_class) else python_operator)(template, values)
 

@@ -38,7 +38,8 @@ from autoconv.runtime.support.spans import current_span
 def join_ends(recorder: Any, node_before: Node | None, rounds_journal: Journal) -> bool:
     """Record the try node; return False if the rounds have to be repeated.
 
-    `node_before` is the last node before the statement, `rounds_journal` the journal of its rounds.
+    `recorder` is the TryRecorder, `node_before` the last node before the statement, `rounds_journal` the journal of the
+    rounds.
     """
     assert recorder.normal_end is not None
     parent = recorder.parent
@@ -52,12 +53,14 @@ def join_ends(recorder: Any, node_before: Node | None, rounds_journal: Journal) 
         layouts = [_join_column(column, arms, name) for column, name in zip(columns, names, strict=True)]
         rounds_journal.merge_into(outer_journal)
         regions_of_arms = [arm.region for arm in arms]
+        # Names that are bound to the same new object share the output of the first of them.
         earlier_positions = find_shared_identities(columns, regions_of_arms)
         no_values = [NEVER] * len(arms)
         unshared_columns = [no_values if n in earlier_positions else column for n, column in enumerate(columns)]
         layouts = [NEVER if n in earlier_positions else layout for n, layout in enumerate(layouts)]
         layouts = mark_shared(layouts, unshared_columns, regions_of_arms)
         try:
+            # Results that may be the same list have outputs of their own.
             shared_lists = emit_outputs(arms, unshared_columns, layouts)
         except UnmovedError as unmoved:
             undo_rounds(recorder, node_before, rounds_journal)
@@ -76,7 +79,6 @@ def join_ends(recorder: Any, node_before: Node | None, rounds_journal: Journal) 
         parent.trace.catches_errors = True
         node = parent.record("try", captures, {}, regions=graphs, types=types, node_name="try")
         values = shared_lists.rebuild(layouts, node.results, parent)
-        # The position of the output that holds each result.
         output_positions = [earlier_positions.get(position, position) for position in range(len(names))]
         values, layouts = ([parts[i] for i in output_positions] for parts in (values, layouts))
         _write_results(recorder.cells, locations, values, layouts)
@@ -99,7 +101,7 @@ def _collect_columns(recorder: Any, arms: Sequence[Any]) -> tuple[list[Location]
 def _write_results(
     cells: Sequence[Location], locations: Sequence[Location], values: Sequence[Any], layouts: Sequence[Layout]
 ) -> None:
-    """Write the results of the statement to its variables and to the other places that its arms change."""
+    """Write the results of the statement to its variables and to the other locations that its arms change."""
     for cell, value, layout in zip(cells, values, layouts, strict=False):
         if isinstance(layout, Never):
             cell.write(MISSING)
@@ -116,7 +118,10 @@ def _move_before_statement(
     recorder: Any, node_before: Node | None, arms: Any, columns: Any, names: Any, locations: Any,
     rounds_journal: Journal,
 ) -> bool:
-    """Move containers whose state a tensor decides into the graph, and return whether there were any."""
+    """Box containers whose state depends on a tensor, before the statement; return whether there were any.
+
+    If there were, the rounds are undone.
+    """
     outer_journal, recorder.parent.journal = recorder.parent.journal, Journal()
     try:
         has_moved = _move_containers(recorder, arms, columns, names, locations)
@@ -125,7 +130,7 @@ def _move_before_statement(
     if not has_moved:
         journal.merge_into(outer_journal)
         return False
-    # Graph objects created here may hold objects of the rounds, so they are created again after those are undone.
+    # The boxes made here may hold objects of the rounds. So these are undone, then the owners are boxed again.
     journal.roll_back()
     undo_rounds(recorder, node_before, rounds_journal)
     for location in journal.locations.values():
@@ -134,7 +139,7 @@ def _move_before_statement(
 
 
 def _move_containers(recorder: Any, arms: Any, columns: Any, names: Any, locations: Any) -> bool:
-    """Move containers after the rounds, and return whether there were any."""
+    """Box containers that the recorded rounds need in the graph, and return whether there were any."""
     values_by_arm = list(zip(*columns, strict=True))
     pairs = zip(arms, values_by_arm, strict=bool(values_by_arm))
     moved_flags = [move_shared_containers(recorder.parent, arm, arm_values) for arm, arm_values in pairs]
@@ -145,7 +150,7 @@ def _move_containers(recorder: Any, arms: Any, columns: Any, names: Any, locatio
     moved_flags.append(move_shared_parts(recorder.parent, columns_by_name))
     has_moved = any(moved_flags) or move_into_graph(recorder.parent, columns, layouts, locations, len(recorder.cells))
     for location in locations if recorder.parent.contract.promises_identity else ():
-        # No end of a body that always raises records its change of a list, which the handlers observe.
+        # A body that always raises has no normal end to record how it changed a list, but handlers see the change.
         if _has_changed_before_raising(recorder, location) and not is_moved(location.owner):
             materialise(location.owner)
             has_moved = True
@@ -172,7 +177,7 @@ def _join_handlers(recorder: Any, types: Sequence[Any]) -> None:
     reraise_region.journal = Journal(reraise_region)
     with recording(reraise_region):
         # An outer handler must find the variables as the body left them.
-        written_locations = [listener.locations(reraise_region) for listener in reraise_region.trace.stores]
+        written_locations = [stores.locations(reraise_region) for stores in reraise_region.trace.stores]
         recorder.restore({location.key for locations in written_locations for location in locations})
         reraise_region.record("object_raise", [reraise_region.lift(recorder.error.value_in_graph)], {"again": True})
         placeholders = [reraise_region.record("absent", [], {"type": leaf}) for leaf in types]

@@ -28,12 +28,15 @@ from autoconv.runtime.tensors.conversion import as_tensor
 
 
 def convert_callback_function(function: Any, convert: Callable[[Any], Any]) -> Callable[..., Any] | None:
-    """Return the converted form of a function of the module's list or of a random method; None for others."""
+    """Return the converted form of a function in SOURCE_BY_FUNCTION, a random method or a numpy.vectorize object.
+
+    None for others.
+    """
     if type(function) is np.vectorize:
         return functools.partial(convert(call_vectorized), function)
-    random_method = random_source(function)
-    if random_method is not None:
-        source, generator = random_method
+    source_and_generator = random_source(function)
+    if source_and_generator is not None:
+        source, generator = source_and_generator
         return functools.partial(convert(source), generator)
     source_function = SOURCE_BY_FUNCTION.get(function) if isinstance(function, Hashable) else None
     return None if source_function is None else convert(source_function)

@@ -40,7 +40,10 @@ def _cond_types(index: TensorType, *captures: Type, regions: Sequence[Graph], **
 
 
 def _while_types(*inputs: Type, regions: Sequence[Graph], state: int, **_: Any) -> tuple[Type, ...]:
-    """Return the types of the state, the body's first parameters; raises TypeError unless outputs are subtypes."""
+    """Return the types of the `state` loop variables, the body's first parameters.
+
+    Raises TypeError unless outputs are of subtypes.
+    """
     _test, body = regions
     state_types = tuple(value.type for value in body.parameters[:state])
     for type_before, output in zip(state_types, body.outputs, strict=True):

@@ -271,7 +271,7 @@ class Body:
         out.ret(FALSE)
         out.finish()
 
-    def poll_after(self, iterations: str) -> None:
+    def count_iterations_and_poll(self, iterations: str) -> None:
         """Count `iterations` short iterations that are about to run, and poll if enough of them have been counted."""
         self._count_down(self.out.op("add", self.out.op("lshr", iterations, 3), 1))  # eight of them count as one
 

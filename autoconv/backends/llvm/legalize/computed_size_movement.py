@@ -28,7 +28,7 @@ def _add_if_native(sizes: NamedSizes, node: Node, inputs: list[Value], shape: Se
 
 
 def _add_data_sized(sizes: NamedSizes, node: Node, inputs: Sequence[Value]) -> Value | None:
-    """Append a copy of the node, whose operands determine the size of its result; None if its kernel would run."""
+    """Append a copy of the node, whose result's size depends on operands' values; None if its kernel would run."""
     result = copy_node(sizes.copy, node, inputs).results[0]
     assert result.node is not None
     if lowering_class(result.node) != "kernel":
@@ -90,7 +90,7 @@ def _search(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
 
 @rule("segment_sum")
 def _sum_segments(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    """Return totals of a known number of segments, without data of other sizes."""
+    """Return totals of a known number of segments; None if the data's leading sizes are not those of the segments."""
     data, segments = inputs[:2]
     count = node.attributes.get("num_segments")
     if len(inputs) > 2 or not isinstance(count, int) or not are_numbers_or_dense(inputs):
@@ -111,6 +111,7 @@ def _broadcast_to_shape_of(sizes: NamedSizes, node: Node, inputs: list[Value]) -
 
 @rule("numpy_bincount")
 def _count_numbers(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    """Count the numbers; the inputs are the numbers, the least length of the result, and perhaps weights."""
     vectors = [inputs[0], *inputs[2:]]
     if not all(is_dense(value.type) for value in vectors):
         return None
@@ -120,7 +121,7 @@ def _count_numbers(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value 
 
 @rule("add_at_item")
 def _add_at_items(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    """Add to the rows that a vector of positions names; a size of the updates other than 1 is that of the vector."""
+    """Add to the rows that a vector of positions names; the updates have one row, or as many as the vector."""
     x, value = inputs[:2]
     value_shape = shape_of(value)
     is_vector_of_rows = node.attributes["spec"] == (Gather(),) and all(map(is_dense, (x.type, inputs[2].type)))

@@ -1,4 +1,4 @@
-"""Routines of linear algebra of a C library: column-major matrices, and code that all routines share.
+"""Linear algebra in exported C libraries, in place of LAPACK: column-major matrices, and code that routines share.
 
 A routine has the name and the parameters of the LAPACK routine that native code calls, of float64 ("d") or complex128
 ("z"). Parameters are passed by reference; the last one is `info`, which is 0, or not 0 where the routine failed.
@@ -38,8 +38,8 @@ class Matrix:
     def set(self, row: Index, column: Index, x: Element) -> None:
         store(self._routine.b, x, self.pointer, self._offset(row, column))
 
-    def part(self, row: Index, column: Index) -> Matrix:
-        """Return the part that begins with an element."""
+    def submatrix(self, row: Index, column: Index) -> Matrix:
+        """Return the view of the elements from (row, column) to the end."""
         routine = self._routine
         return Matrix(routine, routine.address_after(self.pointer, self._offset(row, column)), self.column_stride)
 
@@ -118,6 +118,7 @@ class RoutineText:
         orders = (x.real, x.imag), (x.imag, x.real)
         larger_part, smaller_part = (self.b.select(is_real_larger, *parts) for parts in orders)
         ratio = smaller_part / larger_part
+        # Magnitudes of the result's parts in the places of the operand's larger part and of its smaller part.
         part_at_larger = 1.0 / (larger_part + smaller_part * ratio)
         part_at_smaller = ratio * part_at_larger
         real = self.b.select(is_real_larger, part_at_larger, part_at_smaller)

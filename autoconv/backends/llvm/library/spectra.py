@@ -110,7 +110,7 @@ def _expand_after_first(r: RoutineText, vectors: Matrix, n: Operand, factors: st
         vectors.set(k, 0, r.number(0.0))
         vectors.set(0, k, r.number(0.0))
     vectors.set(0, 0, r.number(1.0))
-    expand_reflections(r, vectors.part(1, 1), order, order, order, r.address_after(factors, 1))
+    expand_reflections(r, vectors.submatrix(1, 1), order, order, order, r.address_after(factors, 1))
 
 
 # ---- helpers

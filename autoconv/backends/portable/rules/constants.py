@@ -39,6 +39,7 @@ def eye(writer: Rules, node: Node, *dimensions: Term) -> Term | None:
         return writer.array(np.eye(rows, columns, dtype=dtype.numpy), dtype)
     if not dimensions or not writer.can_be_sizes(*dimensions):
         return None
+    # `shape` has None where `sizes` are values.
     shape, sizes = writer.requested_sizes((rows, columns), writer.check_sizes(node, dimensions[0]))
     row_numbers = writer.iota((shape[0], 1), 0, int64, [sizes[0], 1])
     return writer.cast(writer.compare("eq", row_numbers, writer.iota((1, shape[1]), 1, int64, [1, sizes[1]])), dtype)
@@ -83,7 +84,7 @@ def broadcast_shape(writer: Rules, node: Node, x: Term, y: Term) -> Term | None:
 
 @lowers("range")
 def lower_range(writer: Rules, node: Node, start: Term, limit: Term, delta: Term) -> Term | Progression | None:
-    """Return the numbers of a range: an array, or a progression if the length is open."""
+    """Return the numbers of a range: an array, or a progression for integers of open length."""
     (size,) = node.results[0].shape or (None,)
     if isinstance(size, int):
         return start + writer.iota((size,), 0, start.dtype) * delta
@@ -258,7 +259,7 @@ def copy(writer: Rules, node: Node, x: Term) -> Term | None:
 
 @lowers("python_power")
 def python_power(writer: Rules, node: Node, x: Term, y: Term) -> Term | None:
-    """Raise to a power as Python does. The element rule would set the error word in cases that are no errors."""
+    """Raise to a power as Python does. For floats, the element rule would also set the error word without an error."""
     if x.dtype.is_complex or y.dtype.is_complex:
         return power(writer, x, y)
     if not (x.dtype.is_floating or y.dtype.is_floating):

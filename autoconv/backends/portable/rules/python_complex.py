@@ -1,6 +1,6 @@
 """Rules of Python's complex numbers, by the element rules of their parts.
 
-The error word is set where Python raises, and also for infinite or undefined operands of functions.
+The error word is set where Python raises, and also for infinite or nan operands of functions.
 """
 
 from __future__ import annotations

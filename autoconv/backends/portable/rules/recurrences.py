@@ -35,8 +35,8 @@ def linear_recurrence(writer: Control, node: Node, coefficient: Term, addend: Te
         position = (size - 1) - step if backwards else step
         row = take_row(coefficient, position) * row + take_row(addend, position)
         starts = [position if i == axis else writer.constant(0, int64) for i in range(addend.rank)]
-        boxed_row = writer.reshape(row, [1 if i == axis else row_size for i, row_size in enumerate(addend.shape)])
-        return [step + 1, row, writer.dynamic_update(result, boxed_row, starts)]
+        row_with_axis = writer.reshape(row, [1 if i == axis else row_size for i, row_size in enumerate(addend.shape)])
+        return [step + 1, row, writer.dynamic_update(result, row_with_axis, starts)]
 
     first_row = take_row(addend, writer.constant(size - 1 if backwards else 0, int64))
     state = [writer.constant(1, int64), first_row, addend]

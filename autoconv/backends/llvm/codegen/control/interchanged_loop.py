@@ -50,7 +50,7 @@ def write_interchanged_loop(region: LoweringContext, node: Node) -> None:
 
     out.store("i64", run_iterations(sources, trip_count), trips_left)
     with out.while_(lambda: out.icmp("sgt", out.load("i64", trips_left), 0)):
-        region.body.fail_if(out.call("pause"))  # each call took about a millisecond
+        region.body.fail_if(out.call("pause"))  # polls for an interrupt; each call took about a millisecond
         out.store("i64", run_iterations(targets, out.load("i64", trips_left)), trips_left)
     region.set(node.results[0], ElementWriter(out).wrap(int64, trip_count))
     for value, array in zip(node.results[1:], results, strict=True):
@@ -79,9 +79,9 @@ class _BlockedLoop:
         parameters += [*(f"ptr %to{i}" for i in range(len(self._state))), "i64 %times"]
         work = self.size * (sum(map(cost, self._body.nodes)) + len(self._state)) * _ASSUMED_TRIP_COUNT
         block_count = self.size // block_size
-        body = PartRoutine(region, parameters)
-        self._write_blocks(body, "%first", "%last", block_size, 0)
-        full_blocks_function = split_routine(region, parameters, body, block_count, work)
+        blocks_routine = PartRoutine(region, parameters)
+        self._write_blocks(blocks_routine, "%first", "%last", block_size, 0)
+        full_blocks_function = split_routine(region, parameters, blocks_routine, block_count, work)
         remainder = self.size % block_size
         if not remainder:
             self.name = full_blocks_function
@@ -92,7 +92,10 @@ class _BlockedLoop:
         self.name = routine.finish()
 
     def _write_blocks(self, routine: Routine, first: str, last: str, block_size: int, start: int) -> None:
-        """Write the loop over the blocks from `first` to `last`; block 0 begins at the element `start`."""
+        """Write the loop over the blocks from `first` to `last`; block 0 begins at the element `start`.
+
+        `first` and `last` are numbers, or registers, such as the parameters that PartRoutine adds.
+        """
         out, b = routine.out, _LoopElementWriter(routine.out)
         buffers = [out.alloca(f"[{block_size} x {memory_type(value.dtype)}], align 64") for value in self._state]
         with out.loop(first, last) as block:

@@ -247,7 +247,7 @@ def _take_initial_state(region: LoweringContext, node: Node, value: Value) -> Na
 _CHUNK_LENGTH = 1 << 20  # iterations of weight 1 between two polls for an interrupt
 _TRIP_COUNT_LIMIT = 1 << 52  # assumed bound of any loop's trip count: at 10⁹ iterations a second, 52 days
 _MAX_CHUNKED_WEIGHT = 64  # largest weight of an iteration in a loop that polls once for many iterations
-_SHORT_TRIP_COUNT = 64  # largest trip count of a loop that does not poll by itself
+_SHORT_TRIP_COUNT = 64  # largest trip count of a loop without polls of its own: the code around it polls
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +278,9 @@ def _begin_chunk(
     weight: int,
     total_tests: TotalTests,
 ) -> _Chunk:
-    """Strip-mine a loop of short iterations into chunks, each preceded by one poll and a check of the running totals.
+    """Strip-mine a loop of short iterations into chunks, each preceded by a counted poll.
+
+    It is also preceded by a check that the running totals, int sums that the loop adds to, have not overflowed.
 
     An iteration of `weight` w takes about as long as w iterations of weight 1.
     """
@@ -296,7 +298,7 @@ def _begin_chunk(
     out.branch_if((remaining_count > 0).ir, chunk_label, done_label)
     out.begin(chunk_label)
     end = b.select(remaining_count > _CHUNK_LENGTH // weight, count + _CHUNK_LENGTH // weight, limit)
-    region.body.poll_after((end - count).ir if weight == 1 else ((end - count) * weight).ir)
+    region.body.count_iterations_and_poll((end - count).ir if weight == 1 else ((end - count) * weight).ir)
     return _Chunk(head_label, end, counter.position)
 
 

@@ -1,6 +1,7 @@
 """Lower argmax and argmin: a search for the position of the first extreme along an axis.
 
-Elements are compared by keys: integers whose order is that of the search (see sort/float_order.py).
+Along rows, elements are compared by keys: integers whose order is that of the search (see sort/float_order.py). In
+columns, the elements themselves are compared.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ def write_search(region: LoweringContext, node: Node) -> None:
     parameters = [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias %result", "i64 %rows"]
     search = _Search(PartRoutine(region, parameters), node)
     shape = sizes(x.type)
+    # For open sizes, the work of one element of `shape`.
     work = _ELEMENT_COST * math.prod(shape) if is_known(shape) else _ELEMENT_COST
     name = split_routine(region, parameters, search.routine, search.row_count, work, shape)
     if is_scalar(result.type):
@@ -46,7 +48,10 @@ def write_search(region: LoweringContext, node: Node) -> None:
 
 
 def _piece_size(size: Position) -> int:
-    """Return the number of elements of a piece of a row: one piece is read twice, and each takes time to begin."""
+    """Return the number of elements of a piece of a row.
+
+    The piece with the extreme is read again for the position, so pieces are short; but each takes time to begin.
+    """
     if not isinstance(size, int):
         return 512
     return 256 if size <= _SHORT_ROW else 1024
