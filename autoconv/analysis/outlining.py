@@ -150,6 +150,8 @@ class _Search:
         named = needed | changed
         if not needed <= bound or _FRAME_CELLS & named or _mentions(loop, _FRAME_CELLS):
             return None
+        if named & self._names_compared_by_identity(loop, outputs):
+            return None
         if (needed | outputs) & self._deleted_names or (returns and catches and _returns_through_finally(loop)):
             return None
         if any(not self._is_private(name, loop, name in changed) for name in named & self.scope.captured):
@@ -157,6 +159,28 @@ class _Search:
         parts = needed, outputs - first_assigned, first_assigned
         inputs, bound_outputs, first_outputs = (tuple(sorted(names)) for names in parts)
         return OutlinedLoop(loop, inputs, bound_outputs, first_outputs, returns, catches)
+
+    def _names_compared_by_identity(self, loop: gast.AST, outputs: frozenset[str]) -> set[str]:
+        """Return results of the loop, and containers, that code outside of it compares by identity with other values.
+
+        Numbers and tuples that a graph returns are equal to those of plain Python, but other objects.
+        """
+        inside = {id(node) for node in walk(loop)}
+        names: set[str] = set()
+        for node in walk(self._function):
+            if not isinstance(node, gast.Compare) or id(node) in inside:
+                continue
+            operands = [node.left, *node.comparators]
+            by_identity = any(isinstance(operator, (gast.Is, gast.IsNot)) for operator in node.ops)
+            if not by_identity or any(isinstance(operand, gast.Constant) for operand in operands):
+                continue
+            for operand in operands:
+                if isinstance(operand, gast.Name) and operand.id in outputs:
+                    names.add(operand.id)
+                while isinstance(operand, gast.Subscript):
+                    operand = operand.value
+                    names.update([operand.id] if isinstance(operand, gast.Name) else [])
+        return names
 
     def _assigned_by_iterations(self, loop: gast.AST) -> frozenset[str]:
         """Return names that every iteration of the loop assigns, whether or not it ends early."""

@@ -281,8 +281,7 @@ def is_(x: Any, y: Any) -> Any:
     region = current_region()
     if region is not None and (is_object_in_graph(x) or is_object_in_graph(y)):
         for operand in (x, y):
-            if type(operand) is SymbolicTensor and kind_of_number(operand) != "bool":
-                _refuse_identity(region, operand)
+            _refuse_unknown_identity(region, operand)
         return truth_of(apply_object("is", x, y))
     if type(x) is SymbolicGenerator and type(y) is SymbolicGenerator:
         return truth_of(apply_object("is", x, y))
@@ -297,6 +296,9 @@ def is_(x: Any, y: Any) -> Any:
     if type(x) is SymbolicTensor or type(y) is SymbolicTensor:
         return _is_same_number(x, y, region)
     require_known_identity(x, y)
+    if region is not None and type(x) is type(y):
+        _refuse_unknown_identity(region, x)
+        _refuse_unknown_identity(region, y)
     return x is y
 
 
@@ -314,9 +316,17 @@ def _is_same_number(x: Any, y: Any, region: Region | None) -> Any:
     return x is y
 
 
-def _refuse_identity(region: Region, number: object) -> None:
-    """Under `compile`, abandon the trace: a number of the graph has no identity, and would be boxed as a new object."""
-    region.contract.require_original(number, "a number is compared by identity")
+def _refuse_unknown_identity(region: Region, value: object) -> None:
+    """Abandon the trace for a number of the graph, or a tuple of such: read from a list, or rebuilt by a branch."""
+    if type(value) is SymbolicTensor and kind_of_number(value) != "bool":
+        _refuse_identity(region, value)
+    elif isinstance(value, tuple) and region.contract.python_numbers and holds_symbols(value):
+        _refuse_identity(region, value, "a tuple")
+
+
+def _refuse_identity(region: Region, value: object, name: str = "a number") -> None:
+    """Under `compile`, abandon the trace: numbers and tuples of the graph have no identity, and become new objects."""
+    region.contract.require_original(value, f"{name} is compared by identity")
 
 
 # If one operand of `is` is a variant, and the other has one of these types or a `__dict__`, each arm is compared.
