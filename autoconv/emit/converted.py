@@ -15,7 +15,7 @@ import marshal
 import sys
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from autoconv.code_cache import FUNCTIONS
@@ -128,11 +128,11 @@ def outline_loops(
         return None
     decorated_loops = {}
     for name, code in loop_codes.items():
-        loop_function = bind_code(function, code, {})
+        loop_function = bind_code(function, _with_sets_of(function.__code__, code), {})
         loop_function.__defaults__ = loop_function.__kwdefaults__ = None
         vars(loop_function)[SOURCE_ATTRIBUTE] = functools.partial(_locate_loop, loop_function, outlined, name)
         decorated_loops[name] = decorate(loop_function)
-    return bind_code(function, main_code, decorated_loops)
+    return bind_code(function, _with_sets_of(function.__code__, main_code), decorated_loops)
 
 
 def _locate_loop(function: types.FunctionType, outlined: Callable[[], OutlinedCode], name: str) -> tuple[Any, ...]:
@@ -199,9 +199,43 @@ def _converted_code(function: types.FunctionType, to_consumer: bool) -> types.Co
         key = code.co_filename, to_consumer
         conversion = conversions.get(key)
         if conversion is None:
-            conversion = conversions[key] = _load_or_convert(function, to_consumer)
+            loaded = _load_or_convert(function, to_consumer)
+            conversion = loaded._replace(code=_with_sets_of(code, loaded.code))
+            conversions[key] = conversion
             register_code(conversion.code)
     return conversion.code
+
+
+def _with_sets_of(original: types.CodeType, code: types.CodeType) -> types.CodeType:
+    """Return the code with the frozensets among the constants of the original, which iterate in their own order.
+
+    Python makes frozensets of set displays. Equal ones have another order if the code was loaded from a file.
+    """
+    return _replace_sets(code, dict(_constant_sets(original)))
+
+
+def _constant_sets(code: types.CodeType) -> Iterator[tuple[frozenset[str], frozenset[Any]]]:
+    """Yield the frozensets among the constants of the code and of the code nested in it, each after its key."""
+    for constant in code.co_consts:
+        if isinstance(constant, frozenset):
+            yield _set_key(constant), constant
+        elif isinstance(constant, types.CodeType):
+            yield from _constant_sets(constant)
+
+
+def _set_key(elements: frozenset[Any]) -> frozenset[str]:
+    return frozenset(map(repr, elements))  # unlike 1, True and 1.0, their texts differ
+
+
+def _replace_sets(code: types.CodeType, sets: dict[frozenset[str], frozenset[Any]]) -> types.CodeType:
+    """Return the code with the frozensets of `sets` in place of those with the same keys."""
+
+    def replacement(constant: Any) -> Any:
+        if isinstance(constant, types.CodeType):
+            return _replace_sets(constant, sets)
+        return sets.get(_set_key(constant), constant) if isinstance(constant, frozenset) else constant
+
+    return code.replace(co_consts=tuple(map(replacement, code.co_consts))) if sets else code
 
 
 def _load_or_convert(function: types.FunctionType, to_consumer: bool) -> _ConvertedCode:

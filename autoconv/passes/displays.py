@@ -55,9 +55,9 @@ class Displays(FunctionPass):
         return build.wrap("new", build.place(index_expression(node), node))  # an index may have slices among its items
 
     def visit_Set(self, node: Any) -> Any:
-        self.visit_children(node)
-        if not node.elts or all(isinstance(item, gast.Constant) for item in node.elts):
+        if _constant_set(node) is not None:
             return build.wrap("new", node)
+        self.visit_children(node)
         for item in node.elts:
             if isinstance(item, gast.Starred) and not isinstance(item.value, _KINDS_OF_KNOWN_LENGTH):
                 iterable = item.value.args[0] if build.is_operation(item.value, "spread") else item.value
@@ -75,7 +75,7 @@ class Displays(FunctionPass):
     def visit_For(self, node: Any) -> Any:
         """Leave a display that is only iterated over; move a target with a star to an assignment in the body."""
         node.target = self.visit(node.target)
-        node.iter = self._visit_iterable(node.iter)
+        node.iter = self._visit_iterable_of_loop(node.iter)
         if _has_starred_item(node.target):
             item = self.namer.fresh("item_")
             node.body.insert(0, build.place(build.assign(node.target, build.name(item)), node))
@@ -85,7 +85,7 @@ class Displays(FunctionPass):
         return node
 
     def visit_comprehension(self, node: Any) -> Any:
-        node.iter = self._visit_iterable(node.iter)
+        node.iter = self._visit_iterable_of_loop(node.iter)
         node.ifs = self.visit_list(node.ifs)
         return node
 
@@ -111,7 +111,7 @@ class Displays(FunctionPass):
             node.args = [self.visit_children(node.args[0])]
             return node
         if build.is_operation(node, "iterate"):
-            node.args = [self._visit_iterable(node.args[0])]
+            node.args = [self._visit_iterable_of_loop(node.args[0])]
             return node
         if build.is_operation(node, "in_", "not_in"):
             node.args = [self.visit(node.args[0]), self._visit_iterable(node.args[1])]
@@ -122,10 +122,37 @@ class Displays(FunctionPass):
                 argument.value = argument.value.args[0]
         return node
 
+    def _visit_iterable_of_loop(self, node: gast.AST) -> Any:
+        """Rewrite what a loop iterates over, where Python makes a frozenset of a set display of constants."""
+        elements = _constant_set(node)
+        return self._visit_iterable(node) if elements is None else build.place(build.constant(elements), node)
+
     def _visit_iterable(self, node: Any) -> Any:
         """Rewrite an expression whose items are only iterated over; a list display without stars stays one."""
         is_display = isinstance(node, gast.List) and not any(isinstance(item, gast.Starred) for item in node.elts)
         return self.visit_children(node) if is_display else self.visit(node)
+
+
+def _constant_set(node: gast.AST) -> frozenset[Any] | None:
+    """Return the elements of a set display whose items are constants or tuples of them; None for another expression."""
+    if not isinstance(node, gast.Set):
+        return None
+    try:
+        return frozenset(map(_constant_value, node.elts))
+    except ValueError:
+        return None
+
+
+def _constant_value(node: gast.AST) -> Any:
+    """Return the value of a constant, its negative, or a tuple of such; raise ValueError for other expressions."""
+    match node:
+        case gast.Constant():
+            return node.value
+        case gast.Tuple():
+            return tuple(map(_constant_value, node.elts))
+        case gast.UnaryOp(op=gast.USub(), operand=gast.Constant(value=int() | float() | complex())):
+            return -node.operand.value
+    raise ValueError
 
 
 def _is_read(body: list[Any], name: str) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import marshal
 import random
+import types
 
 import pytest
 
@@ -114,3 +116,25 @@ def _orders(value):
     if isinstance(value, tuple):
         return [_orders(part) for part in value]
     return type(value).__name__, list(value)
+
+
+def sets_of_constants(n):
+    whole, appended = {64, 128, 8, 16, 32}, []
+    whole.add(n)
+    for item in {64, 128, 8, 16, 32}:
+        appended.append(item + n)
+    for first, second in {(0, 1), (1, 0), (-1, 0), (0, -1)}:
+        appended.append(first + 2 * second)
+    return list(whole), appended, [item + 1 for item in {40, 24, 8, 0}]
+
+
+def more_sets_of_constants(n):
+    whole = {88, 128, 8, 16, 72}
+    return [item + n for item in whole], [item for item in {8, 72, 16, 128, 88, 40} if item != n]
+
+
+def test_displays_of_constants():
+    """Python makes frozensets of these displays, whose order the loading of a file changes; conversions keep each."""
+    loaded_code = marshal.loads(marshal.dumps(more_sets_of_constants.__code__))
+    for function in (sets_of_constants, types.FunctionType(loaded_code, globals())):
+        assert autoconv.compile(function)(256) == function(256)
