@@ -64,3 +64,9 @@ def test_the_loss_of_sparse_labels_is_that_of_dense_ones_with_lengths() -> None:
         assert np.allclose(run(labels, logits, None, [6, 5], blank_index=-1), loss, rtol=1e-6)
         with pytest.raises(ValueError, match="`blank_index` must be provided"):
             run(labels, logits, None, [6, 5])
+
+
+def test_ctc_loss_needs_the_length_of_each_row() -> None:
+    labels, logits = ac.constant([[1, 2], [1, 1]]), ac.zeros([4, 2, 3])
+    with pytest.raises(ac.errors.InvalidArgumentError, match="label_length"):
+        ac.nn.ctc_loss(labels, logits, ac.constant([2]), ac.constant([4, 4]), blank_index=0)

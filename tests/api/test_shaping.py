@@ -294,3 +294,10 @@ def test_minus_one_beside_a_size_of_zero_that_only_the_run_has() -> None:
     for size, count in (((0, 4, 2), 0), ((2, 4, 6), 0)):
         with pytest.raises(autoconv.errors.InvalidArgumentError, match="requires a multiple of 0"):
             split(np.zeros(size, np.float32), count)
+
+
+def test_pad_refuses_a_constant_of_another_dtype() -> None:
+    assert autoconv.pad([1, 2], [[1, 0]], constant_values=0.0).numpy().tolist() == [0, 1, 2]
+    for padding in (1.5, constant(1.0)):
+        with pytest.raises(InvalidArgumentError, match="int32"):
+            autoconv.pad(constant([1, 2]), [[1, 1]], constant_values=padding)

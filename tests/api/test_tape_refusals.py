@@ -89,3 +89,9 @@ def test_an_op_without_a_gradient_is_named() -> None:
     unwrapped = tf.compile(lambda x: np.unwrap(x)[0])
     with pytest.raises(TypeError, match="the op 'numpy_call' has no gradient: NumPy computes it"):
         tf.grad(unwrapped)(np.array([2.0, 1.0]))
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_a_tape_that_was_never_entered_has_no_gradients(persistent: bool) -> None:
+    with pytest.raises(RuntimeError, match="entered first"):
+        tf.GradientTape(persistent).gradient(tf.constant(1.0), tf.constant(2.0))

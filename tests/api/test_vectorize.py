@@ -143,3 +143,9 @@ def test_no_rows() -> None:
 def test_scalars_are_refused() -> None:
     with pytest.raises(ValueError, match="Elements in elems must be"):
         tf.vectorized_map(lambda x: x, 3.0)
+
+
+def test_tensors_of_different_lengths() -> None:
+    assert tf.vectorized_map(lambda x: x[0] - x[1], (tf.ones([1]), tf.range(3.0))).numpy().tolist() == [1.0, 0.0, -1.0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="one length"):
+        tf.vectorized_map(lambda x: x[0] + x[1], (tf.zeros([2]), tf.zeros([3])))

@@ -16,6 +16,7 @@ import numpy as np
 from autoconv.api.control.flow import check_callable
 from autoconv.api.control.functional import map_to_any
 from autoconv.api.tensors.shaping import tile
+from autoconv.errors import InvalidArgumentError
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType
@@ -40,7 +41,8 @@ def vectorized_map(
     """`map_fn`, computed on all rows at once if the ops of `fn` allow it; no call of `fn` may depend on another.
 
     Ops that run in a loop over the rows are logged unless `warn` is False. Raises ValueError for them if
-    `fallback_to_while_loop` is False.
+    `fallback_to_while_loop` is False, InvalidArgumentError for tensors of different
+    lengths; a tensor of one row is repeated.
 
     >>> autoconv.vectorized_map(lambda row: row * 2, autoconv.constant([[1, 2], [3, 4]])).numpy()
     array([[2, 4],
@@ -51,6 +53,11 @@ def vectorized_map(
     rows = [convert_to_tensor(leaf) for leaf in leaves]
     if not rows or any(row.type.shape is None or not row.type.shape for row in rows):
         return map_to_any(fn, elems)
+    sizes = {row.type.shape[0] for row in rows if row.type.shape}
+    lengths = {size for size in sizes if isinstance(size, int) and size != 1}
+    if len(lengths) > 1:
+        raise InvalidArgumentError(f"vectorized_map needs tensors of one length, found {sorted(lengths)}")
+    rows = [_repeat_single(row, lengths) for row in rows]
     try:
         graph, captures, result_template = _record(fn, rows, template)
         values = _Batch(rows, may_loop=fallback_to_while_loop, logs_loops=warn).run(graph, captures)
@@ -61,6 +68,12 @@ def vectorized_map(
             logging.getLogger("autoconv").warning("vectorized_map runs a loop over the rows because of %s", reason)
         return map_to_any(fn, elems)
     return pack(result_template, values)
+
+
+def _repeat_single(row: Tensor, lengths: set[int]) -> Tensor:
+    """Return a tensor of one row with its row repeated to the length in `lengths`; others unchanged."""
+    shape = row.type.shape or ()
+    return tile(row, [*lengths, *[1] * (len(shape) - 1)]) if lengths and shape[:1] == (1,) else row
 
 
 class NotBatched(Exception):

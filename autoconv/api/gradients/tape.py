@@ -31,7 +31,7 @@ from autoconv.runtime.tensors.tensor import ArrayTensor, Tensor
 _LOG = logging.getLogger("autoconv")
 _USED_UP_MESSAGE = (
     "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians). Ask for all of "
-    "them at once, with a list of sources, or make the tape with persistent=True."
+    "them at once, with a list of sources, or make the tape with persistent=True. A tape has to be entered first."
 )
 
 
@@ -76,7 +76,7 @@ class GradientTape:
         self._persistent = persistent
         self._recompute_every = _check_recompute_every(recompute_every)
         self._watches_variables = watch_accessed_variables
-        self._is_used = False
+        self._is_used = self._was_entered = False
         self._is_recording = False
         self._discard_records()
 
@@ -99,7 +99,7 @@ class GradientTape:
 
     def _start(self) -> None:
         """Begin recording, in the graph being traced if there is one."""
-        self._is_recording = True
+        self._is_recording = self._was_entered = True
         self._interval.open(current_region())
         tape_recorders.start(self._recorder)
 
@@ -175,7 +175,7 @@ class GradientTape:
         The gradient is that of the sum of all elements of the target, or of a structure of targets, weighted by
         `output_gradients`. An unconnected source has the gradient None, or zeros with `unconnected_gradients="zero"`.
         A source that only `gather` along the first dimension reads has an IndexedSlices as its gradient. Raises
-        RuntimeError when the tape is used up, ValueError for anything that is not a tensor.
+        RuntimeError when the tape is used up or was never entered, ValueError for anything that is not a tensor.
         """
         fills_zeros = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         self._mark_used()
@@ -273,8 +273,8 @@ class GradientTape:
         )
 
     def _mark_used(self) -> None:
-        """Record a use of the tape. A tape that is not persistent stops recording; its second use is a RuntimeError."""
-        if self._is_used and not self._persistent:
+        """Record a use of the tape, and end one that is not persistent. Raises RuntimeError when there may be none."""
+        if not self._was_entered or (self._is_used and not self._persistent):
             raise RuntimeError(_USED_UP_MESSAGE)
         self._is_used = True
         if self._is_recording and not self._persistent:

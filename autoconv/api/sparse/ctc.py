@@ -16,6 +16,8 @@ from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import gather, unsorted_segment_sum, where
 from autoconv.api.tensors.reductions import reduce_logsumexp
 from autoconv.api.tensors.shaping import concat, pad, reshape, shape, stack, transpose
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.types import are_shapes_compatible
 from autoconv.runtime.annotations import IntLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
@@ -29,6 +31,8 @@ def ctc_loss(
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Minus the logarithm of the probability that the frames of `logits` spell the labels, for each row of a batch.
+
+    Raises InvalidArgumentError unless `label_length` has one number for each row of `labels`.
 
     `labels` is [batch, labels], `logits` [frames, batch, classes], or [batch, frames, classes] without
     `logits_time_major`. `label_length` and `logit_length` are the numbers of labels and frames of each row. A frame
@@ -52,6 +56,8 @@ def ctc_loss(
     label_ids: Any = cast(convert_to_tensor(labels), "int32")
     lengths: Any = cast(convert_to_tensor(label_length), "int32")
     frame_counts: Any = cast(convert_to_tensor(logit_length), "int32")
+    if not are_shapes_compatible(lengths.type.shape, label_ids.type.shape and label_ids.type.shape[:1]):
+        raise InvalidArgumentError(f"label_length has shape {lengths.shape}, and labels {label_ids.shape}")
     # The extended labels: blank, first label, blank, second label, …, blank.
     blanks = zeros_like(label_ids) + blank_class
     extended_labels: Any = reshape(stack([blanks, label_ids], axis=-1), [shape(label_ids)[0], -1])

@@ -217,6 +217,8 @@ def pad(
     static_paddings = None if pairs is None else tuple((int(before), int(after)) for before, after in pairs)
     operands = () if known_paddings is not None else (convert_to_tensor(_flatten_pairs(paddings)),)
     constant = static_value(constant_values if mode.upper() == "CONSTANT" else 0)
+    if constant is not None and np.any(constant):  # as in TensorFlow, a zero may be of any dtype
+        convert_to_tensor(constant_values, convert_to_tensor(tensor).dtype)
     if constant is not None:
         options = {"constant_values": np.asarray(constant).item(), "paddings": static_paddings, "mode": mode.upper()}
         return apply("pad", tensor, *operands, **options, name=name)
