@@ -154,7 +154,14 @@ def check_numerics(writer: Rules, node: Node, x: Term) -> Term:
 
 
 @lowers("ensure_shape", "ensure_same_shape")
-def ensure_shape(writer: Rules, node: Node, x: Term, *_: Term) -> Term:
+def ensure_shape(writer: Rules, node: Node, x: Term, *others: Term) -> Term:
+    """Return the operand; open sizes that are not those of the attribute, or of the other operand, are errors."""
+    required_shape = others[0].shape if others else node.attributes["shape"] or ()
+    for axis, (size, required_size) in enumerate(zip(x.shape, required_shape, strict=False)):
+        is_known = isinstance(size, int) and isinstance(required_size, int)
+        if not is_known and (others or required_size is not None):
+            required = writer.size_term(others[0], axis, int64) if others else required_size
+            writer.fail_if(writer.size_term(x, axis, int64).differs(required))
     return x
 
 
