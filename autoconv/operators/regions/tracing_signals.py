@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from autoconv.errors import StagingError
@@ -44,3 +47,24 @@ def swallowed_signal_error() -> StagingError:
         current_place(),
         "the call outside of that statement",
     )
+
+
+@contextmanager
+def drop_unraisable_signals() -> Iterator[None]:
+    """Suppress Python's report of signals that nothing can catch.
+
+    Python closes the generators of an abandoned trace. If a `finally` of such a generator changes a list, the trace is
+    abandoned once more, which Python would print as an ignored exception.
+    """
+    report = sys.unraisablehook
+
+    def report_others(unraisable: Any) -> None:
+        if not isinstance(unraisable.exc_value, AbandonTrace):
+            report(unraisable)
+
+    sys.unraisablehook = report_others
+    try:
+        yield
+    finally:
+        if sys.unraisablehook is report_others:
+            sys.unraisablehook = report

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from autoconv.errors import AutoconvError
+from autoconv.operators.regions.tracing_signals import drop_unraisable_signals
 from autoconv.runtime.recording.tracebacks import find_place
 from autoconv.runtime.support.logs import log
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
@@ -83,7 +84,7 @@ class TraceMaker:
         """Find or make the trace for a call; return None if the call has to run as plain Python."""
         if not self._may_trace(call):
             return None
-        with LOCK:
+        with LOCK, drop_unraisable_signals():
             result: ConcreteFunction | NextStep = NextStep.FIND_TRACE
             while isinstance(result, NextStep):
                 if result is NextStep.FIND_TRACE:
