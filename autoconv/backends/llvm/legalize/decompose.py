@@ -147,13 +147,15 @@ def _reduction_rule(name: str) -> Rule:
     """Return the rule of a reduction that first converts elements to the dtype of its result."""
 
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-        """Reduce bools as bytes; None for means of whole numbers."""
+        """Find extremes of bools among bytes, whose sums would wrap; None for other bools and means of integers."""
         (x,), dtype = inputs, node.results[0].dtype
         if name == "reduce_mean" and not dtype.is_floating:
             return None
-        if dtype.is_bool:
-            return b.cast(_reduce(b, name, b.cast(x, dtype=uint8), node), dtype=dtype)
-        return _reduce(b, name, x if x.dtype is dtype else b.cast(x, dtype=dtype), node)
+        x = x if x.dtype is dtype else b.cast(x, dtype=dtype)
+        if not dtype.is_bool:
+            return _reduce(b, name, x, node)
+        is_extreme = name in ("reduce_max", "reduce_min")
+        return b.cast(_reduce(b, name, b.cast(x, dtype=uint8), node), dtype=dtype) if is_extreme else None
 
     return rule
 
