@@ -23,7 +23,7 @@ def step_ranges(loop: Node) -> dict[int, StepRange]:
     """Return the step ranges of a loop's states, by the positions of the states that have one."""
     body, state_count = loop.regions[1], state_size(loop)
     result: dict[int, StepRange] = {}
-    if any(_chooses_from_own_state(node, body, state_count) for node in body.nodes):
+    if waits_for_branches(loop):
         return result
     for position, parameter in enumerate(body.parameters[:state_count]):
         if is_int64_scalar(parameter.type) and parameter.type.weak:
@@ -32,6 +32,12 @@ def step_ranges(loop: Node) -> dict[int, StepRange]:
             if step_range is not None:
                 result[position] = step_range
     return result
+
+
+def waits_for_branches(loop: Node) -> bool:
+    """Return whether a branch in a loop chooses the next value of a state on which its own condition depends."""
+    body = loop.regions[1]
+    return any(_chooses_from_own_state(node, body, state_size(loop)) for node in body.nodes)
 
 
 def _chooses_from_own_state(node: Node, body: Graph, state_count: int) -> bool:

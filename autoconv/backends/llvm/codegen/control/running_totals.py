@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from autoconv.backends.llvm.analysis.representation import is_int64_scalar
+from autoconv.backends.llvm.analysis.step_ranges import waits_for_branches
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.values import Native, RegisterWriter
 from autoconv.backends.llvm.ir.scalars import Element
@@ -34,14 +35,18 @@ def running_totals(loop: Node) -> dict[Node, int]:
     """Return the nodes of a loop's body that add to a running total, with the total's position in the state.
 
     An iteration may add several addends, and some of them only in an arm of a condition. The counter of the loop is
-    not a running total.
+    not a running total. Loops that wait for branches (see `step_ranges`) have only NumPy's, outside of arms: additions
+    without tests in an arm would turn the branch into a select.
     """
     result, body, counter = {}, loop.regions[1], counter_of(loop)
+    keeps_branches = waits_for_branches(loop)
     states = zip(body.parameters[: state_size(loop)], body.outputs, strict=False)
     for position, (parameter, output) in enumerate(states):
         if is_int64_scalar(output.type) and (counter is None or position != counter.position):
             additions = _additions(parameter, output, body, is_python=output.type.weak)
-            if additions is not None and len(additions) <= _MAX_ADDENDS:
+            if additions is None or len(additions) > _MAX_ADDENDS:
+                continue
+            if not keeps_branches or (not output.type.weak and set(additions) <= set(body.nodes)):
                 result.update(dict.fromkeys(additions, position))
     return result
 
