@@ -46,6 +46,17 @@ def test_data_is_installed():
     assert files <= listed
 
 
+def test_only_texts_and_test_data_are_committed():
+    """Object files of a cache had been committed in a folder at the top."""
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        pytest.skip("not a checkout")
+    listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    files = [Path(name) for name in listing.split("\0") if name]
+    folders = {file.parts[0] for file in files if len(file.parts) > 1}
+    assert folders == {".ci", "autoconv", "cli", "docs", "fixtures", "tests"}
+    assert [file for file in files if file.suffix in {".o", ".so", ".pyc"}] == []
+
+
 def settings() -> dict[str, Any]:
     return tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
 
