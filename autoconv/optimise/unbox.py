@@ -26,6 +26,8 @@ from autoconv.graph.graph import Graph, Node, clone
 from autoconv.optimise.unboxing import (  # noqa: F401 (register the rules)
     argument_lists,
     arrays,
+    default_dicts,
+    dict_iteration,
     dicts,
     lists,
     numbers,

@@ -16,41 +16,65 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.graph import Node, Value
-from autoconv.graph.types import TupleType
-from autoconv.ops import OPS
-from autoconv.ops.lists.item_layout import fields
+from autoconv.graph.types import TensorType, TupleType
+from autoconv.ops.python.objects import constant_of
 from autoconv.optimise.unboxing.kind_inference import Kinds, dict_rule, rule
-from autoconv.optimise.unboxing.kinds import BOOL, DICT, INT, OTHER, SET, DictPart, Kind, is_python_number
-from autoconv.optimise.unboxing.traversal import entry_kind, traversed_list, yielded_kind
+from autoconv.optimise.unboxing.kinds import (
+    BOOL,
+    COUNTER,
+    DEFAULT_DICTS,
+    DICT,
+    DICTS,
+    FLOAT,
+    INT,
+    OTHER,
+    SET,
+    DictPart,
+    Kind,
+    is_python_number,
+)
+from autoconv.optimise.unboxing.traversal import entry_kind
 from autoconv.optimise.unboxing.whole_lists import set_none_result, set_result_kind
 from autoconv.optimise.unboxing.writer import Writer, dict_rewrite_rule, rewrite_rule
 
+_FLOAT_OPERATORS = frozenset({"add", "iadd", "sub", "isub", "mul", "imul", "truediv", "itruediv",
+                              "eq", "ne", "lt", "le", "gt", "ge"})  # fmt: skip
+_MAX_EXACT_INT = 1 << 53  # floats hold all ints up to it
 _MAX_DISPLAY = 4  # keys of a set display; more of them may be inserted at once, so that the set has another order
 
 
-def _is_key(kind: Kind) -> bool:
+def is_key(kind: Kind) -> bool:
     """Return whether the kind is that of ints, or of tuples of ints, which may nest."""
-    return all(map(_is_key, kind.items)) if isinstance(kind, TupleType) else kind == INT  # type: ignore[arg-type]
+    return all(map(is_key, kind.items)) if isinstance(kind, TupleType) else kind == INT  # type: ignore[arg-type]
 
 
 def _is_value(kind: Kind) -> bool:
     return isinstance(kind, TupleType) or is_python_number(kind)
 
 
-def _attributes(writer: Writer, value: Value) -> dict[str, Any]:
+def attributes_of(writer: Writer, value: Value) -> dict[str, Any]:
     """Return the attributes of an op on the dict or set, or on that which a view or an iterator comes from."""
     kind = writer.kinds.kind(value)
-    has_values = kind.part != "set" if isinstance(kind, DictPart) else kind == DICT
+    has_values = kind.part != "set" if isinstance(kind, DictPart) else kind in DICTS
     return {"element": entry_kind(writer.kinds, value), "has_values": has_values}
 
 
-def _add_op(writer: Writer, name: str, node: Node, value: Value, *operands: Value) -> list[Value]:
+def default_of(kinds: Kinds, value: Value) -> TensorType | None:
+    """Return the kind of the value that the dict has for missing keys; None if there is none."""
+    kind = kinds.kind(value)
+    return INT if kind == COUNTER else DEFAULT_DICTS.get(kind)  # type: ignore[arg-type]
+
+
+def add_dict_op(
+    writer: Writer, name: str, node: Node, value: Value, *operands: Value, **attributes: Any
+) -> list[Value]:
     """Add an op on the entries and the index of a dict or set; return its results."""
     pair = writer.replacements(value)[:2]
-    return writer.add_all(f"typed_dict_{name}", node, *pair, *operands, **_attributes(writer, value))
+    attributes |= attributes_of(writer, value)
+    return writer.add_all(f"typed_dict_{name}", node, *pair, *operands, **attributes)
 
 
-def _none(writer: Writer, node: Node) -> list[Value]:
+def write_none(writer: Writer, node: Node) -> list[Value]:
     """Return a None for each used result."""
     used_results = [value for value in node.results if value in writer.kinds.used_values]
     return [writer.add("object_constant", node, value=None) for _ in used_results]
@@ -95,14 +119,14 @@ def _all(answers: Any) -> bool | None:
 def _write_display(writer: Writer, node: Node) -> list[Value]:
     """Write a new dict or set, and its entries."""
     target = node.results[0]
-    writer.values[target] = _write_empty(writer, node)
-    step = 2 if writer.kinds.kind(target) == DICT else 1
+    writer.values[target] = write_empty(writer, node)
+    step = 2 if writer.kinds.kind(target) in DICTS else 1
     for start in range(0, len(node.inputs), step):
-        _add_op(writer, "set", node, target, *_numbers(writer, *node.inputs[start : start + step]))
+        add_dict_op(writer, "set", node, target, *_numbers(writer, *node.inputs[start : start + step]))
     return [*writer.replacements(target)]
 
 
-def _write_empty(writer: Writer, node: Node) -> tuple[Value, ...]:
+def write_empty(writer: Writer, node: Node) -> tuple[Value, ...]:
     entries = writer.add("typed_list_make", node, **writer.element_attribute(node.results[0]))
     return entries, writer.add("typed_dict_index", node)
 
@@ -115,7 +139,7 @@ def _dict_rule(kinds: Kinds, node: Node) -> bool:
 
 @rewrite_rule("object_apply.dict")
 def _write_dict(writer: Writer, node: Node) -> list[Value]:
-    return [*_write_empty(writer, node)]
+    return [*write_empty(writer, node)]
 
 
 # ---- entries
@@ -124,7 +148,7 @@ def _write_dict(writer: Writer, node: Node) -> list[Value]:
 def _add_key(kinds: Kinds, target: Value, key: Value) -> bool | None:
     """Note that a key is added to a set; answer as a rule does."""
     kind = kinds.kind_or_number_type(key)
-    if kind is None or not _is_key(kind):
+    if kind is None or not is_key(kind):
         return None if kind is None else False
     kinds.raise_kind(kinds.content(target), kind)
     return kinds.content(target).kind != OTHER
@@ -132,8 +156,13 @@ def _add_key(kinds: Kinds, target: Value, key: Value) -> bool | None:
 
 def _add_entry(kinds: Kinds, target: Value, key: Value, value: Value) -> bool | None:
     """Note that a dict gets an entry; answer as a rule does."""
-    key_kind, value_kind = kinds.kind_or_number_type(key), kinds.kind_or_number_type(value)
-    if (key_kind is not None and not _is_key(key_kind)) or (value_kind is not None and not _is_value(value_kind)):
+    return _add_value(kinds, target, key, kinds.kind_or_number_type(value))
+
+
+def _add_value(kinds: Kinds, target: Value, key: Value, value_kind: Kind) -> bool | None:
+    """Note that a dict gets an entry with a value of this kind; answer as a rule does."""
+    key_kind = kinds.kind_or_number_type(key)
+    if (key_kind is not None and not is_key(key_kind)) or (value_kind is not None and not _is_value(value_kind)):
         return False
     if None in (key_kind, value_kind):
         return None
@@ -144,7 +173,7 @@ def _add_entry(kinds: Kinds, target: Value, key: Value, value: Value) -> bool | 
 @dict_rule("object_apply.setitem")
 def _entry_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for `d[key] = value`."""
-    if kinds.kind(node.inputs[0]) != DICT:
+    if kinds.kind(node.inputs[0]) not in DICTS:
         return False
     return _all([_add_entry(kinds, *node.inputs), set_none_result(kinds, node)])
 
@@ -153,8 +182,8 @@ def _entry_rule(kinds: Kinds, node: Node) -> bool | None:
 def _write_entry(writer: Writer, node: Node) -> list[Value]:
     """Write the store of an entry."""
     target, *operands = node.inputs
-    _add_op(writer, "set", node, target, *_numbers(writer, *operands))
-    return _none(writer, node)
+    add_dict_op(writer, "set", node, target, *_numbers(writer, *operands))
+    return write_none(writer, node)
 
 
 @dict_rule("object_method.add")
@@ -173,35 +202,55 @@ def _key_matches(kinds: Kinds, node: Node) -> bool | None:
         return None
     if entry == OTHER:
         return False
-    return kind == (entry.items[0] if kinds.kind(node.inputs[0]) == DICT else entry)  # type: ignore[union-attr]
+    return kind == (entry.items[0] if kinds.kind(node.inputs[0]) in DICTS else entry)  # type: ignore[union-attr]
 
 
 @dict_rule("object_apply.getitem")
 def _value_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for `d[key]`."""
-    if kinds.kind(node.inputs[0]) != DICT:
+    if kinds.kind(node.inputs[0]) not in DICTS:
         return False
+    default_kind = default_of(kinds, node.inputs[0])
+    if default_kind is not None and kinds.kind(node.inputs[0]) != COUNTER:
+        _add_value(kinds, node.inputs[0], node.inputs[1], default_kind)
+    if default_kind is not None:
+        kinds.widen_kind_of(node.results[0], default_kind)
     is_supported = _key_matches(kinds, node)
-    return is_supported and set_result_kind(kinds, node, entry_kind(kinds, node.inputs[0]).items[1])  # type: ignore
+    if not is_supported:
+        return is_supported
+    value_kind = entry_kind(kinds, node.inputs[0]).items[1]  # type: ignore[union-attr]
+    return default_kind in (None, value_kind) and set_result_kind(kinds, node, value_kind)  # type: ignore[arg-type]
 
 
 @dict_rewrite_rule("object_apply.getitem")
 def _write_value(writer: Writer, node: Node) -> list[Value]:
-    """Write the read of a value, or of the default among the operands."""
+    """Write the read of a value, or of the default of the dict."""
     value, *operands = node.inputs
-    return _add_op(writer, "get", node, value, *_numbers(writer, *operands))
+    numbers, default_kind = _numbers(writer, *operands), default_of(writer.kinds, value)
+    if default_kind is None:
+        return add_dict_op(writer, "get", node, value, *numbers)
+    assert isinstance(default_kind, TensorType)
+    default = writer.add("constant", node, value=np.zeros((), default_kind.dtype.numpy), weak=True)
+    inserts = writer.kinds.kind(value) != COUNTER
+    return add_dict_op(writer, "get", node, value, *numbers, default, inserts=inserts)
 
 
 @dict_rule("object_method.get", "object_method.setdefault")
 def _default_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for `d.get(key, default)` and `d.setdefault(key, default)`."""
     kind = kinds.kind(node.inputs[0])
-    if kind != DICT or len(node.inputs) != 3 or node.attributes.get("keywords"):
+    if kind not in DICTS or len(node.inputs) != 3 or node.attributes.get("keywords"):
         return None if kind is None else False
     default_kind = kinds.kind_or_number_type(node.inputs[2])
     if default_kind is not None and not _is_value(default_kind):
         return False
-    kinds.widen_kind_of(node.results[0], default_kind)
+    entry = entry_kind(kinds, node.inputs[0])
+    value_kind = entry.items[1] if isinstance(entry, TupleType) else None
+    is_float = default_kind == INT and value_kind in (FLOAT, None) and _meets_floats(kinds, node)
+    if is_float and (value_kind == FLOAT or kinds.assumes_floats):
+        kinds.widen_kind_of(node.results[0], FLOAT)
+    elif is_float is False or kinds.assumes_floats:
+        kinds.widen_kind_of(node.results[0], default_kind)
     is_supported = _key_matches(kinds, node)
     if node.attributes["name"] == "setdefault":
         is_supported = _add_entry(kinds, *node.inputs)
@@ -211,11 +260,40 @@ def _default_rule(kinds: Kinds, node: Node) -> bool | None:
     return kinds.kind(node.results[0]) != OTHER
 
 
+def _meets_floats(kinds: Kinds, node: Node) -> bool | None:
+    """Return whether `d.get(key, 0)`, where the values are floats, may give 0.0: floats are all that it meets.
+
+    Return None if that is not decided yet.
+    """
+    (result,) = node.results
+    default = constant_of(node.inputs[2])
+    if node.attributes["name"] != "get" or type(default) is not int or abs(default) > _MAX_EXACT_INT:
+        return False
+    graph = result.graph
+    readers = [reader for reader in graph.nodes if result in reader.inputs]
+    if result in graph.outputs:
+        return False
+    return _all(_is_float_arithmetic(kinds, reader, result) for reader in readers)
+
+
+def _is_float_arithmetic(kinds: Kinds, node: Node, value: Value) -> bool | None:
+    """Return whether the node is a sum, difference, product, quotient or comparison of the value and a float."""
+    if node.op.name != "object_apply" or node.attributes["function"] not in _FLOAT_OPERATORS or len(node.inputs) != 2:
+        return False
+    (operand,) = {*node.inputs} - {value} or {value}
+    kind = kinds.kind_or_number_type(operand)
+    return None if kind is None and operand is not value else kind == FLOAT and operand is not value
+
+
 @dict_rewrite_rule("object_method.get", "object_method.setdefault")
 def _write_default(writer: Writer, node: Node) -> list[Value]:
-    result = [*_write_value(writer, node)]
+    """Write the read of a value or of the default, which `setdefault` stores."""
+    value, key, default = node.inputs
+    value_kind: Kind = entry_kind(writer.kinds, value).items[1]  # type: ignore[assignment, union-attr]
+    numbers = writer.item(default, value_kind, node)
+    result = add_dict_op(writer, "get", node, value, *writer.replacements(key), *numbers)
     if node.attributes["name"] == "setdefault":
-        _add_op(writer, "set", node, node.inputs[0], *writer.replacements(node.inputs[1]), *result)
+        add_dict_op(writer, "set", node, node.inputs[0], *writer.replacements(node.inputs[1]), *result)
     return result
 
 
@@ -231,7 +309,7 @@ def _membership_rule(kinds: Kinds, node: Node) -> bool | None:
 @dict_rewrite_rule("object_apply.contains")
 def _write_membership(writer: Writer, node: Node) -> list[Value]:
     """Write the test of a key."""
-    return _add_op(writer, "contains", node, node.inputs[0], *writer.replacements(node.inputs[1]))
+    return add_dict_op(writer, "contains", node, node.inputs[0], *writer.replacements(node.inputs[1]))
 
 
 @dict_rule("object_length", "object_truth")
@@ -266,86 +344,3 @@ def _check_assigned_rule(kinds: Kinds, node: Node) -> bool:
 @dict_rewrite_rule("object_check_assigned")
 def _write_check_assigned(writer: Writer, node: Node) -> list[Value]:
     return [*writer.replacements(node.inputs[0])]
-
-
-# ---- iteration
-
-
-@dict_rule("object_method.items", "object_method.keys", "object_method.values")
-def _view_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Rule for views of dicts, which show their content at the time of each use."""
-    kind = kinds.kind(node.inputs[0])
-    if kind != DICT:
-        return None if kind is None else False
-    view = DictPart(node.attributes["name"], is_iterator=False)
-    kinds.mark_derived_from_list(node.results[0], view, kinds.alias_class(node.inputs[0]))
-    return kinds.kind(node.results[0]) == view
-
-
-@dict_rewrite_rule("object_method.items", "object_method.keys", "object_method.values")
-def _write_view(writer: Writer, node: Node) -> list[Value]:
-    return [*writer.replacements(node.inputs[0])]
-
-
-@dict_rule("object_iterate")
-def _iteration_rule(kinds: Kinds, node: Node) -> bool:
-    """Return whether the node is the start of an iteration over a dict, set or view; mark its result."""
-    (value,) = node.inputs
-    kind = kinds.kind(value)
-    if node.attributes.get("start") or (isinstance(kind, DictPart) and kind.is_iterator):
-        return False
-    is_view = isinstance(kind, DictPart)
-    iterator = DictPart(kind.part if is_view else "keys" if kind == DICT else "set", is_iterator=True)  # type: ignore
-    kinds.mark_derived_from_list(
-        node.results[0], iterator, kinds.content(value) if is_view else kinds.alias_class(value)
-    )
-    return kinds.kind(node.results[0]) == iterator
-
-
-@dict_rewrite_rule("object_iterate")
-def _write_iteration(writer: Writer, node: Node) -> list[Value]:
-    """Write the start of an iteration, over a copy of a set's keys in its order."""
-    (value,) = node.inputs
-    entries, _ = writer.replacements(value)
-    element = {"element": entry_kind(writer.kinds, value)}
-    is_set = writer.kinds.kind(value) == SET
-    traversed = traversed_list(writer, node, value) if is_set else entries
-    start = writer.add("constant", node, value=np.array(0), weak=True)
-    cursor = writer.add("typed_list_cursor", node, start, **element)
-    return [entries, traversed, cursor, writer.add("typed_list_length", node, entries, **element)]
-
-
-@dict_rule("object_advance")
-def _step_rule(kinds: Kinds, node: Node) -> bool:
-    kind = kinds.kind(node.inputs[0])
-    return isinstance(kind, DictPart) and kind.is_iterator
-
-
-@dict_rewrite_rule("object_advance")
-def _write_step(writer: Writer, node: Node) -> list[Value]:
-    """Write a step of an iteration, which raises if entries were added."""
-    (value,) = node.inputs
-    entries, traversed, cursor, size = writer.replacements(value)
-    attributes = _attributes(writer, value)
-    writer.graph.add_replacement(node, OPS["typed_dict_check_size"], (entries, size), attributes)
-    return [writer.add("typed_list_advance", node, traversed, cursor, element=attributes["element"])]
-
-
-@dict_rule("object_current")
-def _current_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Rule for what an iterator yields."""
-    kind, yielded = kinds.kind(node.inputs[0]), yielded_kind(kinds, node.inputs[0])
-    if not isinstance(kind, DictPart) or not kind.is_iterator or yielded == OTHER:
-        return False
-    return None if yielded is None else set_result_kind(kinds, node, yielded)
-
-
-@dict_rewrite_rule("object_current")
-def _write_current(writer: Writer, node: Node) -> list[Value]:
-    """Write the numbers of what an iterator yields."""
-    (value,) = node.inputs
-    entry, yielded = entry_kind(writer.kinds, value), yielded_kind(writer.kinds, value)
-    _, _, cursor, _ = writer.replacements(value)
-    numbers = writer.add_all("typed_list_current", node, cursor, element=entry)
-    width = len(fields(yielded))  # type: ignore[arg-type]
-    return numbers[-width:] if writer.kinds.kind(value).part == "values" else numbers[:width]  # type: ignore[union-attr]

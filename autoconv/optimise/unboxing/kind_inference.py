@@ -17,9 +17,10 @@ from autoconv.graph.types import ObjectType, TensorType
 from autoconv.optimise.unboxing.irreversible import late_nodes
 from autoconv.optimise.unboxing.kinds import (
     CONTAINERS,
-    DICT,
+    DICTS,
     LIST,
     OTHER,
+    RETURNED,
     SET,
     SLICE,
     DictPart,
@@ -104,7 +105,8 @@ class Kinds:
     a list of lists as operand; `late_nodes`: nodes that may run after a side effect that cannot be undone;
     `used_values`: values that a node reads or a graph returns; `mutated_argument_nodes`: marks of arguments into which
     the typed lists are written back at the end. `_banned`: nodes that allocate lists which stay Python lists.
-    `_is_final_phase`: kinds that are not decided in the first phase of a run count as OTHER.
+    `assumes_floats`: whether ints that meet only floats count as floats where no other kind is known.
+    `_is_final_phase`: kinds that are not decided in the phases before count as OTHER.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -253,7 +255,7 @@ class Kinds:
         self.current_node: Node | None = None  # the node whose rule is applied
         for value in self.graph.parameters:
             self._escape(value)
-        for self._is_final_phase in (False, True):  # in the final phase undecided kinds are OTHER
+        for self.assumes_floats, self._is_final_phase in ((False, False), (True, False), (True, True)):
             self._has_changed = True
             while self._has_changed:
                 self._has_changed = False
@@ -263,7 +265,7 @@ class Kinds:
                 self._apply_rules(self.graph)
                 self.current_node = None
                 for value in self.graph.outputs:
-                    if self.kind(value) not in (None, LIST, DICT, SET) and not is_item(self.kind(value)):
+                    if self.kind(value) not in (None, *RETURNED) and not is_item(self.kind(value)):
                         self._escape(value)
         for alias_class in self.alias_classes():
             if alias_class.kind in CONTAINERS and not _holds_numbers(alias_class):
@@ -278,7 +280,7 @@ class Kinds:
         output_by_class: dict[AliasClass, Value] = {}
         for value in self.graph.outputs:
             alias_class = self.alias_class(value)
-            while isinstance(value.type, ObjectType) and alias_class.kind in (LIST, DICT, SET):
+            while isinstance(value.type, ObjectType) and alias_class.kind in RETURNED:
                 if output_by_class.setdefault(alias_class, value) is not value:
                     self._ban_sites(alias_class)
                 alias_class = find_root(alias_class.content or alias_class)
@@ -317,7 +319,7 @@ class Kinds:
     def table_number(self, node: Node) -> int:
         """Return 1 if the first operand is a dict, set or part of one; 2 for a zip or its iterator; else 0."""
         kind = self.kind_or_number_type(node.inputs[0]) if node.inputs else None
-        return 1 if kind in (DICT, SET) or isinstance(kind, DictPart) else 2 * isinstance(kind, Zip)
+        return 1 if kind in (SET, *DICTS) or isinstance(kind, DictPart) else 2 * isinstance(kind, Zip)
 
     def is_nested_list(self, value: Value) -> bool:
         """Return whether the value is a list of lists."""

@@ -13,9 +13,13 @@ from autoconv.ops.python.objects import constant_of
 # list of numbers; PAIRS: an iterator over its pairs; PAIR: one of them, (index, number).
 LIST, DEQUE, ENUMERATE, CURSOR, PAIRS, PAIR = "list", "deque", "enumerate", "cursor", "pairs", "pair"
 SLICE, RANGE, INNER_LIST_CURSOR, OTHER = "slice", "range", "inner list cursor", "other"
-DICT, SET = "dict", "set"  # of numbers or tuples, with ints or tuples of ints as keys
-CONTAINERS = (LIST, DEQUE, DICT, SET)
+DICT, SET, COUNTER = "dict", "set", "Counter"  # of numbers or tuples, with ints or tuples of ints as keys
 INT, FLOAT, BOOL = (number_type(dtype) for dtype in (int64, float64, bool_))
+# The kind of the value that a dict has for a missing key: a defaultdict inserts it, a Counter does not.
+DEFAULT_DICTS = {"defaultdict(int)": INT, "defaultdict(float)": FLOAT, "defaultdict(bool)": BOOL}
+DICTS = (DICT, COUNTER, *DEFAULT_DICTS)
+RETURNED = (LIST, SET, *DICTS)  # containers that may be results
+CONTAINERS = (DEQUE, *RETURNED)
 
 
 class DictPart(NamedTuple):

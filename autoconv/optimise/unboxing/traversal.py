@@ -5,7 +5,7 @@ from __future__ import annotations
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TupleType
 from autoconv.optimise.unboxing.kind_inference import AliasClass, Kinds, find_root
-from autoconv.optimise.unboxing.kinds import DICT, LIST, SET, DictPart, Kind
+from autoconv.optimise.unboxing.kinds import DICTS, RETURNED, SET, DictPart, Kind
 from autoconv.optimise.unboxing.writer import Writer
 
 _PART_POSITIONS = {"keys": 0, "values": 1}  # of what views yield, in an entry
@@ -13,7 +13,7 @@ _PART_POSITIONS = {"keys": 0, "values": 1}  # of what views yield, in an entry
 
 def is_traversable(kind: Kind) -> bool:
     """Return whether the kind is that of a list, dict, set or view."""
-    return not kind.is_iterator if isinstance(kind, DictPart) else kind in (LIST, DICT, SET)
+    return not kind.is_iterator if isinstance(kind, DictPart) else kind in RETURNED
 
 
 def entry_kind(kinds: Kinds, value: Value) -> Kind:
@@ -24,7 +24,7 @@ def entry_kind(kinds: Kinds, value: Value) -> Kind:
 
 def _yielded_position(kind: Kind) -> int | None:
     """Return the position in an entry of what the dict, view or iterator yields; None for the whole entry."""
-    return _PART_POSITIONS.get(kind.part) if isinstance(kind, DictPart) else 0 if kind == DICT else None
+    return _PART_POSITIONS.get(kind.part) if isinstance(kind, DictPart) else 0 if kind in DICTS else None
 
 
 def yielded_kind(kinds: Kinds, value: Value) -> Kind:

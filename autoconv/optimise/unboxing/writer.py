@@ -18,7 +18,7 @@ from autoconv.optimise.unboxing.kinds import (
     BOOL,
     CURSOR,
     DEQUE,
-    DICT,
+    DICTS,
     ENUMERATE,
     FLOAT,
     INT,
@@ -161,7 +161,7 @@ class Writer:
             return [NUMBERS, NUMBERS, CURSOR_TYPE, INT] if kind.is_iterator else [NUMBERS, NUMBERS]
         if isinstance(kind, Zip):
             return [*[NUMBERS, CURSOR_TYPE][: 1 + kind.is_iterator] * len(kind.list_classes)]
-        if kind in (DICT, SET):
+        if kind in (SET, *DICTS):
             return [NUMBERS, NUMBERS]
         if kind in (CURSOR, PAIRS):
             return [NUMBERS, CURSOR_TYPE]
@@ -235,7 +235,7 @@ class Writer:
             if value not in self._tuples:
                 self._tuples[value] = self._build_tuple(iter(values), kind, node)
             return self._tuples[value]
-        if kind in (DICT, SET) and node is None:
+        if kind in (SET, *DICTS) and node is None:
             if values[0] not in self._outgoing_lists:
                 self._outgoing_lists[values[0]] = self._returned_dict(value)
             return self._outgoing_lists[values[0]]
@@ -259,7 +259,7 @@ class Writer:
 
     def _returned_dict(self, value: Value) -> Value:
         """Return Python's dict or set for a result."""
-        attributes = {**self.element_attribute(value), "has_values": self.kinds.kind(value) == DICT}
+        attributes = {**self.element_attribute(value), "class_name": self.kinds.kind(value)}
         op, span = OPS["typed_dict_object"], _span_of(value)
         return self.graph.add(op, [self.typed_list(value)], attributes, types=[value.type], span=span).results[0]
 

@@ -12,6 +12,7 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.lists.typed import (
     TypedList,
     append_item,
+    item_of,
     load_item,
     new_list,
     set_item,
@@ -23,11 +24,12 @@ from autoconv.backends.llvm.codegen.routine import Routine
 from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.operand import FALSE, TRUE
+from autoconv.backends.llvm.ir.scalars import ElementWriter
 from autoconv.backends.llvm.ir.types import register
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Node
-from autoconv.graph.types import TensorType
-from autoconv.ops.lists.item_layout import ItemType, fields
+from autoconv.graph.types import TensorType, TupleType
+from autoconv.ops.lists.item_layout import ItemType, fields, item_size
 from autoconv.ops.lists.typed_dicts import INDEX_HEADER, MIN_SLOTS, SLOT_SIZE, key_type
 
 # Constants of CPython's hashes of ints and tuples, and of its sets.
@@ -250,7 +252,7 @@ def _write_contains(region: LoweringContext, node: Node) -> None:
 
 @data_sized_lowering("typed_dict_get")
 def _write_get(region: LoweringContext, node: Node) -> None:
-    """Write the load of a value, or of the default; without a default, the kernel raises KeyError."""
+    """Write the load of a value, or of the default, which may be inserted; else the kernel raises KeyError."""
     out, b = region.out, RegisterWriter(region)
     entries, position = _write_find(region, node)
     width = len(fields(_keys_of(node)))
@@ -262,9 +264,16 @@ def _write_get(region: LoweringContext, node: Node) -> None:
     cells = [out.alloca(register(default.dtype)) for default in defaults]
     for cell, default in zip(cells, defaults, strict=True):
         out.store(register(default.dtype), default.ir, cell)
-    with out.if_(out.icmp("sge", position, 0)):
+
+    def load_value() -> None:
         for cell, number in zip(cells, entries.load(position)[width:], strict=True):
             out.store(register(number.dtype), number.ir, cell)
+
+    def insert_default() -> None:
+        if node.attributes.get("inserts"):
+            append_item(region, entries, [region.number(value) for value in node.inputs[2:]])
+
+    out.either(out.icmp("sge", position, 0), load_value, insert_default)
     loads = [b.wrap(x.dtype, out.load(register(x.dtype), cell)) for x, cell in zip(defaults, cells, strict=True)]
     set_item(region, node, loads)
 
@@ -303,4 +312,61 @@ def _write_keys_of_set(region: LoweringContext, node: Node) -> None:
             routine.out.store("i64", routine.out.op("add", count, 1), cell)
     name = routine.finish()
     out.call(name, entries.start(), index.start(), TypedList(out, result.ir, entries.item).start())
+    region.set(node.results[0], result)
+
+
+@data_sized_lowering("typed_dict_count")
+def _write_count(region: LoweringContext, node: Node) -> None:
+    """Write the loop that adds 1 to the value of each item of a list."""
+    out, key = region.out, _keys_of(node)
+    items = TypedList(out, region.object(node.inputs[2]).ir, key)
+    find, b = _find_function(region, item_of(node), key), RegisterWriter(region)
+    with out.loop("0", items.length(), unrolled=False) as i:
+        entries, index = _write_update(region, node)
+        numbers = items.load(i)
+        position = out.call(find, entries.start(), index.start(), *(number.ir for number in numbers))
+
+        def add_one() -> None:
+            *_, count = entries.load(position)
+            entries.store(position, [*numbers, b.wrap(int64, out.op("add", count.ir, 1))])
+
+        out.either(
+            out.icmp("slt", position, 0), lambda: append_item(region, entries, [*numbers, b.wrap(int64, "1")]), add_one
+        )
+
+
+@data_sized_lowering("typed_dict_ranking")
+def _write_ranking(region: LoweringContext, node: Node) -> None:
+    """Write a new list of the values and their positions, negated."""
+    out, entries = region.out, typed_operand(region, node)
+    pair = TupleType((entries.item.items[1], TensorType(int64)))  # type: ignore[union-attr]
+    result = new_list(region, out.op("mul", entries.length(), item_size(pair)))
+    routine = Routine(region, ["ptr noalias %target", "ptr noalias readonly %source", "i64 %count"])
+    with routine.out.loop("0", "%count") as i:
+        *_, value = load_item(routine.out, "%source", i, entries.item)
+        negative = ElementWriter(routine.out).wrap(int64, routine.out.op("sub", 0, i))
+        store_item(routine.out, "%target", i, [value, negative], pair)
+    out.call(routine.finish(), TypedList(out, result.ir, pair).start(), entries.start(), entries.length())
+    region.set(node.results[0], result)
+
+
+@data_sized_lowering("typed_dict_ranked")
+def _write_ranked(region: LoweringContext, node: Node) -> None:
+    """Write a new list of the entries at the positions of a ranking."""
+    out, entries = region.out, typed_operand(region, node)
+    pair = TupleType((entries.item.items[1], TensorType(int64)))  # type: ignore[union-attr]
+    ranking = TypedList(out, region.object(node.inputs[2]).ir, pair)
+    count = ranking.length()
+    if len(node.inputs) == 4:
+        limit = out.intrinsic("smax", region.number(node.inputs[3]).ir, 0)
+        count = out.intrinsic("smin", count, limit)
+    result = new_list(region, out.op("mul", count, entries.item_size))
+    routine = Routine(region, ["ptr noalias %target", "ptr readonly %entries", "ptr readonly %ranking", "i64 %count"])
+    with routine.out.loop("0", "%count") as i:
+        *_, negative = load_item(routine.out, "%ranking", i, pair)
+        entry = load_item(routine.out, "%entries", routine.out.op("sub", 0, negative.ir), entries.item)
+        store_item(routine.out, "%target", i, entry, entries.item)
+    out.call(
+        routine.finish(), TypedList(out, result.ir, entries.item).start(), entries.start(), ranking.start(), count
+    )
     region.set(node.results[0], result)
