@@ -120,9 +120,10 @@ class CodeCache:
 
 NATIVE = CodeCache("native", "pieces of machine code", 256 << 20)
 FUNCTIONS = CodeCache("functions", "converted functions", 64 << 20)
+GRAPHS = CodeCache("graphs", "compiled graphs", 64 << 20)
 STARTS = CodeCache("starts", "files that were run", 1 << 20)
 XLA = CodeCache("xla", "modules compiled by XLA", 256 << 20)
-CACHES = (NATIVE, FUNCTIONS, STARTS, XLA)
+CACHES = (NATIVE, GRAPHS, FUNCTIONS, STARTS, XLA)
 
 
 def _read_file(path: Path, byte_limit: int) -> bytes:

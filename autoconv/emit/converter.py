@@ -9,18 +9,18 @@ import os
 import sys
 from pathlib import Path
 
-from autoconv.config.paths import PACKAGE
+from autoconv.config.package_version import files_key
 
 _FOLDERS = ("analysis", "emit", "passes", "syntax")
 
 
 @functools.cache
 def converter_key() -> str:
-    """Return a key of this converter: Python's version, and size and time of the converter's and gast's files.
+    """Return a key of this converter: Python's version, and the state of the converter's and gast's files.
 
     gast is located without importing it.
     """
-    fingerprints = [sys.version, *(_folder_fingerprint(Path(PACKAGE) / folder) for folder in _FOLDERS)]
+    fingerprints = [sys.version, files_key(_FOLDERS)]
     gast_spec = importlib.util.find_spec("gast")
     if gast_spec is not None and gast_spec.origin:
         fingerprints.append(_folder_fingerprint(Path(gast_spec.origin).parent))

@@ -9,42 +9,39 @@ Ops without a native lowering run by their kernels, which native code calls.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from autoconv.backends import interpreter
-from autoconv.backends.call_form import CallForm, output_kinds
-from autoconv.backends.llvm.analysis.assumed_ranges import assumed_ranges
+from autoconv.backends.call_form import CallForm
+from autoconv.backends.llvm import stored_code
 from autoconv.backends.llvm.analysis.classify import lowering_class
-from autoconv.backends.llvm.analysis.ownership import holds_no_arguments
-from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, register_of, sizes
-from autoconv.backends.llvm.analysis.symbolic_sizes import open_sizes
-from autoconv.backends.llvm.codegen import lowerings  # noqa: F401  (its import registers all lowerings)
+from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
 from autoconv.backends.llvm.codegen.control import recursion
-from autoconv.backends.llvm.codegen.object_table import Address, ObjectTable
+from autoconv.backends.llvm.codegen.object_table import Address
 from autoconv.backends.llvm.entry.eligibility import is_eligible
-from autoconv.backends.llvm.entry.wrapper import CALL, RUN, write_call, write_graph, write_run
+from autoconv.backends.llvm.entry.wrapper import CALL, RUN
+from autoconv.backends.llvm.graph_digest import GraphDigest
 from autoconv.backends.llvm.ir.index_arith import Size
-from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.jit.engine import (
     COMPILATION_ERRORS,
     Code,
     begin_compilation,
     compilation_notes,
+    declarations_of,
     native_entry,
     prepare_object_files,
 )
 from autoconv.backends.llvm.legalize.complex.split import is_split
 from autoconv.backends.llvm.legalize.computed_sizes import has_nameable_sizes
 from autoconv.backends.llvm.legalize.decompose import is_composite
-from autoconv.backends.llvm.legalize.pipeline import legalize_graph
-from autoconv.backends.llvm.legalize.sink_transposes import take_transposed_outputs
 from autoconv.backends.llvm.runtime.library import pending_texts, resolve_item, shared_addresses
-from autoconv.backends.llvm.runtime.references import declare_shared
+from autoconv.backends.llvm.stored_code import StoredCode
 from autoconv.backends.llvm.target.machine import Target, compiling_for, current_target
+from autoconv.backends.llvm.translation import OBJECTS, Translation, translate
 from autoconv.graph.graph import Graph, Node, Value, has_recursion
 from autoconv.graph.types import ArrayType
 
@@ -55,51 +52,65 @@ class NativeGraph:
     `entry` accepts a user's call directly; it is None without a CallForm that a native entry can take. `kernels` are
     the names of the ops that run by their kernels, `kernel_calls` pairs of such a name and the node's span. With
     `may_assume`, the code is for ints in the ranges of `assumed_ranges`, and other calls run code without assumptions.
+    `stored` is code of an equal graph, with the digest that both have; without a digest, the code is not stored.
     """
 
-    def __init__(self, graph: Graph, form: CallForm | None, may_assume: bool = True) -> None:
-        original_graph, graph = graph, legalize_graph(graph)
-        module = ModuleText(begin_compilation)
-        declare_shared(module)
-        module.open_sizes = self.sizes = open_sizes(graph, original_graph.nonnegative_sizes)
-        module.sizes = tuple(map(register_of, module.open_sizes.symbols))
-        objects = ObjectTable(module, compile_region)
-        if form is not None and not is_eligible(graph, form):
-            form = None
-        kinds_by_output = {} if form is None else output_kinds(form.result)
-        transposed_outputs = take_transposed_outputs(graph) if "array" in kinds_by_output.values() else frozenset()
-        donated = form.donated if form is not None else frozenset()
-        if may_assume:
-            module.assumed_ranges = assumed_ranges(graph)
-        general_code = _GeneralCode(original_graph, form) if module.assumed_ranges else None
-        write_graph(graph, module, objects, donated)
-        write_run(graph, module, objects, donated, transposed_outputs, general_code)
-        if form is not None:
-            write_call(graph, module, objects, form, transposed_outputs, general_code)
-        module.variable("objects", f"[{len(objects.items)} x ptr]")
-        exports = [RUN, "objects"] if form is None else [RUN, CALL, "objects"]
-        texts = module.texts()
-        prepare_object_files({**texts, **pending_texts("".join(texts), objects.items)})
-        code = Code(texts, exports, shared_addresses("".join(texts)))
-        self.notes = compilation_notes(texts)
-        resolved_objects = tuple(map(resolve_item, objects.items))
-        table = (ctypes.c_void_p * len(resolved_objects)).from_address(code.address("objects"))
-        for i, item in enumerate(resolved_objects):
+    def __init__(
+        self, graph: Graph, form: CallForm | None, may_assume: bool = True, digest: GraphDigest | None = None,
+        stored: StoredCode | None = None,
+    ) -> None:  # fmt: skip
+        self._graph, self._form = graph, form
+        self._general_code = _GeneralCode(graph, form) if may_assume else None
+        code: Translation | StoredCode
+        if stored is None or digest is None:
+            code = translation = self._translate(begin_compilation)
+            items, texts = translation.items, translation.texts
+            prepare_object_files({**texts, **pending_texts(declarations_of(texts), items)})
+            loaded_code = Code(texts, translation.exports, shared_addresses(declarations_of(texts)))
+            self.notes = compilation_notes(texts)
+            if digest is not None and not self.notes:
+                stored_code.store(digest, translation, self._general_code)
+        else:
+            code, self.notes = stored, []
+            stored_code.verify(stored, self._translate)
+            items = stored_code.restore_items(stored, digest, form, self._general_code, self._translated_function)
+            prepare_object_files(pending_texts(stored.declarations, items))
+            imports = shared_addresses(stored.declarations)
+            loaded_code = Code.of_object_files(stored.object_files, stored.declarations, stored.exports, imports)
+        objects = tuple(map(resolve_item, items))
+        table = (ctypes.c_void_p * len(objects)).from_address(loaded_code.address(OBJECTS))
+        for i, item in enumerate(objects):
             table[i] = item.value if isinstance(item, Address) else id(item)
-        referenced_objects = code, resolved_objects, form
-        self._run = native_entry(code.address(RUN), graph.name, referenced_objects)
-        self.entry = None if form is None else native_entry(code.address(CALL), graph.name, referenced_objects)
-        self.kernel_calls = objects.kernels
-        self.kernels = [name for name, _ in objects.kernels]
-        self.holds_no_arguments = holds_no_arguments(graph)
-        self._graph = original_graph
-        self._conversions = [_argument_conversion(value) for value in graph.parameters]
+        referenced_objects = loaded_code, objects, form
+        self._run = native_entry(loaded_code.address(RUN), graph.name, referenced_objects)
+        has_entry = CALL in code.exports
+        self.entry = native_entry(loaded_code.address(CALL), graph.name, referenced_objects) if has_entry else None
+        self.kernel_calls = code.kernels
+        self.kernels = [name for name, _ in code.kernels]
+        self.holds_no_arguments, self.sizes = code.holds_no_arguments, code.sizes
+        self._conversions: list[Any] | None = None
         self._interpreted: interpreter.Run | None = None
+        self._translated_items: Sequence[Any] = ()  # the objects of a translation, if stored code needs one of them
+
+    def _translate(self, begin_compilation: Callable[[str, int], None] | None = None) -> Translation:
+        return translate(self._graph, self._form, self._general_code, compile_region, begin_compilation)
+
+    def _translated_function(self, position: int) -> Callable[..., Any]:
+        """Return a function that calls the one at a position of the table, which its first call translates."""
+
+        def call(*arguments: Any) -> Any:
+            if not self._translated_items:
+                self._translated_items = self._translate().items
+            return self._translated_items[position](*arguments)
+
+        return call
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
         results = self._run(*arguments)
         if results is NotImplemented:  # The type or the memory layout of an argument differs from the expected one.
             try:
+                if self._conversions is None:
+                    self._conversions = [_argument_conversion(value) for value in self._graph.parameters]
                 pairs = zip(self._conversions, arguments, strict=True)
                 results = self._run(*(convert(argument) for convert, argument in pairs))
             except _UnconvertibleArgument:
@@ -147,12 +158,16 @@ def compile_graph(
 
 def _compile(graph: Graph, form: CallForm | None) -> NativeGraph | interpreter.InterpretedGraph:
     """Compile a graph natively, or for the interpreter where native code cannot help or fails to compile."""
+    digest = stored_code.digest_of(graph, form, may_assume=True)
+    stored = None if digest is None else stored_code.load(digest)
+    if stored is not None:
+        return NativeGraph(graph, form, digest=digest, stored=stored)
     if has_recursion(graph) and not recursion.has_native_recursion(graph):
         return interpreter.RecursiveGraph(graph, compile_region)
     if not _has_native_work(graph) and not (form is not None and is_eligible(graph, form)):
         return interpreter.compile_graph(graph)
     try:
-        return NativeGraph(graph, form)
+        return NativeGraph(graph, form, digest=digest)
     except COMPILATION_ERRORS as error:
         return interpreter.InterpretedGraph(graph, [f"no native code: {error or type(error).__name__}"])
 

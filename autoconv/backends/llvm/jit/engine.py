@@ -47,12 +47,26 @@ class Code:
     ) -> None:
         with _LOCK:
             prepare_object_files(texts)
-            codes = [_OBJECT_FILES.pop(text) for text in texts]
-        all_symbols = {**symbols(), **(imports or {})}
+            object_files = [_OBJECT_FILES.pop(text) for text in texts]
+        self._load(object_files, declarations_of(texts), exports, imports or {})
+
+    @classmethod
+    def of_object_files(
+        cls, object_files: Sequence[bytes], declarations: str, exports: Sequence[str], imports: Mapping[str, int]
+    ) -> Code:
+        """Return the code of object files, whose texts had these declarations (see `declarations_of`)."""
+        code = cls.__new__(cls)
+        code._load(object_files, declarations, exports, imports)
+        return code
+
+    def _load(
+        self, object_files: Sequence[bytes], declarations: str, exports: Sequence[str], imports: Mapping[str, int]
+    ) -> None:
+        """Load object files, with the addresses of the names that the declarations have."""
+        all_symbols = {**symbols(), **imports}
         # Only names that are used: each name that LLVM's linker is given costs a kilobyte.
-        declarations = "\n".join(line for text in texts for line in _DECLARATION.findall(text))
         used_symbols = {name: all_symbols[name] for name in all_symbols if name in declarations}
-        self._library = load_object_files(codes, used_symbols, exports)
+        self._library = load_object_files(object_files, used_symbols, exports)
 
     def address(self, name: str) -> int:
         return self._library.address(name)
@@ -60,6 +74,11 @@ class Code:
 
 # A line that declares a function, an intrinsic (which LLVM may replace by a function) or a variable of another text.
 _DECLARATION = re.compile(r"^(?:declare |@[^=\n]*= external ).*", re.MULTILINE)
+
+
+def declarations_of(texts: Iterable[str]) -> str:
+    """Return the lines of texts that declare what other texts or libraries define."""
+    return "\n".join(dict.fromkeys(line for text in texts for line in _DECLARATION.findall(text)))
 
 
 def load_object_files(
@@ -127,6 +146,22 @@ def begin_compilation(text: str, level: int) -> None:
             helper.begin(text, level)
     finally:
         _LOCK.release()
+
+
+def object_file_keys(texts: Mapping[str, int]) -> list[str]:
+    """Return the keys by which the disk cache has the object files of texts."""
+    return [_cache_key(text, min(level, SETTINGS.llvm_level)) for text, level in texts.items()]
+
+
+def stored_object_files(keys: Sequence[str]) -> list[bytes] | None:
+    """Return the object files of the keys from the disk; None if one is missing."""
+    object_files = []
+    for key in keys:
+        object_file = NATIVE.load(key)
+        if object_file is None:
+            return None
+        object_files.append(object_file)
+    return object_files
 
 
 def _cache_key(text: str, level: int) -> str:

@@ -1,0 +1,216 @@
+"""Native code on disk by graph: a second process translates no graph again, and gives the same results and errors."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autoconv.backends.llvm.graph_digest import GraphDigest, NotDigestible
+from autoconv.graph.dtypes import float32, float64
+from autoconv.graph.graph import Graph
+from autoconv.graph.types import TensorType
+from autoconv.ops import OPS
+
+COUNT_TRANSLATIONS = """
+from autoconv.backends import llvm
+translations = []
+original = llvm.translate
+def counted(*arguments):
+    translations.append(arguments[0])
+    return original(*arguments)
+llvm.translate = counted
+"""
+
+
+@pytest.fixture
+def run_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forker: Any) -> Callable[[str], str]:
+    """Return a function that runs a program in two processes: first with an empty cache, then with that of the first.
+
+    It returns what both print. The second one translates no graph until the program has ended.
+    """
+    monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("AUTOCONV_TIERS", "native")
+
+    def run(program: str) -> str:
+        outputs = []
+        script = tmp_path / "program.py"
+        end = "\nimport sys\nprint(len(translations), file=sys.stderr)\n"
+        script.write_text(COUNT_TRANSLATIONS + textwrap.dedent(program) + end)
+        counts = []
+        for _ in range(2):
+            completed = forker.run([script])
+            assert completed.returncode == 0, completed.stderr
+            outputs.append(completed.stdout)
+            counts.append(int(completed.stderr.split()[-1]))
+        assert outputs[0] == outputs[1]
+        assert counts[0] > 0 and counts[1] == 0, counts
+        return str(outputs[0])
+
+    return run
+
+
+def test_a_second_process_translates_nothing(run_twice):
+    program = """
+    import numpy as np
+    import autoconv as ac
+
+    SCALE = 3.0
+
+    @ac.compile
+    def f(x, n):
+        total = np.zeros(len(x))
+        for i in range(n):
+            total += SCALE * x * i
+        return total, {"n": n, "name": "text"}, (True, None)
+
+    @ac.function
+    def g(x):
+        with ac.GradientTape() as tape:
+            tape.watch(x)
+            y = ac.reduce_sum(x ** 3)
+        return tape.gradient(y, x)
+
+    print(f(np.arange(3.0), 4), f(np.arange(5.0), 2), g(ac.constant([1.0, 2.0])).numpy())
+    SCALE = 5.0
+    print(f(np.arange(3.0), 4))
+    """
+    assert run_twice(program) == (
+        "(array([ 0., 18., 36.]), {'n': 4, 'name': 'text'}, (True, None)) "
+        "(array([ 0.,  3.,  6.,  9., 12.]), {'n': 2, 'name': 'text'}, (True, None)) [ 3. 12.]\n"
+        "(array([ 0., 30., 60.]), {'n': 4, 'name': 'text'}, (True, None))\n"
+    )
+
+
+def test_constants_that_only_differ_in_their_identity_are_the_callers(run_twice):
+    program = """
+    import autoconv as ac
+
+    TEXT, NUMBER = "".join(["a", "b"]), 10 ** 30
+
+    @ac.compile
+    def f(x):
+        return x + 1, TEXT, NUMBER
+
+    result = f(2.0)
+    print(result[0], result[1] is TEXT, result[2] is NUMBER)
+    """
+    assert run_twice(program) == "3.0 True True\n"
+
+
+def test_functions_that_differ_in_a_constant_differ_in_their_results(run_twice):
+    program = """
+    import numpy as np
+    import autoconv as ac
+
+    for constant in ("True", "False", "None", "1", "1.0", "'True'", "(True,)", "float", "int", "[2]", "[3]", "-0.0"):
+        names = {}
+        exec(f"def f(x): return x + 1.0, {constant}", names)
+        print(ac.compile(names["f"])(1.0), end=" ")
+    for dtype in (np.float64, np.float32, np.int64):
+        print(ac.compile(lambda x: x + x)(np.ones(2, dtype)).dtype, end=" ")
+    for shape in ((2, 3), (3, 2), (6,)):
+        print(ac.compile(lambda x: x + x)(np.ones(shape)).shape, end=" ")
+    """
+    expected = [f"(2.0, {constant})" for constant in ("True", "False", "None", "1", "1.0", "'True'", "(True,)")]
+    expected += ["(2.0, <class 'float'>)", "(2.0, <class 'int'>)", "(2.0, [2])", "(2.0, [3])", "(2.0, -0.0)"]
+    expected += ["float64", "float32", "int64", "(2, 3)", "(3, 2)", "(6,)"]
+    assert run_twice(program).split("\n")[0].strip() == " ".join(expected)
+
+
+def test_kernels_and_lines_of_errors_are_those_of_the_graph(tmp_path, monkeypatch, forker):
+    """Functions that only calls of kernels or errors need are made by a translation, once one of them is called."""
+    monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("AUTOCONV_TIERS", "native")
+    program = """
+    import traceback
+    import numpy as np
+    import autoconv as ac
+
+    @ac.compile
+    def f(x, i):
+        y = np.linalg.eigvalsh(x)
+        z = y[i] + 1.0
+        return z, 1 // i
+
+    @ac.function
+    def g(x, y):
+        return ac.matmul(x, y)
+
+    print(f(np.diag([1.0, 2.0]), 1))
+    for i in (2, 0):
+        try:
+            f(np.diag([1.0, 2.0]), i)
+        except Exception as error:
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            print(type(error).__name__, error, frame.lineno, frame.line)
+    """
+    script = tmp_path / "program.py"
+    script.write_text(textwrap.dedent(program))
+    outputs = [forker.run([script]).stdout for _ in range(2)]
+    assert outputs[0] == outputs[1]
+    first_line, *error_lines = outputs[0].splitlines()
+    assert first_line == "(np.float64(3.0), 1)"
+    assert error_lines == [
+        "IndexError index 2 is out of bounds for axis 0 with size 2 9 z = y[i] + 1.0",
+        "ZeroDivisionError integer division or modulo by zero 10 return z, 1 // i",
+    ]
+
+
+def test_code_whose_object_files_are_gone_is_compiled_again(tmp_path, monkeypatch, forker):
+    monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path / "cache"))
+    script = tmp_path / "program.py"
+    script.write_text("import autoconv as ac\nprint(ac.function(lambda x: x * 2.0)(ac.constant([1.0, 2.0])).numpy())")
+    assert forker.run([script]).stdout == "[2. 4.]\n"
+    assert list((tmp_path / "cache" / "graphs").glob("*.o"))
+    for file in (tmp_path / "cache" / "native").glob("*.o"):
+        file.unlink()
+    assert forker.run([script]).stdout == "[2. 4.]\n"
+    assert list((tmp_path / "cache" / "native").glob("*.o"))
+
+
+def graph_of(name: str, type_: TensorType, **attributes: Any) -> Graph:
+    """Return a graph of one op with one input."""
+    graph = Graph("graph")
+    node = graph.add(OPS[name], [graph.add_parameter(type_)], attributes)
+    graph.outputs = list(node.results)
+    return graph
+
+
+def test_digests_differ_by_ops_types_and_attributes():
+    graphs = [
+        graph_of(name, TensorType(dtype, shape), **attributes)
+        for name, attributes in (
+            ("sin", {}), ("cos", {}), ("reduce_sum", {"axis": (0,), "keepdims": False}),
+            ("reduce_sum", {"axis": (0,), "keepdims": True}), ("reduce_sum", {"axis": (1,), "keepdims": False}),
+        )
+        for dtype in (float32, float64)
+        for shape in ((2, 3), (3, 2))
+    ]  # fmt: skip
+    keys = [GraphDigest(graph, None, "").key for graph in graphs]
+    assert len(set(keys)) == len(keys)
+    assert keys == [GraphDigest(graph, None, "").key for graph in graphs]
+    assert GraphDigest(graphs[0], None, "other").key != keys[0]
+
+
+def test_a_graph_with_an_object_of_the_program_has_no_digest():
+    graph = graph_of("sin", TensorType(float64, (2,)))
+    graph.nodes[0].attributes = {"object": object()}
+    with pytest.raises(NotDigestible):
+        GraphDigest(graph, None, "")
+
+
+def test_random_constants_have_different_digests():
+    rng = np.random.default_rng(1)
+    arrays = [rng.random(4) for _ in range(20)]
+    arrays += [arrays[0].reshape(2, 2), arrays[0].astype(np.float32), arrays[0][::-1]]
+    graphs = []
+    for array in arrays:
+        graph = Graph("graph")
+        graph.outputs = list(graph.add(OPS["constant"], [], {"value": array}).results)
+        graphs.append(graph)
+    assert len({GraphDigest(graph, None, "").key for graph in graphs}) == len(arrays)
