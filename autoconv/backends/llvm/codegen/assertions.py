@@ -15,5 +15,6 @@ def _has_scalar_operands(node: Node) -> bool:
 
 @native_lowering("assert_true", fits=_has_scalar_operands)
 def write_assertion(region: LoweringContext, node: Node) -> None:
+    """Call the kernel, which raises the error, if the first operand is false."""
     holds = region.number(node.inputs[0])
     region.raise_if(node, region.out.not_(holds.ir))

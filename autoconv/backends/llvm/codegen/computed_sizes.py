@@ -49,12 +49,16 @@ def _write_sizes_bound(region: LoweringContext, node: Node) -> None:
     is_last_use = region.remaining_uses[x] == 1
     array = body.own_reference(region.take_reference(x, is_last_use))
     shape: Any = result.shape
-    if not body.objects.has_python:
-        region.set(result, array)
-        dimensions = out.load("ptr", out.gep("i8", array.ir, abi.DIMENSIONS))
+
+    def define_sizes(address: str) -> None:
+        """Define the computed sizes of the shape by the numbers at `address`, one for each dimension."""
         for axis, size in enumerate(shape):
             if size in node.attributes["defines"]:
-                _define_size(region, size, out.load("i64", out.gep("i64", dimensions, axis)))
+                _define_size(region, size, out.load("i64", out.gep("i64", address, axis)))
+
+    if not body.objects.has_python:
+        region.set(result, array)
+        define_sizes(out.load("ptr", out.gep("i8", array.ir, abi.DIMENSIONS)))
         return
     sizes_address = out.alloca(f"[{len(shape)} x i64]")
     array_class, descriptor = (body.objects.reference(item)(out) for item in (np.ndarray, result.dtype.numpy))
@@ -75,12 +79,11 @@ def _write_sizes_bound(region: LoweringContext, node: Node) -> None:
         out.store("ptr", array_copy, array.slot)
         load_sizes(array_copy)  # for the sizes alone: the copy is C-contiguous
     region.set(result, Object(out.load("ptr", array.slot), array.slot))
-    for axis, size in enumerate(shape):
-        if size in node.attributes["defines"]:
-            _define_size(region, size, out.load("i64", out.gep("i64", sizes_address, axis)))
+    define_sizes(sizes_address)
 
 
 def _as_contiguous(array: np.ndarray) -> np.ndarray:
+    """Return the array itself if it is C-contiguous and aligned, otherwise a copy that is."""
     return np.require(array, requirements=("C_CONTIGUOUS", "ALIGNED"))
 
 
@@ -151,17 +154,17 @@ def _write_reshape_sizes(region: LoweringContext, node: Node) -> None:
     sizes = [write_integer(region, next(operands)) if size is None else size for size in node.attributes["requested"]]
     sizes = [write_dimension(out, size) if isinstance(size, Symbol) else size for size in sizes]
     are_inferred = [out.icmp("eq", size, -1) for size in sizes]
-    other_product: Position = 1
+    given_product: Position = 1
     for size, is_inferred in zip(sizes, are_inferred, strict=True):
-        other_product = out.mul(other_product, out.select(is_inferred, 1, size))
-    has_zero = out.icmp("eq", other_product, 0)
+        given_product = out.mul(given_product, out.select(is_inferred, 1, size))
+    has_zero = out.icmp("eq", given_product, 0)
     old_sizes = node.attributes.get("old_sizes")
-    dividend, divisor = total, out.select(has_zero, 1, other_product)
+    dividend, divisor = total, out.select(has_zero, 1, given_product)
     if old_sizes is not None:
         old_numbers = [write_dimension(out, size) for size in old_sizes]
         dividend = out.select(has_zero, _nonzero_product(out, old_numbers), total)
         new_numbers = [out.select(is_inferred, 1, size) for size, is_inferred in zip(sizes, are_inferred, strict=True)]
-        divisor = out.select(has_zero, _nonzero_product(out, new_numbers), other_product)
+        divisor = out.select(has_zero, _nonzero_product(out, new_numbers), given_product)
     quotient = out.op("sdiv", dividend, divisor)
     pairs = zip(sizes, are_inferred, strict=True)
     resolved_sizes = [out.select(is_inferred, quotient, size) for size, is_inferred in pairs]
@@ -173,13 +176,13 @@ def _write_reshape_sizes(region: LoweringContext, node: Node) -> None:
         is_wrong = out.or_(is_wrong, out.icmp("ugt", size, _ELEMENT_LIMIT))
     is_wrong = out.or_(is_wrong, out.icmp("ne", product, total))
     # Beside a size of 0, any number could take the place of -1; NumPy refuses that too.
-    is_undecided = out.and_(out.icmp("eq", inferred_count, 1), out.icmp("eq", other_product, 0))
+    is_undecided = out.and_(out.icmp("eq", inferred_count, 1), out.icmp("eq", given_product, 0))
     if old_sizes is not None:
         is_undecided = out.and_(is_undecided, out.icmp("ne", out.mul(quotient, divisor), dividend))
     region.raise_if(node, out.or_(out.or_(is_wrong, is_undecided), out.icmp("ugt", inferred_count, 1)))
     defined_sizes = iter(node.attributes["defines"])
-    for size, wanted in zip(resolved_sizes, node.attributes["requested"], strict=True):
-        if wanted is None or wanted == -1:
+    for size, requested in zip(resolved_sizes, node.attributes["requested"], strict=True):
+        if requested is None or requested == -1:
             _define_size(region, next(defined_sizes), size)
 
 

@@ -161,6 +161,7 @@ class ObjectTable:
 
 
 def _add_spans(error: Exception, spans: Sequence[Span | None]) -> None:
+    """Add spans to an error, the innermost first."""
     for span in spans:
         locate(error, span)
 

@@ -142,6 +142,7 @@ class Region(KernelCalls):
         return self.out.load("ptr", address)
 
     def _subtract_uses(self, value: Value, count: int) -> None:
+        """Count uses whose code is written; after the last one, release the value."""
         self.remaining_uses[value] -= count
         self._release_if_unused(value)
 

@@ -65,16 +65,16 @@ def pointers(region: LoweringContext, *values: Value | Object) -> list[str]:
 
 
 def split_routine(
-    region: LoweringContext, parameters: Sequence[str], body: Routine, size: Position | Sequence[Position],
+    region: LoweringContext, parameters: Sequence[str], part_routine: Routine, size: Position | Sequence[Position],
     work: int, shape: Sequence[Position] = (),
 ) -> str:  # fmt: skip
-    """Write a function of `parameters` that runs `body` for all iterations; return its name.
+    """Write a function of `parameters` that runs `part_routine` for all iterations; return its name.
 
-    `size` is the number of iterations, or several sizes whose product is this number. The body runs the iterations from
-    `%first` to `%last`. Several threads share the iterations if their `work`, in units of 0.05 ns, is large enough. For
-    an open size, `work` is that of one element of `shape`, or of one iteration if `shape` is empty.
+    `size` is the number of iterations, or several sizes whose product is this number. The part routine runs the
+    iterations from `%first` to `%last`. Several threads share the iterations if their `work`, in units of 0.05 ns, is
+    large enough. For an open size, `work` is that of one element of `shape`, or of one iteration if `shape` is empty.
     """
-    name = body.finish("ret i1 false")
+    name = part_routine.finish("ret i1 false")
     routine = Routine(region, parameters)
     if not isinstance(size, (int, str)):
         size = element_count(routine.out, size)

@@ -54,8 +54,8 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
     if total is not None:
         region.set(node.results[0], total)
         return
-    exits = _ExceptionalCases(region, node)
-    b = RegisterWriter(region, exits.branch)
+    exceptional_cases = _ExceptionalCases(region, node)
+    b = RegisterWriter(region, exceptional_cases.branch)
     # LLVM does not vectorise a serial loop, in which a branch takes fewer instructions than joining the overflow bits.
     prefers_branch = range_ is None and region.body.is_in_serial_loop
     element_with_branch = _write_with_overflow_branch(b, node, operands, region) if prefers_branch else None
@@ -65,7 +65,7 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
         element = _write_signed_division(b, node, operands) or apply_rule(b, node, operands)
         if range_ is None:
             _write_overflow_warning(b, node, operands, element, region)
-    joined_element = exits.write(element)
+    joined_element = exceptional_cases.write(element)
     if joined_element is element:
         _set_and_record_facts(region, node, operands, element, range_)
     else:

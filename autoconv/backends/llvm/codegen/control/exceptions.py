@@ -30,12 +30,12 @@ def write_try(region: LoweringContext, node: Node) -> None:
     caught_label, unhandled_label, done_label = out.label("caught"), out.label("unhandled"), out.label("tried")
 
     outer_failure_label, body.failure_label, first_slot = body.failure_label, caught_label, out.slot_count
-    store_outputs(region, attempt_cells, attempt.outputs, attempt.outputs, region.write_nested(attempt, captures))
+    store_outputs(region, attempt_cells, attempt.outputs, region.write_nested(attempt, captures))
     body.failure_label, slot_count = outer_failure_label, out.slot_count - first_slot
     cells_and_outputs = zip(attempt_cells, attempt.outputs, strict=True)
     attempt_values = [load_cell(region, cell, value.type) for cell, value in cells_and_outputs]
     natives = region.write_nested(normal, [*attempt_values, *captures])
-    store_outputs(region, result_cells, node.results, normal.outputs, natives)
+    store_outputs(region, result_cells, node.results, natives)
     out.branch(done_label)
 
     out.begin(caught_label)
@@ -47,7 +47,7 @@ def write_try(region: LoweringContext, node: Node) -> None:
     body.fail_if(out.is_null(error))
     body.failure_label = unhandled_label
     natives = region.write_nested(handler, [body.own_reference(error), *captures])
-    store_outputs(region, result_cells, node.results, handler.outputs, natives)
+    store_outputs(region, result_cells, node.results, natives)
     body.failure_label = outer_failure_label
     out.call_c("end_handling", *SIGNATURES["end_handling"], handled_before)
     out.branch(done_label)

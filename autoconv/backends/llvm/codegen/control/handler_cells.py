@@ -42,6 +42,7 @@ def write_get(region: LoweringContext, node: Node) -> None:
 
 
 def _cell_type(type_: Type) -> str:
+    """Return the LLVM type of the struct for a number of the type."""
     return f"{{ {memory_type(type_.dtype)}, i1 }}"  # type: ignore[union-attr]
 
 

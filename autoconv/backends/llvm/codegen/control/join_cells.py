@@ -33,19 +33,18 @@ def store_outputs(
     region: LoweringContext,
     cells: Sequence[str | StoredMemory],
     results: Sequence[Value],
-    outputs: Sequence[Value],
-    natives: Sequence[Native],
+    outputs: Sequence[Native],
 ) -> None:
-    """Store the outputs of a region, represented by `natives`, in the cells of `results`.
+    """Store the outputs of a region in the cells of `results`, to whose types the outputs are converted.
 
     The cells take over the references of objects.
     """
-    for cell, value, native in zip(cells, results, natives, strict=True):
+    for cell, value, native in zip(cells, results, outputs, strict=True):
         if isinstance(cell, StoredMemory):
             assert isinstance(native, Memory)
             array_view.store_memory(region, cell, value.type, native)  # type: ignore[arg-type]
             continue
-        native = convert(region, native, value.type)
+        native = convert_output(region, native, value.type)
         if isinstance(native, Element) and native.dtype.is_bool:
             region.out.store(_cell_type(native.dtype), native.ir, cell)
         elif isinstance(native, Element):
@@ -66,7 +65,7 @@ def load_cell(region: LoweringContext, cell: str | StoredMemory, type_: Type) ->
     return Object(region.out.load("ptr", cell), cell)
 
 
-def convert(region: LoweringContext, native: Native, to_type: Type) -> Native:
+def convert_output(region: LoweringContext, native: Native, to_type: Type) -> Native:
     """Convert a region's output to the type of the node's result: a number is boxed if the result is not a scalar.
 
     An object or array that is returned has a slot, which owns its reference.

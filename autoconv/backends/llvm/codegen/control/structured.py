@@ -10,7 +10,13 @@ from autoconv.backends.llvm.analysis.serial_loops import is_serial
 from autoconv.backends.llvm.analysis.step_ranges import step_ranges
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.control.interchanged_loop import write_interchanged_loop
-from autoconv.backends.llvm.codegen.control.join_cells import as_borrowed, convert, load_cell, new_cell, store_outputs
+from autoconv.backends.llvm.codegen.control.join_cells import (
+    as_borrowed,
+    convert_output,
+    load_cell,
+    new_cell,
+    store_outputs,
+)
 from autoconv.backends.llvm.codegen.control.recursion import write_recursive_call
 from autoconv.backends.llvm.codegen.control.running_totals import TotalTests, running_totals
 from autoconv.backends.llvm.codegen.control.selection import has_large_operand, operand_bound, select_results
@@ -35,6 +41,7 @@ _FAST_CLASSES = frozenset({"scalar", "pick", "view", "control", "memory"})
 
 
 def _is_last_use(region: LoweringContext, node: Node, value: Value) -> bool:
+    """Return whether an operand of `node` has no other use, by another operand or a later node."""
     return node.inputs.count(value) == 1 and region.remaining_uses[value] == 1
 
 
@@ -62,7 +69,7 @@ def write_call(region: LoweringContext, node: Node) -> None:
     enclosing_calls = (node, *region.call_sites)
     natives = region.write_nested(node.regions[0], _owned_or_borrowed(region, node, node.inputs), enclosing_calls)
     for value, native in zip(node.results, natives, strict=True):
-        region.set(value, convert(region, native, value.type))
+        region.set(value, convert_output(region, native, value.type))
 
 
 @lowering("cond")
@@ -115,7 +122,7 @@ def _write_arms(region: LoweringContext, node: Node) -> list[Native]:
     arguments = _owned_or_borrowed(region, node, node.inputs[1:])
     for graph, label in zip(node.regions, arm_labels, strict=True):
         out.begin(label)
-        store_outputs(region, cells, node.results, graph.outputs, region.write_nested(graph, arguments))
+        store_outputs(region, cells, node.results, region.write_nested(graph, arguments))
         out.branch(done_label)
     out.begin(done_label)
     return [load_cell(region, cell, value.type) for value, cell in zip(node.results, cells, strict=True)]
@@ -123,21 +130,21 @@ def _write_arms(region: LoweringContext, node: Node) -> list[Native]:
 
 @lowering("while")
 def write_while(region: LoweringContext, node: Node) -> None:
-    """Write a loop: cells hold its state, the first region is its test and the second its body."""
+    """Write a loop: cells hold its state, the first region is its test and the second its loop_body."""
     if INTERCHANGED in node.attributes:
         write_interchanged_loop(region, node)
         return
     out = region.out
     state_count = state_size(node)
-    test, body = node.regions
-    types = [value.type for value in body.parameters[:state_count]]
+    test, loop_body = node.regions
+    types = [value.type for value in loop_body.parameters[:state_count]]
     cells = [new_cell(region, type_) for type_ in types]
     initial_state = [_take_initial_state(region, node, value) for value in node.inputs[:state_count]]
-    store_outputs(region, cells, body.parameters[:state_count], node.inputs[:state_count], initial_state)
+    store_outputs(region, cells, loop_body.parameters[:state_count], initial_state)
     counter = counter_of(node)
     is_slow, is_short, weight = _pace_of(node, counter)
     totals = running_totals(node) if is_short or weight is not None else {}
-    if weight is not None and (totals or _reads_elements(body)):  # LLVM may vectorise the loop
+    if weight is not None and (totals or _reads_elements(loop_body)):  # LLVM may vectorise the loop
         region.body.module.has_loops = out.has_element_loops = True
     total_tests = TotalTests(region, totals, initial_state)
     outer_totals, region.body.running_totals = region.body.running_totals, region.body.running_totals | totals.keys()
@@ -160,14 +167,14 @@ def write_while(region: LoweringContext, node: Node) -> None:
         _record_counter_range(region, counter, initial_state, state, captures, in_body=False)
     _record_ranges_of_stepped_states(region, node, counter, initial_state, state, captures)
     if chunk is not None:
-        out.branch_if(chunk.contains_iteration(state), body_label, chunk.head)
+        out.branch_if(chunk.contains_iteration(state), body_label, chunk.head_label)
     else:
         out.branch_if(_write_condition(region, test, state, captures), body_label, done_label)
     out.begin(body_label)
     if counter is not None:
         _record_counter_range(region, counter, initial_state, state, captures, in_body=True)
-    outputs = region.write_nested(body, [*state, *captures])
-    store_outputs(region, cells, body.parameters[:state_count], body.outputs, outputs)
+    outputs = region.write_nested(loop_body, [*state, *captures])
+    store_outputs(region, cells, loop_body.parameters[:state_count], outputs)
     if chunk is None and not is_short:
         # The poll is at the end of the body, next to the test: LLVM moves the test there if the body is short.
         region.body.poll(often=is_slow)
@@ -186,7 +193,7 @@ def _set_final_state(
     """Set the results of a loop to the state in its cells, and return that state."""
     final_state = [load_cell(region, cell, type_) for cell, type_ in zip(cells, types, strict=True)]
     for value, cell, native in zip(node.results, cells, final_state, strict=True):
-        region.set(value, native if isinstance(cell, StoredMemory) else convert(region, native, value.type))
+        region.set(value, native if isinstance(cell, StoredMemory) else convert_output(region, native, value.type))
     return final_state
 
 
@@ -217,6 +224,7 @@ class _Pace(NamedTuple):
 
 
 def _pace_of(node: Node, counter: Counter | None) -> _Pace:
+    """Return how often a loop polls, by the time of its iterations and by their number."""
     is_slow = any(_is_slow(inner) for graph in node.regions for inner in graph.walk())
     is_short = not is_slow and _has_short_trip_count(node)
     return _Pace(is_slow, is_short, None if is_slow or is_short else _chunked_weight(counter, node.regions[1]))
@@ -227,18 +235,18 @@ def _reads_elements(body: Graph) -> bool:
     return any(lowering_class(node) == "pick" for node in body.walk())
 
 
-def _chunked_weight(counter: Counter | None, body: Graph) -> int | None:
+def _chunked_weight(counter: Counter | None, loop_body: Graph) -> int | None:
     """Return the weight of an iteration (see `_begin_chunk`) if a loop can poll once for many iterations; else None."""
-    weight = iteration_weight(body)
+    weight = iteration_weight(loop_body)
     is_counted = counter is not None and counter.is_only_exit
     return weight if is_counted and weight is not None and weight <= _MAX_CHUNKED_WEIGHT else None
 
 
-def _take_initial_state(region: LoweringContext, node: Node, value: Value) -> Native:
-    """Return the initial value of a loop's state, with an owned reference for an object or a view."""
+def _take_initial_state(region: LoweringContext, loop: Node, value: Value) -> Native:
+    """Return an operand of a loop as initial state; an object or a view gets a reference of its own."""
     representation = region.representation_of(value)
     if isinstance(representation, Object):
-        return Object(region.take_reference(value, _is_last_use(region, node, value)))
+        return Object(region.take_reference(value, _is_last_use(region, loop, value)))
     if isinstance(representation, Memory):
         return array_view.with_new_reference(region, representation)
     return representation
@@ -257,7 +265,7 @@ class _Chunk:
     `counter_position` is the position of the loop counter in the state.
     """
 
-    head: str
+    head_label: str
     end: Element
     counter_position: int
 
@@ -278,11 +286,11 @@ def _begin_chunk(
     weight: int,
     total_tests: TotalTests,
 ) -> _Chunk:
-    """Strip-mine a loop of short iterations into chunks, each preceded by a counted poll.
+    """Strip-mine a loop of short iterations into chunks, and write the block that begins a chunk.
 
-    It is also preceded by a check that the running totals, int sums that the loop adds to, have not overflowed.
-
-    An iteration of `weight` w takes about as long as w iterations of weight 1.
+    The block tests the running totals for overflow, leaves the loop for `done_label` if its counter is at the limit,
+    and counts the iterations of the chunk for the next poll. `cells` hold the state, whose types are `types`. An
+    iteration of `weight` w takes about as long as w iterations of weight 1.
     """
     out = region.out
     b = ElementWriter(out)

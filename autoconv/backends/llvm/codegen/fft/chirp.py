@@ -13,7 +13,14 @@ import numpy as np
 
 from autoconv.backends.llvm.analysis.fft_radices import chirp_size
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.fft.stockham import StageCalls, exact_roots, roots_of_unity, stage_bytes, stages
+from autoconv.backends.llvm.codegen.fft.stockham import (
+    StageCalls,
+    buffer_bytes,
+    exact_roots,
+    roots_of_unity,
+    stage_bytes,
+    stages,
+)
 from autoconv.backends.llvm.codegen.routine import Routine, pointers
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.index_arith import Position, plus, times
@@ -57,15 +64,11 @@ def table_addresses(region: LoweringContext, size: int, sign: int, dtype: DType)
 
 def chirp_bytes(size: int, dtype: DType) -> int:
     """Return the bytes of memory that the transform of `size` numbers of `dtype` needs."""
-    return 2 * _buffer_bytes(size, dtype) + stage_bytes(chirp_size(size), dtype.real_dtype)
-
-
-def _buffer_bytes(size: int, dtype: DType) -> int:
-    return -(-chirp_size(size) * dtype.size // 64) * 64
+    return 2 * buffer_bytes(chirp_size(size), dtype) + stage_bytes(chirp_size(size), dtype.real_dtype)
 
 
 def write_chirped_rows(
-    region: LoweringContext, body: Routine, dtype: DType, size: int, column_count: int, scale: float, memory: str
+    region: LoweringContext, routine: Routine, dtype: DType, size: int, column_count: int, scale: float, memory: str
 ) -> None:
     """Write the loop from `%first` to `%last` over transforms along the middle axis of arrays […, size, columns].
 
@@ -73,10 +76,10 @@ def write_chirped_rows(
     `chirp_bytes` bytes.
     """
     convolution_size, real_dtype = chirp_size(size), dtype.real_dtype
-    out, b = body.out, body.b
+    out, b = routine.out, routine.b
     forward = _write_transform(region, convolution_size, real_dtype, -1)
     backward = _write_transform(region, convolution_size, real_dtype, 1)
-    *buffers, memory = (out.gep("i8", memory, i * _buffer_bytes(size, dtype)) for i in range(3))
+    *buffers, memory = (out.gep("i8", memory, i * buffer_bytes(convolution_size, dtype)) for i in range(3))
     with out.loop("%first", "%last", unrolled=False) as row:
         if column_count == 1:
             offset = times(out, row, size)
@@ -121,5 +124,6 @@ def _load_pair(b: ElementWriter, dtype: DType, pointer: str, offset: Position) -
 
 
 def _multiply_pairs(b: ElementWriter, x: Pair, y: Pair) -> Pair:
+    """Return the product of two complex numbers."""
     real: Element = b.fma(x.real, y.real, -(x.imag * y.imag))
     return b.pair(real, b.fma(x.real, y.imag, x.imag * y.real))

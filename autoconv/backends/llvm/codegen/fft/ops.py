@@ -9,20 +9,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.backends.llvm.analysis.fft_radices import chirp_size, radices
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.fft.chirp import TABLE_PARAMETERS, chirp_bytes, table_addresses, write_chirped_rows
 from autoconv.backends.llvm.codegen.fft.memory import MAX_STACK_BYTES, BufferMemory
-from autoconv.backends.llvm.codegen.fft.stockham import StageCalls, roots_in_order, roots_of_unity, stage_bytes, stages
+from autoconv.backends.llvm.codegen.fft.stockham import (
+    Number,
+    StageCalls,
+    roots_in_order,
+    roots_of_unity,
+    stage_bytes,
+    stages,
+)
 from autoconv.backends.llvm.codegen.registry import complex_lowering
 from autoconv.backends.llvm.codegen.routine import PartRoutine, call, split_routine
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import Index, Position, linear_offset, plus, times
 from autoconv.backends.llvm.ir.nested_loops import write_loop_nest
-from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
+from autoconv.backends.llvm.ir.scalars import ElementWriter, Pair, load, store
 from autoconv.backends.llvm.ir.types import memory_type
 from autoconv.backends.llvm.schedule.partition import choose_loop_split
 from autoconv.graph.dtypes import DType
@@ -231,41 +238,40 @@ def _call_with_roots(
 def _write_row_routine(
     region: LoweringContext, row_type: TensorType, write: Callable[[ElementWriter, str, str, str], None]
 ) -> str:
-    """Write a function with a loop over rows, whose body `write(b, source, target, row)` writes; return its name.
+    """Write a function with a loop over rows, whose routine `write(b, source, target, row)` writes; return its name.
 
     The last size of `row_type` only estimates the work of a row: `write` determines the lengths of the rows.
     """
     parameters = ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"]
-    body = PartRoutine(region, parameters)
+    routine = PartRoutine(region, parameters)
     *rows, _ = sizes(row_type)
-    with body.out.loop("%first", "%last", unrolled=False) as row:
-        write(body.b, "%x", "%y", row)
-    return split_routine(region, parameters, body, math.prod(rows), _STAGE_COST * math.prod(sizes(row_type)))
+    with routine.out.loop("%first", "%last", unrolled=False) as row:
+        write(routine.b, "%x", "%y", row)
+    return split_routine(region, parameters, routine, math.prod(rows), _STAGE_COST * math.prod(sizes(row_type)))
 
 
-def _load_parts(b: ElementWriter, dtype: DType, pointer: str, offset: Position) -> tuple[Element, Element]:
+def _load_parts(b: ElementWriter, dtype: DType, pointer: str, offset: Position) -> Number:
     """Load a complex number as its parts."""
     element = load(b, dtype, pointer, offset)
     assert isinstance(element, Pair)
-    return element.real, element.imag
+    return Number(element.real, element.imag)
 
 
-def _load_root(b: ElementWriter, dtype: DType, k: Position, size: int) -> tuple[Element, Element]:
+def _load_root(b: ElementWriter, dtype: DType, k: Position, size: int) -> Number:
     """Return the real and imaginary part of the root `k` in `%w`, a table of `size` real, then imaginary parts."""
-    return load(b, dtype.real_dtype, "%w", k), load(b, dtype.real_dtype, "%w", plus(b.out, k, size))
+    real = load(b, dtype.real_dtype, "%w", k)
+    return Number(real, load(b, dtype.real_dtype, "%w", plus(b.out, k, size)))
 
 
 def _load_even_and_odd(
     b: ElementWriter, dtype: DType, source: str, offset: Position, pair_count: int, k: str
-) -> tuple[Any, Any]:
-    """Return the sum and the difference of the number at `k` and the conjugate of the number at `pair_count - k`.
-
-    Each is (real part, imaginary part).
-    """
+) -> tuple[Number, Number]:
+    """Return the sum and the difference of the number at `k` and the conjugate of the number at `pair_count - k`."""
     out = b.out
     number = _load_parts(b, dtype, source, plus(out, offset, k))
     mirrored = _load_parts(b, dtype, source, plus(out, plus(out, offset, pair_count), times(out, k, -1)))
-    return (number[0] + mirrored[0], number[1] - mirrored[1]), (number[0] - mirrored[0], number[1] + mirrored[1])
+    even = Number(number.real + mirrored.real, number.imag - mirrored.imag)
+    return even, Number(number.real - mirrored.real, number.imag + mirrored.imag)
 
 
 def _write_spectrum_from_pairs(
@@ -286,11 +292,9 @@ def _write_spectrum_from_pairs(
     with out.loop("1", str(pair_count), unrolled=False) as k:
         even, odd = _load_even_and_odd(b, dtype, source, source_offset, pair_count, k)
         root = _load_root(b, dtype, k, pair_count)
-        number = (
-            even[0] + b.fma(odd[0], root[1], odd[1] * root[0]),
-            even[1] + b.fma(odd[1], root[1], -(odd[0] * root[0])),
-        )
-        store(b, b.pair(number[0] * (0.5 * scale), number[1] * (0.5 * scale)), target, plus(out, target_offset, k))
+        real = even.real + b.fma(odd.real, root.imag, odd.imag * root.real)
+        imag = even.imag + b.fma(odd.imag, root.imag, -(odd.real * root.real))
+        store(b, b.pair(real * (0.5 * scale), imag * (0.5 * scale)), target, plus(out, target_offset, k))
 
 
 def _write_pairs_from_spectrum(
@@ -304,16 +308,14 @@ def _write_pairs_from_spectrum(
     """
     out = b.out
     source_offset, target_offset = times(out, row, pair_count + 1), times(out, row, pair_count)
-    first, last = (_load_parts(b, dtype, source, plus(out, source_offset, k))[0] for k in (0, pair_count))
+    first, last = (_load_parts(b, dtype, source, plus(out, source_offset, k)).real for k in (0, pair_count))
     store(b, b.pair((first + last) * scale, (first - last) * scale), target, target_offset)
     with out.loop("1", str(pair_count), unrolled=False) as k:
         even, odd = _load_even_and_odd(b, dtype, source, source_offset, pair_count, k)
         root = _load_root(b, dtype, k, pair_count)
-        number = (
-            even[0] - b.fma(odd[0], root[1], odd[1] * root[0]),
-            even[1] + b.fma(odd[0], root[0], -(odd[1] * root[1])),
-        )
-        store(b, b.pair(number[0] * scale, number[1] * scale), target, plus(out, target_offset, k))
+        real = even.real - b.fma(odd.real, root.imag, odd.imag * root.real)
+        imag = even.imag + b.fma(odd.real, root.real, -(odd.imag * root.imag))
+        store(b, b.pair(real * scale, imag * scale), target, plus(out, target_offset, k))
 
 
 def _write_axis_transform(
@@ -332,8 +334,8 @@ def _write_axis_transform(
     block_count, remaining_columns = divmod(column_count, block_columns)
     for first, count, width in ((0, block_count, block_columns), (block_count * block_columns, 1, remaining_columns)):
         if width:
-            block, matrix_count = (first, count, width), math.prod(shape[:axis])
-            _write_block_transform(region, transform, matrix_count, column_count, block, source, target)
+            blocks, matrix_count = _ColumnBlocks(first, count, width), math.prod(shape[:axis])
+            _write_block_transform(region, transform, matrix_count, column_count, blocks, source, target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,6 +348,14 @@ class _Transform:
     scale: float
 
 
+class _ColumnBlocks(NamedTuple):
+    """Adjacent blocks of columns of a matrix: the first column, the number of blocks, and the columns of each."""
+
+    first: int
+    block_count: int
+    width: int
+
+
 def _write_chirp_transform(
     region: LoweringContext, transform: _Transform, matrix_count: int, column_count: int, source: str, target: str
 ) -> None:  # fmt: skip
@@ -355,31 +365,28 @@ def _write_chirp_transform(
     work = 2 * _STAGE_COST * convolution_size * len(radices(convolution_size) or ()) * count
     memory = BufferMemory(region, chirp_bytes(size, dtype), choose_loop_split(count, work))
     parameters = ["ptr noalias readonly %x", "ptr noalias %y", *TABLE_PARAMETERS, *memory.parameters]
-    body = PartRoutine(region, parameters)
-    write_chirped_rows(region, body, dtype, size, column_count, transform.scale, memory.write_address(body.out))
-    name = split_routine(region, parameters, body, count, work)
+    routine = PartRoutine(region, parameters)
+    write_chirped_rows(region, routine, dtype, size, column_count, transform.scale, memory.write_address(routine.out))
+    name = split_routine(region, parameters, routine, count, work)
     tables = table_addresses(region, size, transform.sign, dtype)
     call(region, name, f"ptr {source}", f"ptr {target}", *tables, *memory.arguments)
 
 
 def _write_block_transform(
-    region: LoweringContext, transform: _Transform, matrix_count: int, column_count: int, block: tuple[int, int, int],
+    region: LoweringContext, transform: _Transform, matrix_count: int, column_count: int, blocks: _ColumnBlocks,
     source: str, target: str,
 ) -> None:  # fmt: skip
-    """Transform blocks of columns in `matrix_count` matrices of `column_count` columns.
-
-    `block` is (first column, number of blocks, columns of a block).
-    """
+    """Transform blocks of columns in each of `matrix_count` matrices of `column_count` columns."""
     dtype, size = transform.dtype, transform.size
-    first, count, width = block
+    first, count, width = blocks
     real_dtype = dtype.real_dtype
     table = roots_of_unity(size, transform.sign, real_dtype)
     all_stages = stages(size, width, column_count)
     work = _STAGE_COST * size * width * len(all_stages) * matrix_count * count
     memory = BufferMemory(region, stage_bytes(size * width, real_dtype), choose_loop_split(matrix_count * count, work))
     parameters = ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w", *memory.parameters]
-    body = PartRoutine(region, parameters)
-    out, address = body.out, memory.write_address(body.out)
+    routine = PartRoutine(region, parameters)
+    out, address = routine.out, memory.write_address(routine.out)
     stage_calls = StageCalls(region, out, all_stages, real_dtype, transform.sign, transform.scale, address)
     with out.loop("%first", "%last", unrolled=False) as block_number:
         if count == 1:  # the number of a block is that of its matrix
@@ -389,6 +396,6 @@ def _write_block_transform(
             offset = plus(out, plus(out, times(out, matrix, size * column_count), times(out, number, width)), first)
         x, y = (out.gep(memory_type(dtype), name, offset, inbounds=False) for name in ("%x", "%y"))
         stage_calls.write(x, y)
-    name = split_routine(region, parameters, body, matrix_count * count, work)
+    name = split_routine(region, parameters, routine, matrix_count * count, work)
     roots = region.address(Object(region.body.objects.reference(table)(region.out)))
     call(region, name, f"ptr {source}", f"ptr {target}", f"ptr {roots}", *memory.arguments)

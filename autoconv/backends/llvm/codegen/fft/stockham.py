@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,12 @@ from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load
 from autoconv.graph.dtypes import DType
 from autoconv.lazy_dataclass import dataclass
 
-Number = tuple[Element, Element]  # real and imaginary part
+
+class Number(NamedTuple):
+    """The parts of a complex number, in registers."""
+
+    real: Element
+    imag: Element
 
 
 @dataclass(frozen=True)
@@ -103,13 +108,14 @@ def exact_roots(numerators: np.ndarray, denominator: int, sign: int) -> list[np.
     return [real, sign * imag]
 
 
-def _buffer_bytes(count: int, dtype: DType) -> int:
+def buffer_bytes(count: int, dtype: DType) -> int:
+    """Return the bytes of `count` numbers of `dtype`, rounded up to a multiple of 64, a cache line."""
     return -(-count * dtype.size // 64) * 64
 
 
 def stage_bytes(count: int, dtype: DType) -> int:
     """Return the bytes of the buffers that `StageCalls` needs for `count` numbers with parts of `dtype`."""
-    return 4 * _buffer_bytes(count, dtype)
+    return 4 * buffer_bytes(count, dtype)
 
 
 class StageCalls:
@@ -127,7 +133,7 @@ class StageCalls:
         self._names = [_write_stage(region, stage, dtype, sign, scale) for stage in all_stages]
         # Two pairs of buffers, which the stages use alternately; a pair holds real and imaginary parts.
         count = all_stages[0].radix * all_stages[0].group_count * all_stages[0].width
-        self._buffers = [out.gep("i8", memory, i * _buffer_bytes(count, dtype)) for i in range(4)]
+        self._buffers = [out.gep("i8", memory, i * buffer_bytes(count, dtype)) for i in range(4)]
 
     def write(self, x: str, y: str) -> None:
         """Write the calls that transform the numbers at `x` to those at `y`; the roots of unity are at `%w`."""
@@ -163,10 +169,10 @@ def _write_stage(region: LoweringContext, stage: Stage, dtype: DType, sign: int,
             if k and stage.group_count > 1:
                 root_offset = plus(out, p, stage.roots_offset + 2 * (k - 1) * stage.group_count)
                 imag_offset = plus(out, root_offset, stage.group_count)
-                root = load(b, dtype, "%w", root_offset), load(b, dtype, "%w", imag_offset)
+                root = Number(load(b, dtype, "%w", root_offset), load(b, dtype, "%w", imag_offset))
                 number = _multiply(b, number, root)
             if stage.is_last and scale != 1.0:
-                number = number[0] * scale, number[1] * scale
+                number = Number(number.real * scale, number.imag * scale)
             _write(b, stage, number, p, q, k)
 
     def write_columns(p: Position) -> None:
@@ -198,11 +204,11 @@ def _read(b: ElementWriter, stage: Stage, dtype: DType, p: Position, q: Any, k: 
         pair_dtype = b.pair(b.constant(0, dtype), b.constant(0, dtype)).dtype
         element = load(b, pair_dtype, "%x", offset)
         assert isinstance(element, Pair)
-        return element.real, element.imag
+        return Number(element.real, element.imag)
     if isinstance(q, tuple):
         q = plus(b.out, times(b.out, q[0], stage.width), q[1])
     offset = plus(b.out, times(b.out, row, stage.run), q)
-    return load(b, dtype, "%xr", offset), load(b, dtype, "%xi", offset)
+    return Number(load(b, dtype, "%xr", offset), load(b, dtype, "%xi", offset))
 
 
 def _write(b: ElementWriter, stage: Stage, number: Number, p: Position, q: Any, k: int) -> None:
@@ -210,8 +216,8 @@ def _write(b: ElementWriter, stage: Stage, number: Number, p: Position, q: Any, 
     out = b.out
     if not stage.is_last:
         offset = plus(out, times(out, plus(out, times(out, p, stage.radix), k), stage.run), q)
-        store(b, number[0], "%yr", offset)
-        store(b, number[1], "%yi", offset)
+        store(b, number.real, "%yr", offset)
+        store(b, number.imag, "%yi", offset)
         return
     row, column = q if isinstance(q, tuple) else (0, q)
     row = plus(out, row, k * (stage.run // stage.width))
@@ -219,20 +225,26 @@ def _write(b: ElementWriter, stage: Stage, number: Number, p: Position, q: Any, 
 
 
 def _add(x: Number, y: Number) -> Number:
-    return x[0] + y[0], x[1] + y[1]
+    return Number(x.real + y.real, x.imag + y.imag)
 
 
 def _subtract(x: Number, y: Number) -> Number:
-    return x[0] - y[0], x[1] - y[1]
+    return Number(x.real - y.real, x.imag - y.imag)
 
 
 def _times_i(x: Number, sign: int) -> Number:
     """Multiply by i if `sign` is positive, else by -i."""
-    return (-x[1], x[0]) if sign > 0 else (x[1], -x[0])
+    return Number(-x.imag, x.real) if sign > 0 else Number(x.imag, -x.real)
 
 
 def _multiply(b: ElementWriter, x: Number, root: Number) -> Number:
-    return b.fma(x[0], root[0], -(x[1] * root[1])), b.fma(x[0], root[1], x[1] * root[0])
+    real = b.fma(x.real, root.real, -(x.imag * root.imag))
+    return Number(real, b.fma(x.real, root.imag, x.imag * root.real))
+
+
+def _multiply_add(b: ElementWriter, x: Number, factor: float, addend: Number) -> Number:
+    """Return the product of a complex and a real number, plus `addend`."""
+    return Number(b.fma(x.real, factor, addend.real), b.fma(x.imag, factor, addend.imag))
 
 
 def _butterfly(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Number]:
@@ -252,9 +264,10 @@ def _butterfly_of_8(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Nu
     """Transform 8 numbers: two transforms of 4, joined by the eighth roots of unity."""
     even, odd = _butterfly(b, x[::2], sign), _butterfly(b, x[1::2], sign)
     root_of_half = math.sqrt(0.5)
-    rotated_pair = _times_i(odd[1], sign), _times_i(odd[3], sign)
-    odd[1] = ((odd[1][0] + rotated_pair[0][0]) * root_of_half, (odd[1][1] + rotated_pair[0][1]) * root_of_half)
-    odd[3] = ((rotated_pair[1][0] - odd[3][0]) * root_of_half, (rotated_pair[1][1] - odd[3][1]) * root_of_half)
+    sum_of_1 = _add(odd[1], _times_i(odd[1], sign))
+    difference_of_3 = _subtract(_times_i(odd[3], sign), odd[3])
+    odd[1] = Number(sum_of_1.real * root_of_half, sum_of_1.imag * root_of_half)
+    odd[3] = Number(difference_of_3.real * root_of_half, difference_of_3.imag * root_of_half)
     odd[2] = _times_i(odd[2], sign)
     pairs = list(zip(even, odd, strict=True))
     return [_add(*pair) for pair in pairs] + [_subtract(*pair) for pair in pairs]
@@ -273,13 +286,14 @@ def _butterfly_of_odd(b: ElementWriter, x: Sequence[Number], sign: int) -> list[
         first_output = _add(first_output, pair_sum)
     result: list[Any] = [first_output] + [None] * (count - 1)
     for k in range(1, count // 2 + 1):
-        cosine_part, sine_part = x[0], (b.constant(0.0, x[0][0].dtype),) * 2
+        zero = b.constant(0.0, x[0].real.dtype)
+        cosine_part, sine_part = x[0], Number(zero, zero)
         for j, (total, difference) in enumerate(zip(sums, differences, strict=True), 1):
             angle = 2 * math.pi * (j * k % count) / count
             cosine = math.cos(angle)
-            cosine_part = b.fma(total[0], cosine, cosine_part[0]), b.fma(total[1], cosine, cosine_part[1])
+            cosine_part = _multiply_add(b, total, cosine, cosine_part)
             sine = sign * math.sin(angle)
-            sine_part = b.fma(difference[0], sine, sine_part[0]), b.fma(difference[1], sine, sine_part[1])
+            sine_part = _multiply_add(b, difference, sine, sine_part)
         rotated_part = _times_i(sine_part, 1)
         result[k], result[count - k] = _add(cosine_part, rotated_part), _subtract(cosine_part, rotated_part)
     return result

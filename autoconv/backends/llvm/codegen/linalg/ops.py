@@ -15,7 +15,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis.classify_indexing import broadcasts_to, shape_of
 from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_scalar, is_static_array, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.linalg.failures import write_failure
+from autoconv.backends.llvm.codegen.linalg.failures import ResultMemory, write_failure
 from autoconv.backends.llvm.codegen.linalg.lapack import Batch, routine_of
 from autoconv.backends.llvm.codegen.linalg.lapack_calls import has_routines, workspace_sizes
 from autoconv.backends.llvm.codegen.linalg.small_matrix import LARGEST_SIZE, Rows, cholesky, eliminate
@@ -81,9 +81,9 @@ def _single_matrix_work(factor: int) -> Callable[[Node], int]:
     return work
 
 
-def _column_count(node: Node, operand: int = 0) -> Any:
+def _column_count(node: Node, operand_number: int = 0) -> Any:
     """Return the number of columns of an operand, a constant or a symbol."""
-    return shape_of(node.inputs[operand].type)[-1]
+    return shape_of(node.inputs[operand_number].type)[-1]
 
 
 def _is_small(batch: Batch, *counts: Dimension) -> bool:
@@ -224,12 +224,12 @@ def write_triangular_solve(region: LoweringContext, node: Node) -> None:
     triangle, transposition = "U" if node.attributes.get("lower", True) else "L", "N" if adjoint else "T"
     conjugate = adjoint and batch.dtype.is_complex
     solution = batch.new_matrix(times(n, columns))
-    copy = batch.new_matrix(times(n, n)) if conjugate else batch.memory_for_copy(times(n, n))
+    copy_memory = batch.new_matrix(times(n, n)) if conjugate else batch.memory_for_copy(times(n, n))
     with batch.loop_over_matrices():
         matrix = batch.operands[0]
-        if copy:  # None if the operand has LAPACK's dtype already and is not conjugated
-            batch.copy(matrix, copy, times(n, n), conjugate=conjugate)
-            matrix = copy
+        if copy_memory:  # None if the operand has LAPACK's dtype already and is not conjugated
+            batch.copy(matrix, copy_memory, times(n, n), conjugate=conjugate)
+            matrix = copy_memory
         batch.transpose(batch.operands[1], solution, n, columns)
         call_arguments = (triangle, transposition, "N", n, columns, matrix, n, solution, n)
         batch.record_failure_if(batch.call_lapack(batch.routine_of("dtrtrs"), *call_arguments))
@@ -283,7 +283,7 @@ def write_cholesky(region: LoweringContext, node: Node) -> None:
             stack.enter_context(out.unless(is_regular.ir))
         batch.transpose(x, matrix, n, n)
         failure = batch.call_lapack(batch.routine_of("dpotrf"), "L", n, matrix, n)
-        write_failure(batch, node, failure, (matrix, times(n, n), True))
+        write_failure(batch, node, failure, ResultMemory(matrix, times(n, n), True))
         with out.loop("0", side) as i, out.loop("0", side) as j:
             is_above = b.wrap(bool_, out.icmp("sgt", j, i))
             factor = _zero_if(b, is_above, load(b, batch.lapack_dtype, matrix, offset(j, i)))
@@ -292,6 +292,7 @@ def write_cholesky(region: LoweringContext, node: Node) -> None:
 
 
 def _operand_dtype(node: Node) -> Any:
+    """Return the dtype of the matrices that a node decomposes."""
     return node.inputs[0].dtype
 
 
@@ -350,7 +351,7 @@ def write_eigh(region: LoweringContext, node: Node) -> None:
         batch.transpose(batch.operands[0], matrix, n, n)
         workspaces = (workspace, length, *real_workspace, integer_workspace, integer_length)
         failure = batch.call_lapack(name, job, "L", n, matrix, n, eigenvalues, *workspaces)
-        write_failure(batch, node, failure, (eigenvalues, n, False))
+        write_failure(batch, node, failure, ResultMemory(eigenvalues, n, False))
         batch.copy_real(eigenvalues, values, n)
         if has_vectors:
             batch.transpose(matrix, vectors, n, n, from_lapack=True)
@@ -387,8 +388,9 @@ def write_svd(region: LoweringContext, node: Node) -> None:
         batch.transpose(batch.operands[0], matrix, rows, columns)
         buffers = (singular_values, u, rows, v, v_columns, workspace, length, *real_workspace, integer_workspace)
         failure = batch.call_lapack(name, job, rows, columns, matrix, rows, *buffers)
-        vector_memory = ((u, vector_sizes[0], True), (v, vector_sizes[1], True)) if has_vectors else ()
-        write_failure(batch, node, failure, (singular_values, short_side, False), *vector_memory)
+        u_memory, v_memory = ResultMemory(u, vector_sizes[0], True), ResultMemory(v, vector_sizes[1], True)
+        values_memory = ResultMemory(singular_values, short_side, False)
+        write_failure(batch, node, failure, values_memory, *([u_memory, v_memory] if has_vectors else []))
         batch.copy_real(singular_values, batch.results[0], short_side)
         if has_vectors:
             batch.transpose(u, batch.results[1], u_columns, rows, from_lapack=True)

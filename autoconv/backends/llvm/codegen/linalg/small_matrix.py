@@ -19,7 +19,7 @@ Rows = list[list[Element]]
 
 
 class Elimination(NamedTuple):
-    """The upper triangle's diagonal, the sign of the row exchanges, and the rows of the solution."""
+    """The upper triangle's diagonal, the sign of the row exchanges, the rows of the solution, and "is regular"."""
 
     diagonal: list[Element]
     exchange_sign: Element

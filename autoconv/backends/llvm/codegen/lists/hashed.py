@@ -40,6 +40,7 @@ _LINEAR_PROBES, _PERTURB_SHIFT, _LARGE_SET = 9, 5, 50_000
 
 
 def _signed(number: int) -> int:
+    """Return the signed integer with the 64 bits of an unsigned one."""
     return number - (1 << 64) if number >= 1 << 63 else number
 
 
@@ -53,8 +54,8 @@ def _write_hash(out: FunctionText, numbers: Sequence[str], item: ItemType) -> st
             return _write_hash_of_int(out, next(remaining))
         first_prime, second_prime, last_prime = _TUPLE_PRIMES
         total: str | int = last_prime
-        for part in item.items:
-            total = out.op("add", out.op("mul", hash_of(part), _signed(second_prime)), total)  # type: ignore[arg-type]
+        for item_type in item.items:
+            total = out.op("add", out.op("mul", hash_of(item_type), _signed(second_prime)), total)  # type: ignore[arg-type]
             total = out.intrinsic("fshl", total, total, _TUPLE_ROTATION)
             total = out.op("mul", total, _signed(first_prime))
         total = out.op("add", total, len(item.items) ^ (last_prime ^ _TUPLE_LENGTH_MASK))
@@ -83,6 +84,7 @@ class _Index:
         self.slots = out.gep("i8", start, INDEX_HEADER)
 
     def mask(self) -> str:
+        """Return the mask that takes a hash to a slot: the number of slots, a power of two, less 1."""
         return self.out.load("i64", self.mask_address)
 
     def entry_number(self, slot: str) -> str:
@@ -97,6 +99,7 @@ class _Index:
         out.store("i64", out.op("and", hash_, mask), base)
 
         def jump() -> None:
+            """Continue at the next base of CPython's probe sequence, which mixes in more bits of the hash."""
             out.store("i64", out.op("lshr", out.load("i64", perturb), _PERTURB_SHIFT), perturb)
             next_base = out.op("add", out.op("mul", out.load("i64", base), 5), 1)
             next_base = out.op("add", next_base, out.load("i64", perturb))
@@ -112,7 +115,8 @@ class _Index:
             out.either(is_in_run, lambda: out.store("i64", out.op("add", step, 1), offset), jump)
 
 
-def _keys_of(node: Node) -> ItemType:
+def _key_type_of(node: Node) -> ItemType:
+    """Return the type of the keys of the dict or set that a node uses."""
     return key_type(node.attributes["element"], node.attributes.get("has_values", False))
 
 
@@ -219,7 +223,7 @@ def _write_update(region: LoweringContext, node: Node) -> tuple[TypedList, Typed
     out, entries = region.out, typed_operand(region, node)
     index = TypedList(out, region.object(node.inputs[1]).ir, TensorType(int64))
     with out.if_(out.icmp("ne", entries.length(), out.load("i64", index.start()))):
-        function = _update_function(region, entries.item, _keys_of(node))
+        function = _update_function(region, entries.item, _key_type_of(node))
         region.body.fail_if(out.call(function, entries.ir, index.ir))
     return entries, index
 
@@ -227,7 +231,7 @@ def _write_update(region: LoweringContext, node: Node) -> tuple[TypedList, Typed
 def _write_find(region: LoweringContext, node: Node) -> tuple[TypedList, str]:
     """Write the search for the key in the node's operands; return the list of the entries and the position, or -1."""
     entries, index = _write_update(region, node)
-    key = _keys_of(node)
+    key = _key_type_of(node)
     numbers = [region.number(value).ir for value in node.inputs[2 : 2 + len(fields(key))]]
     function = _find_function(region, entries.item, key)
     return entries, region.out.call(function, entries.start(), index.start(), *numbers)
@@ -246,6 +250,7 @@ def _write_index(region: LoweringContext, node: Node) -> None:
 
 @data_sized_lowering("typed_dict_contains")
 def _write_contains(region: LoweringContext, node: Node) -> None:
+    """Write a test whether a key is in the dict or set."""
     _, position = _write_find(region, node)
     region.set(node.results[0], RegisterWriter(region).wrap(bool_, region.out.icmp("sge", position, 0)))
 
@@ -255,7 +260,7 @@ def _write_get(region: LoweringContext, node: Node) -> None:
     """Write the load of a value, or of the default, which may be inserted; else the kernel raises KeyError."""
     out, b = region.out, RegisterWriter(region)
     entries, position = _write_find(region, node)
-    width = len(fields(_keys_of(node)))
+    width = len(fields(_key_type_of(node)))
     defaults = [region.number(value) for value in node.inputs[2 + width :]]
     if not defaults:
         region.raise_and_leave_if(node, out.icmp("slt", position, 0))
@@ -291,6 +296,7 @@ def _write_set(region: LoweringContext, node: Node) -> None:
 
 @data_sized_lowering("typed_dict_check_size")
 def _write_check_size(region: LoweringContext, node: Node) -> None:
+    """Write a check that the number of entries is that of the operand: it raises if an iteration changed it."""
     length = typed_operand(region, node).length()
     region.raise_if(node, region.out.icmp("ne", length, region.number(node.inputs[1]).ir))
 

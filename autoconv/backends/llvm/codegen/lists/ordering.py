@@ -29,8 +29,8 @@ from autoconv.ops.lists.item_layout import ItemType, has_floats
 
 def is_less(first: Sequence[Element], second: Sequence[Element]) -> str:
     """Return the i1 of `first < second`: the first different numbers decide."""
-    *pairs, (last, other) = zip(first, second, strict=True)
-    result = last.b.compare("lt", last, other)
+    *pairs, (last_x, last_y) = zip(first, second, strict=True)
+    result = last_x.b.compare("lt", last_x, last_y)
     for x, y in reversed(pairs):
         result = x.b.compare("lt", x, y) | (x.same(y) & result)
     return str(result.ir)
@@ -51,6 +51,7 @@ class _Comparison:
         self._nan_cell = out.alloca("i1", "false") if has_floats(item) and not isinstance(item, TensorType) else None
 
     def is_less(self, first: Sequence[Element], second: Sequence[Element]) -> str:
+        """Return the i1 of `first < second`; note whether one of them has a nan."""
         if self._nan_cell is not None:
             found_nan = self.out.or_(has_nan(first), has_nan(second))
             self.out.store("i1", self.out.or_(found_nan, self.out.load("i1", self._nan_cell)), self._nan_cell)
@@ -61,15 +62,18 @@ class _Comparison:
         return "false" if self._nan_cell is None else self.out.load("i1", self._nan_cell)
 
 
-def extremum_function(region: LoweringContext, item: ItemType, function: str) -> str:
-    """Return the name of a function that returns the position of the first least, or greatest, item; -1 for a nan."""
+def extremum_function(region: LoweringContext, item: ItemType, extremum: str) -> str:
+    """Return the name of a function that returns the position of the first least or greatest item; -1 for a nan.
+
+    `extremum` is "min" or "max".
+    """
     routine = Routine(region, ["ptr readonly %items", "i64 %count"], "i64")
     out = routine.out
     comparison, cell = _Comparison(out, item), out.alloca("i64", "0")
     with out.loop("1", "%count") as i:
         best = load_item(out, "%items", out.load("i64", cell), item)
         pair = load_item(out, "%items", i, item), best
-        is_better = comparison.is_less(*(pair if function == "min" else pair[::-1]))
+        is_better = comparison.is_less(*(pair if extremum == "min" else pair[::-1]))
         out.store("i64", out.select(is_better, i, out.load("i64", cell)), cell)
     return routine.finish(f"ret i64 {out.select(comparison.found_nan(), -1, out.load('i64', cell))}")
 

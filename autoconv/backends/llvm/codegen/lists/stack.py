@@ -39,9 +39,9 @@ def write_list_empty(region: LoweringContext, node: Node) -> None:
         capacity = out.select(is_smaller, default_capacity, capacity)
     byte_count = out.op("add", out.op("mul nuw nsw", capacity, size), stacks.HEADER_BYTES)
     buffer = _new_bytes(region, byte_count)
-    data = _load_data_address(region, buffer.ir)
-    out.store("i64", 0, data)
-    _set_capacity(region, data, capacity)
+    header = _load_header_address(region, buffer.ir)
+    out.store("i64", 0, header)
+    _set_capacity(region, header, capacity)
     region.set(node.results[0], buffer)
 
 
@@ -62,8 +62,8 @@ def write_list_push(region: LoweringContext, node: Node) -> None:
     out, (list_, item), (result,) = region.out, node.inputs, node.results
     stack = _take_buffer(region, list_)
     size = _element_size(region, list_)
-    data = _load_data_address(region, stack)
-    length, capacity = out.load("i64", data), out.load("i64", _offset_address(region, data, _CAPACITY_OFFSET))
+    header = _load_header_address(region, stack)
+    length, capacity = out.load("i64", header), out.load("i64", _offset_address(region, header, _CAPACITY_OFFSET))
     is_full = out.icmp("uge", length, capacity)
     reference = region.body.own_reference(stack)
     with out.unlikely(is_full):
@@ -79,10 +79,10 @@ def write_list_push(region: LoweringContext, node: Node) -> None:
         def copy_buffer() -> None:
             """Replace the buffer in the list's slot by a copy of all elements."""
             new_buffer = _new_bytes(region, byte_count)
-            new_data, used_bytes = _load_data_address(region, new_buffer.ir), out.op("mul nuw nsw", length, size)
-            target = _offset_address(region, new_data, stacks.HEADER_BYTES)
-            out.copy(target, _load_elements_address(region, data), used_bytes)
-            out.store("i64", length, new_data)
+            new_header, used_bytes = _load_header_address(region, new_buffer.ir), out.op("mul nuw nsw", length, size)
+            target = _offset_address(region, new_header, stacks.HEADER_BYTES)
+            out.copy(target, _load_elements_address(region, header), used_bytes)
+            out.store("i64", length, new_header)
             region.body.release(reference.slot)
             out.store("ptr", "null", new_buffer.slot)
             out.store("ptr", new_buffer.ir, reference.slot)
@@ -91,15 +91,15 @@ def write_list_push(region: LoweringContext, node: Node) -> None:
         is_large = out.icmp("ugt", byte_count, 2 * stacks.SMALL_STACK_BYTES)
         is_resized = out.and_(is_large, out.icmp("ne", capacity, 0))
         out.either(is_resized, lambda: region.body.fail_if(out.call("resize", stack, byte_count)), copy_buffer)
-        _set_capacity(region, _load_data_address(region, out.load("ptr", reference.slot)), new_capacity)
+        _set_capacity(region, _load_header_address(region, out.load("ptr", reference.slot)), new_capacity)
     stack = out.load("ptr", reference.slot)
-    data = _load_data_address(region, stack)
-    address = _offset_address(region, _load_elements_address(region, data), out.op("mul nuw nsw", length, size))
+    header = _load_header_address(region, stack)
+    address = _offset_address(region, _load_elements_address(region, header), out.op("mul nuw nsw", length, size))
     if is_scalar(item.type):
         store(ElementWriter(out), region.number(item), address, 0)
     else:
         out.copy(address, region.data(item), size)
-    out.store("i64", out.op("add", length, 1), data)
+    out.store("i64", out.op("add", length, 1), header)
     region.set(result, Object(stack, reference.slot))
 
 
@@ -110,8 +110,8 @@ def write_list_pop(region: LoweringContext, node: Node) -> None:
     stack = _take_buffer(region, list_)
     reference = region.body.own_reference(stack)
     size = _element_size(region, list_)
-    data = _load_data_address(region, stack)
-    length = out.load("i64", data)
+    header = _load_header_address(region, stack)
+    length = out.load("i64", header)
     empty_label, nonempty_label = out.label("cold"), out.label("fine")
     out.branch_if(out.icmp("sgt", length, 0), nonempty_label, empty_label)
     out.begin(empty_label)
@@ -124,8 +124,8 @@ def write_list_pop(region: LoweringContext, node: Node) -> None:
     out.branch(region.body.failure_label)
     out.begin(nonempty_label)
     new_length = out.op("sub", length, 1)
-    out.store("i64", new_length, data)
-    address = _offset_address(region, _load_elements_address(region, data), out.op("mul nuw nsw", new_length, size))
+    out.store("i64", new_length, header)
+    address = _offset_address(region, _load_elements_address(region, header), out.op("mul nuw nsw", new_length, size))
     if is_scalar(item.type):
         region.set(item, load(ElementWriter(out), item.dtype, address, 0))
     else:
@@ -172,23 +172,24 @@ def _new_bytes(region: LoweringContext, size: str) -> Object:
     return region.body.own_reference(result)
 
 
-def _load_data_address(region: LoweringContext, object_: str) -> str:
+def _load_header_address(region: LoweringContext, object_: str) -> str:
     """Return the address of the header of a buffer, an array of bytes."""
     address = region.out.gep("i8", object_, abi.DATA)
     return region.out.load("ptr", address)
 
 
-def _set_capacity(region: LoweringContext, data: str, capacity: str) -> None:
-    """Set the capacity, and the address of the elements, which are in the buffer itself."""
-    region.out.store("i64", capacity, _offset_address(region, data, _CAPACITY_OFFSET))
-    elements = _offset_address(region, data, stacks.HEADER_BYTES)
-    region.out.store("ptr", elements, _offset_address(region, data, _ELEMENTS_OFFSET))
+def _set_capacity(region: LoweringContext, header: str, capacity: str) -> None:
+    """Set the capacity in the header, and the address of the elements, which follow the header."""
+    region.out.store("i64", capacity, _offset_address(region, header, _CAPACITY_OFFSET))
+    elements = _offset_address(region, header, stacks.HEADER_BYTES)
+    region.out.store("ptr", elements, _offset_address(region, header, _ELEMENTS_OFFSET))
 
 
-def _load_elements_address(region: LoweringContext, data: str) -> str:
-    """Return the address of the first element."""
-    return region.out.load("ptr", _offset_address(region, data, _ELEMENTS_OFFSET))
+def _load_elements_address(region: LoweringContext, header: str) -> str:
+    """Load the address of the first element from the header."""
+    return region.out.load("ptr", _offset_address(region, header, _ELEMENTS_OFFSET))
 
 
-def _offset_address(region: LoweringContext, data: str, offset: Position) -> str:
-    return region.out.gep("i8", data, offset)
+def _offset_address(region: LoweringContext, header: str, offset: Position) -> str:
+    """Return the address at an offset in bytes from the header."""
+    return region.out.gep("i8", header, offset)

@@ -149,21 +149,21 @@ def _sum_function(region: LoweringContext, item: ItemType) -> str:
     return routine.finish(f"ret i128 {out.load('i128', total_cell)}")
 
 
-def _fold_function(region: LoweringContext, number: TensorType, function: str) -> str:
+def _fold_function(region: LoweringContext, item_type: TensorType, function: str) -> str:
     """Return the name of a function that reduces the items in order.
 
     As in Python, a comparison with a nan keeps the earlier item, and from version 3.12 on, a sum is compensated.
     """
-    dtype, ir_type = number.dtype, register(number.dtype)
+    dtype, ir_type = item_type.dtype, register(item_type.dtype)
     if function == "sum" and SUM_COMPENSATES:
-        return _compensated_sum_function(region, number)
+        return _compensated_sum_function(region, item_type)
     routine = Routine(region, ["ptr readonly %items", "i64 %count"], ir_type)
     out, b = routine.out, routine.b
     cell = out.alloca(ir_type)
-    initial = b.constant(0, dtype) if function == "sum" else load_item(out, "%items", "0", number)[0]
+    initial = b.constant(0, dtype) if function == "sum" else load_item(out, "%items", "0", item_type)[0]
     out.store(ir_type, initial.ir, cell)
     with out.loop("0", "%count") as i:
-        (item,), total = load_item(out, "%items", i, number), b.wrap(dtype, out.load(ir_type, cell))
+        (item,), total = load_item(out, "%items", i, item_type), b.wrap(dtype, out.load(ir_type, cell))
         if function == "sum":
             new_total = total + item
         else:
@@ -172,15 +172,15 @@ def _fold_function(region: LoweringContext, number: TensorType, function: str) -
     return routine.finish(f"ret {ir_type} {out.load(ir_type, cell)}")
 
 
-def _compensated_sum_function(region: LoweringContext, number: TensorType) -> str:
+def _compensated_sum_function(region: LoweringContext, item_type: TensorType) -> str:
     """Return the name of a function that adds floats, and then the rounding errors of these additions."""
-    dtype, ir_type = number.dtype, register(number.dtype)
+    dtype, ir_type = item_type.dtype, register(item_type.dtype)
     routine = Routine(region, ["ptr readonly %items", "i64 %count"], ir_type)
     out, b = routine.out, routine.b
     zero = b.constant(0, dtype)
     total_cell, error_cell = out.alloca(ir_type, zero.ir), out.alloca(ir_type, zero.ir)
     with out.loop("0", "%count") as i:
-        (item,), total = load_item(out, "%items", i, number), b.wrap(dtype, out.load(ir_type, total_cell))
+        (item,), total = load_item(out, "%items", i, item_type), b.wrap(dtype, out.load(ir_type, total_cell))
         new_total = total + item
         is_total_larger = b.compare("ge", b.intrinsic("fabs", total), b.intrinsic("fabs", item))
         error = b.select(is_total_larger, (total - new_total) + item, (item - new_total) + total)
@@ -257,6 +257,7 @@ def _write_array(region: LoweringContext, node: Node) -> None:
 
 
 def _needs_no_conversion(node: Node) -> bool:
+    """Return whether the array has the items of the list as they are, in one dimension."""
     return node.attributes["dtype"] is dtype_of(node) and node.attributes["shape"] == (None,)
 
 
@@ -301,6 +302,7 @@ def _write_range(region: LoweringContext, node: Node) -> None:
 
 
 def _constant_step(node: Node) -> int | None:
+    """Return the step of a range if it is a constant, else None."""
     constant = node.inputs[2].node
     return int(constant.attributes["value"]) if constant is not None and constant.op.name == "constant" else None
 

@@ -85,7 +85,7 @@ def _write_slice(region: LoweringContext, node: Node) -> None:
 
 
 def _copy_function(region: LoweringContext, item: ItemType, step: int) -> str:
-    """Return the name of a function that copies `%count` items of `%source`, each `step` items after the last one."""
+    """Return the name of a function that copies `%count` items of `%source`, each `step` items after the one before."""
     routine = Routine(region, ["ptr noalias %target", "ptr noalias readonly %source", "i64 %count"])
     out = routine.out
     with out.loop("0", "%count") as i:
@@ -121,16 +121,16 @@ def _write_replace(region: LoweringContext, node: Node) -> None:
 
 @data_sized_lowering("typed_list_column")
 def _write_column(region: LoweringContext, node: Node) -> None:
-    """Write a new list of one part of each tuple."""
+    """Write a new list of one part_type of each tuple."""
     out, x, position = region.out, typed_operand(region, node), node.attributes["position"]
     assert isinstance(x.item, TupleType)
-    part: ItemType = x.item.items[position]  # type: ignore[assignment]
+    part_type: ItemType = x.item.items[position]  # type: ignore[assignment]
     first = len(fields(TupleType(x.item.items[:position])))
     length = x.length()
-    result = new_list(region, out.op("mul", length, item_size(part)))
+    result = new_list(region, out.op("mul", length, item_size(part_type)))
     routine = Routine(region, ["ptr noalias %target", "ptr noalias readonly %source", "i64 %count"])
     with routine.out.loop("0", "%count") as i:
-        numbers = load_item(routine.out, "%source", i, x.item)[first : first + len(fields(part))]
-        store_item(routine.out, "%target", i, numbers, part)
-    out.call(routine.finish(), TypedList(out, result.ir, part).start(), x.start(), length)
+        numbers = load_item(routine.out, "%source", i, x.item)[first : first + len(fields(part_type))]
+        store_item(routine.out, "%target", i, numbers, part_type)
+    out.call(routine.finish(), TypedList(out, result.ir, part_type).start(), x.start(), length)
     region.set(node.results[0], result)

@@ -144,6 +144,7 @@ def _least_invalid_position(out: FunctionText, check: BoundsCheck, dtype: DType)
 
 
 def _literal_or_register(limit: Position | None, dtype: DType) -> str:
+    """Return a register, or the literal of a constant."""
     return limit if isinstance(limit, str) else literal(limit, dtype)
 
 

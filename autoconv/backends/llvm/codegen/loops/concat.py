@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autoconv.backends.llvm.analysis.representation import sizes
-from autoconv.backends.llvm.codegen.loops.nest import LoopNestWriter
+from autoconv.backends.llvm.codegen.loops.nest import LoopNestWriter, NestFunction
 from autoconv.backends.llvm.ir.index_arith import Index, Position, plus
 from autoconv.backends.llvm.ir.nested_loops import write_loop_nest
 from autoconv.graph.graph import Value
@@ -12,7 +12,7 @@ from autoconv.graph.graph import Value
 class ConcatWriter(LoopNestWriter):
     """The writer of the function of a plan item that concatenates its inputs."""
 
-    def _write_function(self, is_careful: bool) -> tuple[str, bool]:
+    def _write_function(self, is_careful: bool) -> NestFunction:
         """Write a function that copies each operand to its range of positions along the axis."""
         self._begin_function(self._parameters(), is_careful)
         (node,) = self._item.nodes

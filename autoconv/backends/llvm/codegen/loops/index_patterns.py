@@ -26,6 +26,7 @@ def _register_view(name: str, fits: Callable[[Node], bool]) -> Callable[[Any], A
 
 
 def _has_dense_operands(node: Node) -> bool:
+    """Return whether all operands are dense arrays."""
     return all(is_dense(value.type) for value in node.inputs)
 
 
@@ -42,12 +43,14 @@ def _to_integer(b: Any, position: Position) -> Element:
 
 @_register_view("eye", _has_scalar_bounds)
 def _eye(b: Any, node: Node, index: Index) -> ElementSource:
+    """Return an element of an identity matrix."""
     is_diagonal = _to_integer(b, index[0]).same(_to_integer(b, index[1]))
     return b.cast(is_diagonal, node.results[0].dtype)  # type: ignore[no-any-return, union-attr]
 
 
 @_register_view("range", _has_scalar_bounds)
 def _range(b: Any, node: Node, index: Index) -> ElementSource:
+    """Return an element of a range: the start, plus the position times the step."""
     start, _, step = (b.number(value) for value in node.inputs)
     return b.cast(_to_integer(b, index[0]), start.dtype) * step + start  # type: ignore[no-any-return]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.backends.llvm.analysis.contiguity import base_of
 from autoconv.backends.llvm.analysis.index_map import CounterRange, OpenCounterRange, Point
@@ -62,6 +62,13 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Symbol
 
 
+class NestFunction(NamedTuple):
+    """A native function with the loops of a plan item; if `has_rare` is true, it can report rare elements."""
+
+    name: str
+    has_rare: bool
+
+
 class LoopNestWriter:
     """A writer of the native function of one plan item.
 
@@ -99,17 +106,17 @@ class LoopNestWriter:
         self._is_part = split is not None
         self._is_flat = is_flat(plan, item)
         self._split = split or choose_split(plan, item, self._is_flat)
-        # Open sizes that the function takes, and its careful version.
+        # Open sizes that the function takes, and those that its careful version takes.
         self.sizes: tuple[str, ...] = ()
         self.careful_sizes: tuple[str, ...] = ()
         self.name, self.has_rare = self._write_function(is_careful=False)
         fast_sizes, self.careful_name = self.sizes, ""
         if self.has_rare and split is None:
-            self.careful_name = self._write_function(is_careful=True)[0]
+            self.careful_name = self._write_function(is_careful=True).name
         self.sizes, self.careful_sizes = fast_sizes, self.sizes
 
-    def _write_function(self, is_careful: bool) -> tuple[str, bool]:
-        """Write the function; return its name, and whether it can report rare elements."""
+    def _write_function(self, is_careful: bool) -> NestFunction:
+        """Write the function of all loops."""
         parameters = self._parameters()
         if self._split is not None:
             return self._write_split(self._split, parameters, is_careful)
@@ -138,8 +145,8 @@ class LoopNestWriter:
         name = self._registers[value]
         return [f"{name}.{d}" if stride is None else stride for d, stride in enumerate(strides_of(value))]
 
-    def _write_split(self, split: Split, parameters: list[str], is_careful: bool) -> tuple[str, bool]:
-        """Write a function for a part of the loops, and a function that runs all parts; return as `_write_function`.
+    def _write_split(self, split: Split, parameters: list[str], is_careful: bool) -> NestFunction:
+        """Write a function for a part of the loops, and a function that runs all parts; return the latter.
 
         Reductions over all loops are computed for each part and combined in order, so that the result does not depend
         on the distribution of parts to threads.
@@ -151,9 +158,10 @@ class LoopNestWriter:
         self._write_loops(writers)
         for i, reduction in enumerate(partial_reductions):
             reduction.store_partial(f"%t{i}")
-        part_function, has_rare = self._finish_function("part")
+        part_function = self._finish_function("part")
         if self._is_part:
-            return part_function, has_rare
+            return part_function
+        part_name, has_rare = part_function
         part_sizes = [f"i64 {size}" for size in self.sizes]
         self._begin_function(parameters, is_careful, has_loops=len(partial_reductions) < len(writers))
         total_cells = [self.out.alloca(f"[{split.parts} x {reduction.total_type}]") for reduction in partial_reductions]
@@ -164,16 +172,16 @@ class LoopNestWriter:
         if split.step is None:
             bounds = write_split_bounds(split, self.out)
             part_count = bounds.part_count
-            rare_flag = call_open_parts(split, self._module, self.out, part_function, arguments, has_rare, bounds)
+            rare_flag = call_open_parts(split, self._module, self.out, part_name, arguments, has_rare, bounds)
         else:
-            rare_flag = call_parts(split, self._module, self.out, part_function, arguments, has_rare)
+            rare_flag = call_parts(split, self._module, self.out, part_name, arguments, has_rare)
         for reduction, cell in zip(partial_reductions, total_cells, strict=True):
             reduction.combine_parts(cell, part_count)
         for writer in other_writers:
             writer.write_after_loops()
         self.out.line(f"ret i1 {rare_flag}")
         self._end_body()
-        return self.out.finish("kernel"), has_rare
+        return NestFunction(self.out.finish("kernel"), has_rare)
 
     def _begin_function(
         self, parameters: Sequence[str], is_careful: bool, part_parameters: Sequence[str] = (), has_loops: bool = True
@@ -186,12 +194,12 @@ class LoopNestWriter:
         self._is_careful = is_careful
         self._element_cache: dict[Any, Element] = {}
 
-    def _finish_function(self, stem: str) -> tuple[str, bool]:
-        """Write the return of the flag for rare elements; return as `_write_function`."""
+    def _finish_function(self, stem: str) -> NestFunction:
+        """Write the return of the flag for rare elements, and finish the function, whose name begins with `stem`."""
         flag = self.b.rare_flag
         self.out.line(f"ret i1 {self.out.new(f'load i1, ptr {flag}') if flag else 'false'}")
         self._end_body()
-        return self.out.finish(stem), flag is not None
+        return NestFunction(self.out.finish(stem), flag is not None)
 
     def _end_body(self) -> None:
         """Add `sizes`, the open sizes that the function uses, and close the writer."""
@@ -293,6 +301,7 @@ class LoopNestWriter:
                 write(i)
 
     def _open_counter_range(self, index: Index) -> OpenCounterRange:
+        """Return the range of the innermost loop's counter, with the borders of piecewise views."""
         shape = self._item.shape or ()
         counter_range = OpenCounterRange(LOOP_COUNTER, loop_size(self._plan, self._item.nodes, shape, len(index)))
         if self._has_piecewise_views:
@@ -328,6 +337,7 @@ class LoopNestWriter:
             reduction.accumulate(self.element(reduction.node.inputs[0], index), index)
 
     def _store(self, element: Element, pointer: str, shape: tuple[int, ...], index: Index) -> None:
+        """Store an element of an array of the shape at `pointer`."""
         offset = index[0] if self._is_flat else linear_offset(self.out, index, shape)
         store(self.b, element, pointer, offset)
 
@@ -386,6 +396,7 @@ class LoopNestWriter:
         return result
 
     def _write_source_element(self, source: ElementSource) -> Element:
+        """Return the element that `write_element_source` describes."""
         if isinstance(source, Element):
             return source
         value, index, function = source

@@ -168,12 +168,12 @@ def _write_compaction_loop(
         store(b, row + _write_compressed(routine, vector, start.ir, row.ir), next_row_cell, 0)
         store(b, start + _SMALL_BLOCK, position_cell, 0)
 
-    def write_block(block_size: int, write_other: Callable[[], None]) -> None:
-        """Write code that skips the next elements if all are false."""
+    def write_block(block_size: int, write_selected: Callable[[], None]) -> None:
+        """Write code that skips the next elements if all are false; otherwise `write_selected` writes it."""
         start = load(b, int64, position_cell, 0)
         block = out.new(f"load i{8 * block_size}, ptr {out.gep('i8', '%condition', start.ir)}, align 1")
         is_false = out.new(f"icmp eq i{8 * block_size} {block}, 0")
-        out.either(is_false, lambda: store(b, start + block_size, position_cell, 0), write_other)
+        out.either(is_false, lambda: store(b, start + block_size, position_cell, 0), write_selected)
 
     with out.while_(has_more):
         if isinstance(size, int) and size < _LARGE_BLOCK:

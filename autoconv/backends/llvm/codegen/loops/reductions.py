@@ -92,6 +92,7 @@ class ReductionWriter:
         """Write the code after a strip of the loop at depth `len(index)`."""
 
     def accumulate(self, element: Element, index: Index) -> None:
+        """Fold an element into the total; `index` has the counters of all loops."""
         raise NotImplementedError
 
     def count(self) -> Element | float:
@@ -204,13 +205,13 @@ class MemoryReduction(ReductionWriter):
         self._total_count, self._totals = 0, ""  # the number of totals, and their address
         if node.inputs[0].dtype is float32 and self.kind in ("sum", "mean") and self._kept_dimensions:
             self._choose_strips(shape, reduced_dimensions)
-        self.others: Sequence[MemoryReduction] = ()  # reductions whose loops this reduction writes, too
+        self.sharers: Sequence[MemoryReduction] = ()  # reductions whose loops over results this reduction writes
         self.is_written_by_other = False
 
     @property
     def members(self) -> Sequence[MemoryReduction]:
         """The reductions whose loops over results this reduction writes; none if they are left to another reduction."""
-        return () if self.is_written_by_other else (self, *self.others)
+        return () if self.is_written_by_other else (self, *self.sharers)
 
     def layout(self) -> object:
         """Return what reductions that share their loops have in common."""
@@ -255,6 +256,7 @@ class MemoryReduction(ReductionWriter):
         self._loop_over_totals(index, split_dimension, MemoryReduction._add_to_total)
 
     def _add_to_total(self, cell: str, offset: Position) -> None:
+        """Add the sum of a strip at an offset of the result to the total in a cell, and reset the sum."""
         b, out = self.nest.b, self.nest.out
         strip_sum = b.cast(load(b, self.dtype, self.pointer, offset), float64)
         out.store("double", out.op("fadd", out.load("double", cell), strip_sum.ir), cell)
@@ -266,6 +268,7 @@ class MemoryReduction(ReductionWriter):
             self._loop_over_totals(index, split_dimension, MemoryReduction._store_total)
 
     def _store_total(self, cell: str, offset: Position) -> None:
+        """Store the total in a cell, or its mean, at an offset of the result."""
         b = self.nest.b
         total = b.cast(b.wrap(float64, self.nest.out.load("double", cell)), self.dtype)
         store(b, total / self.count() if self.kind == "mean" else total, self.pointer, offset)
@@ -332,9 +335,9 @@ def share_loops(reductions: Iterable[ReductionWriter]) -> None:
         if isinstance(reduction, MemoryReduction):
             groups.setdefault(reduction.layout(), []).append(reduction)
     for first, *sharers in groups.values():
-        first.others = sharers
-        for other in sharers:
-            other.is_written_by_other = True
+        first.sharers = sharers
+        for sharer in sharers:
+            sharer.is_written_by_other = True
 
 
 def loop_in_strips(

@@ -35,6 +35,7 @@ def has_known_shape(node: Node) -> bool:
 
 
 def has_dense_shape(node: Node) -> bool:
+    """Return whether the node has one operand and all its arrays are dense."""
     return len(node.inputs) == 1 and has_only_dense(node)
 
 
@@ -63,6 +64,7 @@ def write_copy(region: LoweringContext, node: Node) -> None:
 
 @native_lowering("tile", fits=has_known_shape, fits_open=has_dense_shape)
 def write_tile(region: LoweringContext, node: Node) -> None:
+    """Write a copy in which each dimension is a loop over repetitions, of stride 0, around one over elements."""
     counts, shape = node.attributes["multiples"], sizes(node.inputs[0].type)
     routine = _copy_routine(region)
     pairs = zip(counts, shape, row_major_strides(routine.out, shape), strict=True)
@@ -162,6 +164,7 @@ def write_rotation(region: LoweringContext, node: Node) -> None:
 
 
 def _is_native_mirrored_pad(node: Node) -> bool:
+    """Return whether an array is padded by constant amounts to one that has elements."""
     has_constant_paddings = has_dense_shape(node) and node.attributes["paddings"] is not None
     return has_constant_paddings and 0 not in sizes(node.results[0].type)
 

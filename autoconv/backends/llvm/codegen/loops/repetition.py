@@ -33,6 +33,7 @@ DATA_SIZED_OPS["repeat"] = _has_counts
 
 @native_lowering("repeat", fits=has_known_shape, fits_open=has_dense_shape)
 def write_repeat_by_number_or_counts(region: LoweringContext, node: Node) -> None:
+    """Repeat all rows equally often, or each by its count."""
     (write_repeat if len(node.inputs) == 1 else _write_repeat_by_counts)(region, node)
 
 

@@ -44,10 +44,10 @@ def write_blocks(region: LoweringContext, plan: Plan, item: Item) -> bool:
     first_run, *more_runs = runs
     if more_runs:
         split = Split(dimension=None, size=sum(run.split.parts for run in runs), step=1)
-        body = _dispatch_to_runs(region, runs, arguments)
+        part_function = _dispatch_to_runs(region, runs, arguments)
     else:
-        split, body = first_run.split, first_run.name
-    call_parts(split, region.body.module, region.out, body, arguments, has_rare=False)
+        split, part_function = first_run.split, first_run.name
+    call_parts(split, region.body.module, region.out, part_function, arguments, has_rare=False)
     return True
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.codegen.loops.nest import LoopNestWriter
@@ -15,6 +15,13 @@ from autoconv.backends.llvm.ir.nested_loops import write_loop_nest
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.types import memory_type
 from autoconv.graph.graph import Node, Value
+
+
+class SavedMemory(NamedTuple):
+    """The address of the memory of a saved value; it holds a single row if `is_row` is true, else all elements."""
+
+    address: str
+    is_row: bool
 
 
 class RowChainWriter(LoopNestWriter):
@@ -28,8 +35,7 @@ class RowChainWriter(LoopNestWriter):
         self._row_totals: dict[Value, Element] = {}  # result of a reduction -> its element for the current row
         self._phase = 0
         self._phase_of = {node: phase for phase, nodes in enumerate(self._item.phases) for node in nodes}
-        # Saved value -> (address, true if the memory holds a single row).
-        self._saved_memory: dict[Value, tuple[str, bool]] = {}
+        self._saved_memory: dict[Value, SavedMemory] = {}  # saved value -> its memory
         self._stores_at_end: list[Any] = []  # arguments of `_store`, for results whose memory holds a saved value
         for value in self._values_to_save():
             allocation = self._allocate_saved(value)
@@ -45,26 +51,29 @@ class RowChainWriter(LoopNestWriter):
                 yield value
 
     def _is_read_later(self, value: Value) -> bool:
+        """Return whether a later phase reads the value."""
         assert value.node is not None
         phase = self._phase_of[value.node]
         return any(self._phase_of.get(reader, phase) > phase for reader in self._plan.readers(value))
 
     def _is_costly(self, value: Value) -> bool:
+        """Return whether a costly op of the chain computes the value or an operand that it is computed from."""
         node = value.node
         if node is None or node not in self._phase_of or self._plan.classes[node] != "element":
             return False
         return node.op.traits.costly or any(self._is_costly(operand) for operand in node.inputs)
 
-    def _allocate_saved(self, value: Value) -> tuple[str, bool] | None:
-        """Return the memory for a saved value, as in `_saved_memory`; None if there is none."""
+    def _allocate_saved(self, value: Value) -> SavedMemory | None:
+        """Return the memory for a saved value; None if there is none."""
         if value in self.stores:
-            return self.stores[value], False
+            return SavedMemory(self.stores[value], is_row=False)
         row_shape = (self._item.shape or ())[self._item.depth :]
         if not is_known(row_shape):
             return self._borrow_result_memory(value)
-        return self.out.alloca(f"[{math.prod(row_shape)} x {memory_type(value.dtype)}]"), True
+        address = self.out.alloca(f"[{math.prod(row_shape)} x {memory_type(value.dtype)}]")
+        return SavedMemory(address, is_row=True)
 
-    def _borrow_result_memory(self, value: Value) -> tuple[str, bool] | None:
+    def _borrow_result_memory(self, value: Value) -> SavedMemory | None:
         """Return the memory of a result that only the last phase stores, for a value with rows of open length."""
         used_pointers = {pointer for pointer, _ in self._saved_memory.values()}
         for result, pointer in self.stores.items():
@@ -73,7 +82,7 @@ class RowChainWriter(LoopNestWriter):
             if node is None or not is_available or result.type != value.type:
                 continue
             if self._phase_of.get(node) == len(self._item.phases) - 1 and self._plan.classes[node] == "element":
-                return pointer, False
+                return SavedMemory(pointer, is_row=False)
         return None
 
     def _write_dimension_loop(self, index: Index, shape: Sequence[int], reductions: Sequence[Any]) -> None:
@@ -119,7 +128,8 @@ class RowChainWriter(LoopNestWriter):
 
     def _store(self, element: Element, pointer: str, shape: tuple[int, ...], index: Index) -> None:
         """Store an element, at the end of the body if its memory holds a saved value, which may be read after this."""
-        if any(pointer == used and self.stores.get(value) != used for value, (used, _) in self._saved_memory.items()):
+        memories = self._saved_memory.items()
+        if any(pointer == memory.address and self.stores.get(value) != pointer for value, memory in memories):
             self._stores_at_end.append((element, pointer, shape, index))
         else:
             super()._store(element, pointer, shape, index)

@@ -143,10 +143,12 @@ class _Scan:
             self.neutral = self.b.constant(zero, self.dtype)
 
     def load_element(self, offset: Position) -> Element:
+        """Return the element of the operand at an offset, in the dtype of the result."""
         element = load(self.b, self.source_dtype, "%x", offset)
         return element if self.source_dtype is self.dtype else self.b.cast(element, self.dtype)
 
     def combine(self, x: Element, y: Element) -> Element:
+        """Return the sum, the product or the extreme of two numbers."""
         if self.extreme is not None:
             return ELEMENTS[self.extreme.combine](self.b, x, y)
         return x * y if self.is_product else x + y

@@ -64,14 +64,14 @@ def _call_routine(region: LoweringContext, node: Node, positions: Sequence[Posit
     sizes_in_routine = open_dimensions(region)
     position_parameters = [f"i64 {name}" for name in names.values()]
     parameters = [*sizes_in_routine, "ptr %target", f"{value_type} %value", *position_parameters]
-    body = PartRoutine(region, parameters)
-    number = body.b.wrap(value.dtype, "%value") if is_number else None
+    routine = PartRoutine(region, parameters)
+    number = routine.b.wrap(value.dtype, "%value") if is_number else None
     routine_positions = [names[position] if isinstance(position, str) else position for position in positions]
-    update = _ElementUpdate(body.b, node, "%target", number, "%value", routine_positions)
+    update = _ElementUpdate(routine.b, node, "%target", number, "%value", routine_positions)
     shape = [int(size) for size in item_shape(node) or ()]  # type: ignore[arg-type]
     outermost_axis = next(axis for axis, size in enumerate(shape) if size > 1)
-    write_loop_nest(body.out, shape, update.write, ("%first", "%last"), (0,) * outermost_axis)
-    name = split_routine(region, parameters, body, shape[outermost_axis], _ELEMENT_COST * math.prod(shape))
+    write_loop_nest(routine.out, shape, update.write, ("%first", "%last"), (0,) * outermost_axis)
+    name = split_routine(region, parameters, routine, shape[outermost_axis], _ELEMENT_COST * math.prod(shape))
     argument = region.number(value).ir if is_number else region.data(value)
     position_arguments = [f"i64 {position}" for position in names]
     target = f"ptr {region.data(node.results[0])}"

@@ -125,8 +125,8 @@ def _run_pieces(
     """
     batch = sizes(node.results[0].type)[:-2]
     parameters = [*open_dimensions(region), *_POINTER_PARAMETERS]
-    body = PartRoutine(region, parameters)
-    out, ir_type = body.out, register(product.dtype)
+    part_routine = PartRoutine(region, parameters)
+    out, ir_type = part_routine.out, register(product.dtype)
     with out.loop("%first", "%last") as piece_number:
         *batch_index, piece = unravel(out, piece_number, (*batch, piece_count))
         addresses = []
@@ -137,10 +137,10 @@ def _run_pieces(
     call_arguments = [*open_dimensions(region), *(f"ptr {pointer}" for pointer in pointers)]
     if not is_known(batch) or not product.work:
         shape = (*batch, product.rows, product.columns, product.inner)
-        name = split_routine(region, parameters, body, (*batch, piece_count), 1, shape)
+        name = split_routine(region, parameters, part_routine, (*batch, piece_count), 1, shape)
         call(region, name, *call_arguments)
         return
-    name, count = body.finish("ret i1 false"), math.prod(batch) * piece_count
+    name, count = part_routine.finish("ret i1 false"), math.prod(batch) * piece_count
     parts = min(product.work * math.prod(batch) // _PART_MULTIPLICATIONS, count, 4 * current_target().threads)
     if parts > 1 and current_target().is_parallel:
         routine = Routine(region, parameters)

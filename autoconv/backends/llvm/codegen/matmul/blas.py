@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position
@@ -25,16 +26,24 @@ class Matrix:
     is_transposed: bool = False
 
 
+class ProductSizes(NamedTuple):
+    """The rows of a product, its inner dimension and its columns."""
+
+    rows: Position
+    inner: Position
+    columns: Position
+
+
 def has_products(dtype: DType) -> bool:
     """Return whether there is a BLAS that multiplies matrices of the dtype."""
     return f"cblas_{_precision_letter(dtype)}gemm" in abi.symbols()
 
 
 def product_call(
-    module: ModuleText, dtype: DType, x: Matrix, y: Matrix, z: Matrix, sizes: tuple[Position, Position, Position],
+    module: ModuleText, dtype: DType, x: Matrix, y: Matrix, z: Matrix, sizes: ProductSizes,
     is_nonempty: bool = True,
 ) -> str:  # fmt: skip
-    """Return the text of a call that stores x times y in z; `sizes` are (rows of x, columns of x, columns of y).
+    """Return the text of a call that stores x times y in z.
 
     A product with a single row or column calls BLAS' routine for vectors, which takes a third of the time. That routine
     leaves z unchanged if x has no columns, so it is used only if `is_nonempty` excludes that.
@@ -75,10 +84,12 @@ def _vector_product_call(
 
 
 def _transpose_flag(matrix: Matrix) -> int:
+    """Return the constant of the C interface for a matrix."""
     return _TRANSPOSED if matrix.is_transposed else _NOT_TRANSPOSED
 
 
 def _precision_letter(dtype: DType) -> str:
+    """Return the letter for a dtype in names of BLAS' routines."""
     return "s" if dtype is float32 else "d"
 
 

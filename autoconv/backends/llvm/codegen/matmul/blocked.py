@@ -70,13 +70,13 @@ def write_transposed_patches(region: LoweringContext, product: Product) -> None:
     region.release_after_item(packed, packed_type)
 
 
-def _run_parts(region: LoweringContext, body: str, arguments: list[str], count: int, part_count: int) -> None:
-    """Call a function for the units 0 to `count`, divided into parts if there are several threads."""
+def _run_parts(region: LoweringContext, function: str, arguments: list[str], count: int, part_count: int) -> None:
+    """Call a native function for the units 0 to `count`, divided into parts if there are several threads."""
     if current_target().is_parallel and count > 1:
         split = Split(dimension=None, size=count, step=-(-count // min(part_count, count)))
-        call_parts(split, region.body.module, region.out, body, arguments, has_rare=False)
+        call_parts(split, region.body.module, region.out, function, arguments, has_rare=False)
     else:
-        region.launch(body, [*arguments, "i64 0", "i64 0", f"i64 {count}"])
+        region.launch(function, [*arguments, "i64 0", "i64 0", f"i64 {count}"])
 
 
 class _BlockedProductWriter:

@@ -34,17 +34,17 @@ def write_products(region: LoweringContext, node: Node) -> None:
     (result,) = node.results
     region.set(result, region.new_array(result.type))
     parameters = [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias readonly %y", "ptr noalias %z"]
-    body = PartRoutine(region, parameters)
+    routine = PartRoutine(region, parameters)
     *batch, rows, columns = sizes(result.type)
-    with body.out.loop("%first", "%last", unrolled=False) as row_number:
-        index = unravel(body.out, row_number, (*batch, rows))
-        _RowWriter(body, node, row_number, index).write()
+    with routine.out.loop("%first", "%last", unrolled=False) as row_number:
+        index = unravel(routine.out, row_number, (*batch, rows))
+        _RowWriter(routine, node, row_number, index).write()
     inner = sizes(node.inputs[0].type)[-2 if node.attributes.get("transpose_a") else -1]
     shape = (*batch, rows, columns, inner)
     work = _MULTIPLICATION_COST  # open sizes are no factors of it: `split_routine` gets the shape
     for size in shape:
         work *= size if isinstance(size, int) else 1
-    name = split_routine(region, parameters, body, (*batch, rows), work, shape)
+    name = split_routine(region, parameters, routine, (*batch, rows), work, shape)
     call(region, name, *open_dimensions(region), *pointers(region, *node.inputs, result))
 
 
@@ -55,8 +55,8 @@ class _RowWriter:
     and of the row of the result. `x_step` is the distance of adjacent numbers in the row of x.
     """
 
-    def __init__(self, body: Routine, node: Node, row_number: Position, index: tuple[Position, ...]) -> None:
-        self.out, self.b, self.dtype = body.out, body.b, node.results[0].dtype
+    def __init__(self, routine: Routine, node: Node, row_number: Position, index: tuple[Position, ...]) -> None:
+        self.out, self.b, self.dtype = routine.out, routine.b, node.results[0].dtype
         *batch, row = index
         x, y = node.inputs
         self.is_y_transposed = bool(node.attributes.get("transpose_b"))
@@ -73,10 +73,12 @@ class _RowWriter:
         self.z_offset = index_arith.product(self.out, row_number, self.columns)
 
     def _load_x(self, k: Position) -> Element:
+        """Return the number at position `k` of the row of x."""
         offset = plus(self.out, self.x_offset, index_arith.product(self.out, k, self.x_step))
         return load(self.b, self.dtype, "%x", offset)
 
     def write(self) -> None:
+        """Write the row of the result."""
         if self.is_y_transposed or self.columns == 1:
             self._write_dot_products()
         else:
@@ -95,6 +97,7 @@ class _RowWriter:
             store(b, load(b, self.dtype, total_cell, 0), "%z", plus(out, self.z_offset, j))
 
     def _ir_type(self) -> str:
+        """Return the type of a number in memory."""
         return f"i{8 * self.dtype.size}"
 
     def _write_row_additions(self) -> None:

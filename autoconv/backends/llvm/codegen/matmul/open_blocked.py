@@ -8,7 +8,7 @@ that one function computes them; those at the edges store the rows and columns t
 from __future__ import annotations
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.matmul.blas import Matrix
+from autoconv.backends.llvm.codegen.matmul.blas import Matrix, ProductSizes
 from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transpose_vectors
 from autoconv.backends.llvm.codegen.parallel.partitioned import call_parts
 from autoconv.backends.llvm.codegen.routine import PART_PARAMETERS
@@ -31,10 +31,10 @@ _TILE_SIZES = ("i64 %steps", "i64 %width", "i64 %columns", "i64 %rows_left", "i6
 
 
 def write_open_blocked(
-    region: LoweringContext, dtype: DType, x: Matrix, y: Matrix, z: str, sizes: tuple[Position, Position, Position],
+    region: LoweringContext, dtype: DType, x: Matrix, y: Matrix, z: str, sizes: ProductSizes,
     is_symmetric: bool,
 ) -> None:  # fmt: skip
-    """Write the product of x and y into memory at z; `sizes` are (rows, inner dimension, columns), all above 0.
+    """Write the product of x and y into memory at z; all sizes are above 0.
 
     Of a symmetric product, only the tiles up to the diagonal are computed.
     """
@@ -48,8 +48,8 @@ def write_open_blocked(
     arguments += [f"i64 {size}" for size in (rows, inner, columns, y.width)]
     _run_parts(region, writer.write_packing(y.is_transposed), arguments, panel_count, (inner, columns))
     arguments = [f"ptr {x.pointer}", *arguments[1:-1], f"i64 {x.width}", f"ptr {z}"]
-    body = writer.write_tiles(x.is_transposed, is_symmetric)
-    _run_parts(region, body, arguments, _quotient(out, rows, _HEIGHT), sizes)
+    tiles_function = writer.write_tiles(x.is_transposed, is_symmetric)
+    _run_parts(region, tiles_function, arguments, _quotient(out, rows, _HEIGHT), sizes)
     region.body.release_or_keep(packed.slot, TensorType(dtype, (None,)))
 
 
@@ -61,14 +61,14 @@ def _quotient(out: FunctionText, dividend: Position, divisor: int) -> Position:
 
 
 def _run_parts(
-    region: LoweringContext, body: str, arguments: list[str], count: Position, shape: tuple[Position, ...]
+    region: LoweringContext, function: str, arguments: list[str], count: Position, shape: tuple[Position, ...]
 ) -> None:
-    """Call a function for the units 0 to `count`, in parts if there are several threads."""
+    """Call a native function for the units 0 to `count`, in parts if there are several threads."""
     if current_target().is_parallel:
         split = Split(dimension=0, size=count, shape=shape, least_part_work=PART_WORK, least_work=2 * PART_WORK)
-        call_parts(split, region.body.module, region.out, body, arguments, has_rare=False)
+        call_parts(split, region.body.module, region.out, function, arguments, has_rare=False)
     else:
-        region.launch(body, [*arguments, "i64 0", "i64 0", f"i64 {count}"])
+        region.launch(function, [*arguments, "i64 0", "i64 0", f"i64 {count}"])
 
 
 class _OpenProductWriter:

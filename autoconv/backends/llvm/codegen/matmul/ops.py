@@ -10,7 +10,13 @@ from __future__ import annotations
 from autoconv.backends.llvm.analysis.lent_loads import strides_of
 from autoconv.backends.llvm.analysis.representation import has_computed_sizes, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.matmul.blas import Matrix, has_products, product_call, single_threaded_blas
+from autoconv.backends.llvm.codegen.matmul.blas import (
+    Matrix,
+    ProductSizes,
+    has_products,
+    product_call,
+    single_threaded_blas,
+)
 from autoconv.backends.llvm.codegen.matmul.blocked import write_blocked, write_transposed_patches
 from autoconv.backends.llvm.codegen.matmul.open_blocked import write_open_blocked
 from autoconv.backends.llvm.codegen.matmul.row_routine import row_count, write_row_routine
@@ -79,12 +85,12 @@ def write_matmul(region: LoweringContext, node: Node) -> None:
 
 def _write_tiles(region: LoweringContext, product: Product) -> None:
     """Write a product as tiles, which threads divide among them."""
-    body, call_arguments, unit_height = write_row_routine(region, product)
+    function, call_arguments, unit_height = write_row_routine(region, product)
     split = _split_tiles(region.out, product, unit_height)
     if split.parts > 1 and current_target().is_parallel:
-        call_parts(split, region.body.module, region.out, body, call_arguments, has_rare=False)
+        call_parts(split, region.body.module, region.out, function, call_arguments, has_rare=False)
     else:
-        region.launch(body, [*call_arguments, "i64 0", "i64 0", f"i64 {split.size}"])
+        region.launch(function, [*call_arguments, "i64 0", "i64 0", f"i64 {split.size}"])
 
 
 def _split_tiles(out: FunctionText, product: Product, unit_height: Position) -> Split:
@@ -197,7 +203,7 @@ def _write_symbolic_product(region: LoweringContext, product: Product) -> None:
         _write_symbolic_blas(region, product)
         return
     out, dtype = region.out, product.dtype
-    shape = row_count(out, product), product.inner, product.columns
+    shape = ProductSizes(row_count(out, product), product.inner, product.columns)
     is_large = out.icmp("sge", str(element_count(out, shape)), _LEAST_BLOCKED_WORK)
     for side in shape:
         is_large = out.op("and", is_large, out.icmp("sge", str(side), _LEAST_BLOCKED_SIDE))
@@ -233,29 +239,30 @@ def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
     parameters = ["ptr %x", "ptr %y", "ptr %z", "i64 %rows", "i64 %inner", "i64 %columns"]
     widths = [f"i64 %width{i}" for i, value in enumerate(operands) if region.is_lent(value)]
     parameters += widths
-    body = FunctionText(module, Signature("i1", (*parameters, *PART_PARAMETERS), f"nounwind {QUICK}"))
-    count = body.sub("%last", "%first")
+    part_out = FunctionText(module, Signature("i1", (*parameters, *PART_PARAMETERS), f"nounwind {QUICK}"))
+    count = part_out.sub("%last", "%first")
     width_x = "%rows" if product.is_x_transposed else "%inner"
     width_y = "%inner" if product.is_y_transposed else "%columns"
     width_x = "%width0" if region.is_lent(operands[0]) else width_x
     width_y = "%width1" if region.is_lent(operands[1]) else width_y
-    x_start = body.gep(ir_type, "%x", body.mul("%first", "1" if product.is_x_transposed else width_x))
-    z_start = body.gep(ir_type, "%z", body.mul("%first", "%columns"))
+    x_start = part_out.gep(ir_type, "%x", part_out.mul("%first", "1" if product.is_x_transposed else width_x))
+    z_start = part_out.gep(ir_type, "%z", part_out.mul("%first", "%columns"))
     x, y = Matrix(x_start, width_x, product.is_x_transposed), Matrix("%y", width_y, product.is_y_transposed)
     z = Matrix(z_start, "%columns")
     rows = row_count(region.out, product)
-    sides = 1 if rows == 1 else count, "%inner", 1 if product.columns == 1 else "%columns"
+    part_sizes = ProductSizes(1 if rows == 1 else count, "%inner", 1 if product.columns == 1 else "%columns")
 
     def multiply(is_nonempty: bool) -> None:
-        body.line(product_call(module, product.dtype, x, y, z, sides, is_nonempty))
+        part_out.line(product_call(module, product.dtype, x, y, z, part_sizes, is_nonempty))
 
-    body.either(body.icmp("eq", "%inner", 0), lambda: multiply(is_nonempty=False), lambda: multiply(is_nonempty=True))
-    body.ret(FALSE)
+    is_empty = part_out.icmp("eq", "%inner", 0)
+    part_out.either(is_empty, lambda: multiply(is_nonempty=False), lambda: multiply(is_nonempty=True))
+    part_out.ret(FALSE)
     shape = rows, product.inner, product.columns
     call_arguments = [f"ptr {_address(region, value)}" for value in (*operands, product.node.results[0])]
     call_arguments += [f"i64 {size}" for size in shape]
     call_arguments += [f"i64 {(strides_of(x)[0] or 0) // x.dtype.size}" for x in operands if region.is_lent(x)]
-    name, out = body.finish("product"), region.out
+    name, out = part_out.finish("product"), region.out
     with single_threaded_blas(out):
         if current_target().is_parallel:
             split = Split(
@@ -280,13 +287,13 @@ def _write_blas_parts(
     length = product.rows if by_rows else product.columns
     split = Split(dimension=None, size=length, step=-(-length // part_count))
     parameters = ("ptr %x", "ptr %y", "ptr %z", *PART_PARAMETERS)
-    body = FunctionText(module, Signature("i1", parameters, f"nounwind {QUICK}"))
-    count = body.sub("%last", "%first")
+    part_out = FunctionText(module, Signature("i1", parameters, f"nounwind {QUICK}"))
+    count = part_out.sub("%last", "%first")
     column_count = "%last" if is_symmetric else None
-    body.line(blas_call(product, module, body, ["%x", "%y", "%z"], by_rows, "%first", count, column_count))
-    body.ret(FALSE)
+    part_out.line(blas_call(product, module, part_out, ["%x", "%y", "%z"], by_rows, "%first", count, column_count))
+    part_out.ret(FALSE)
     call_arguments = [f"ptr {pointer}" for pointer in pointers]
-    call_parts(split, module, out, body.finish("product"), call_arguments, has_rare=False)
+    call_parts(split, module, out, part_out.finish("product"), call_arguments, has_rare=False)
 
 
 def blas_call(
@@ -312,10 +319,11 @@ def blas_call(
         z = _advance_pointer(out, ir_type, z, first, 1)
     x_matrix = Matrix(x, product.width_x, product.is_x_transposed)
     y_matrix = Matrix(y, product.width_y, product.is_y_transposed)
-    sides = rows, product.inner, columns
-    return product_call(module, product.dtype, x_matrix, y_matrix, Matrix(z, product.columns), sides)
+    part_sizes = ProductSizes(rows, product.inner, columns)
+    return product_call(module, product.dtype, x_matrix, y_matrix, Matrix(z, product.columns), part_sizes)
 
 
 def _advance_pointer(out: FunctionText, ir_type: str, pointer: str, count: str, step: int) -> str:
+    """Return the address `count · step` elements after a pointer."""
     offset = out.mul(count, step)
     return out.gep(ir_type, pointer, offset)

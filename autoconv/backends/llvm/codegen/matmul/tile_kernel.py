@@ -102,9 +102,11 @@ class TileKernelWriter:
         out.begin(done_label)
 
     def _new_function(self) -> FunctionText:
+        """Begin the function that computes rows of tiles, or lines."""
         return FunctionText(self._module, Signature("i1", (*self._parameters(), *PART_PARAMETERS)))
 
     def _parameters(self) -> list[str]:
+        """Return the parameters of all functions: the addresses of the matrices, and the open sizes."""
         return ["ptr noalias %x", "ptr noalias %y", "ptr noalias %z", *(f"i64 {name}" for name in self._open_sizes)]
 
     def line_address(self, out: FunctionText, line: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.signature import Signature
@@ -17,6 +19,14 @@ def transpose_function(module: ModuleText, dtype: DType, rows: int, columns: int
     return _TransposeWriter(module, dtype, rows, columns, lanes).write()
 
 
+class _SquareRun(NamedTuple):
+    """Squares next to each other along a side of the matrix: the start, their number, and the side of each."""
+
+    start: int
+    square_count: int
+    side: int
+
+
 class _TransposeWriter:
     """The writer of one function for `transpose_function`."""
 
@@ -28,32 +38,28 @@ class _TransposeWriter:
         self._v = VectorWriter(self._out, dtype, lanes)
 
     def write(self) -> str:
+        """Write the function, and return its name."""
         for row_run in self._square_runs(self._rows):
             for column_run in self._square_runs(self._columns):
-                self._transpose_squares(*row_run, *column_run)
+                self._transpose_squares(row_run, column_run)
         self._out.ret()
         return self._out.finish("transpose")
 
-    def _square_runs(self, size: int) -> list[tuple[int, int, int]]:
-        """Divide a side of the matrix into full squares and a remainder.
-
-        Return (start, number of squares, side of a square) for each of the two that is not empty.
-        """
+    def _square_runs(self, size: int) -> list[_SquareRun]:
+        """Divide a side of the matrix into full squares and a remainder; return each of the two that is not empty."""
         full_squares, remainder = divmod(size, self._lanes)
-        blocks = [(0, full_squares, self._lanes)] if full_squares else []
-        return [*blocks, (full_squares * self._lanes, 1, remainder)] if remainder else blocks
+        runs = [_SquareRun(0, full_squares, self._lanes), _SquareRun(full_squares * self._lanes, 1, remainder)]
+        return [run for run in runs if run.square_count and run.side]
 
-    def _transpose_squares(
-        self, row: int, row_squares: int, height: int, column: int, column_squares: int, width: int
-    ) -> None:
-        """Write the transposition of a block of squares of `height` by `width`, from a row and a column on."""
-        out, lanes = self._out, self._lanes
+    def _transpose_squares(self, row_run: _SquareRun, column_run: _SquareRun) -> None:
+        """Write the transposition of the squares that two runs of rows and of columns have in common."""
+        out, lanes, height, width = self._out, self._lanes, row_run.side, column_run.side
         with (
-            out.loop("0", str(row_squares), unrolled=False) as i,
-            out.loop("0", str(column_squares), unrolled=False) as j,
+            out.loop("0", str(row_run.square_count), unrolled=False) as i,
+            out.loop("0", str(column_run.square_count), unrolled=False) as j,
         ):
-            start = self._offset(i, row, j, column, self._columns)
-            target = self._offset(j, column, i, row, self._rows)
+            start = self._offset(i, row_run.start, j, column_run.start, self._columns)
+            target = self._offset(j, column_run.start, i, row_run.start, self._rows)
             source, target_address, v = self._v.address("%from", start), self._v.address("%to", target), self._v
             vectors = [
                 v.load(v.address(source, r * self._columns), width) if r < height else "zeroinitializer"
@@ -63,6 +69,7 @@ class _TransposeWriter:
                 v.store(vector, v.address(target_address, r * self._rows), height)
 
     def _offset(self, i: str, row: int, j: str, column: int, stride: int) -> str:
+        """Return the offset of square `i` from a row on, `j` from a column on, in a matrix with rows of `stride`."""
         out = self._out
         row_offset = out.mul(i, self._lanes * stride)
         column_offset = out.mul(j, self._lanes)

@@ -137,6 +137,7 @@ def _write_checked_index(region: LoweringContext, node: Node, index: Element, si
 
 @memory_lowering("array_size")
 def _write_size(region: LoweringContext, node: Node) -> None:
+    """Return a size of an array, with its range."""
     dimension = memory_of(region, node.inputs[0]).sizes[node.attributes["axis"]]
     size = RegisterWriter(region).wrap(int64, str(dimension))
     region.body.record_range(size, size_range(dimension))
@@ -153,10 +154,10 @@ def _write_shapes(region: LoweringContext, node: Node) -> None:
     rule, out = node.attributes["rule"], region.out
     is_update = rule == UPDATE
     pairs = zip(second[::-1], first[::-1], strict=False) if is_update else compared_dimensions(first, second, rule)
-    for size, other in pairs:
-        if size == other or (is_update and size == 1):
+    for size, compared_size in pairs:
+        if size == compared_size or (is_update and size == 1):
             continue
-        differs = out.new(f"icmp ne i64 {size}, {other}")
+        differs = out.new(f"icmp ne i64 {size}, {compared_size}")
         # Of open sizes, only computed ones may be 1; so may numbers that the program computes.
         may_be_1 = isinstance(size, str) and (not isinstance(size, Size) or isinstance(size, ComputedSizeRegister))
         if is_update and may_be_1:
@@ -165,6 +166,7 @@ def _write_shapes(region: LoweringContext, node: Node) -> None:
 
 
 def _sizes_of(region: LoweringContext, value: Value) -> tuple[Position, ...]:
+    """Return the sizes of an array in memory, or of a tensor."""
     return memory_of(region, value).sizes if representation.is_memory(value.type) else sizes(value.type)
 
 
@@ -261,9 +263,9 @@ def _write_store(region: LoweringContext, node: Node) -> None:
         return
     out, differs = region.out, "false"
     x, value_sizes = memory_of(region, node.inputs[0]), sizes(node.inputs[1].type)
-    for size, target in zip(reversed(value_sizes), reversed(x.sizes), strict=False):
-        if size != 1 and size != target:
-            differs = out.or_(differs, out.icmp("ne", size, target))
+    for size, target_size in zip(reversed(value_sizes), reversed(x.sizes), strict=False):
+        if size != 1 and size != target_size:
+            differs = out.or_(differs, out.icmp("ne", size, target_size))
     out.either(differs, lambda: _store_by_kernel(region, node), lambda: _write_fitting_store(region, node))
 
 

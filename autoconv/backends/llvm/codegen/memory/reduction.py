@@ -72,6 +72,7 @@ class _TotalWriter(StepLoops):
         return tuple(result)
 
     def fallback_conditions(self, loop_sizes: Sequence[Position]) -> list[str]:
+        """Return the conditions of the base class, and for an extreme those that there is no element."""
         conditions = super().fallback_conditions(loop_sizes)
         if self.kind in _KINDS_WITHOUT_NEUTRAL:
             conditions += [self.region.out.icmp("eq", size, 0) for size in self.sizes if not isinstance(size, int)]

@@ -76,9 +76,11 @@ class _SliceWriter:
         return SliceBounds(begin.ir, length.ir, b.select(length > 1, step_number, to_element(1)).ir)
 
     def _to_element(self, position: Position) -> Element:
+        """Return a constant or a register as an int64."""
         return self._b.wrap(int64, str(position))
 
     def _range(self, number: Element) -> Range:
+        """Return the range of an integer."""
         return self._region.body.range_of(number)
 
     def _clamp(self, bound: Position, low: int, high: Element) -> Element:
@@ -116,7 +118,10 @@ class _SliceWriter:
     def _backward_bounds(
         self, start: Position | None, stop: Position | None, step_number: Element, step: Position
     ) -> SliceBounds:
-        """Return the bounds for a negative step: clamped to -1 and the last position, the length rounded up."""
+        """Return the bounds for a negative step: clamped to -1 and the last position, the length rounded up.
+
+        `step_number` is the step as a number of the code, `step` the step of the bounds that are returned.
+        """
         b, to_element = self._b, self._to_element
         last_position = self._size - 1
         first = last_position if start is None else self._clamp(start, -1, last_position)
@@ -127,8 +132,10 @@ class _SliceWriter:
 
 
 def _to_position(x: Element) -> Position:
+    """Return an int64 as a constant or a register."""
     return x.ir if x.ir[0] == "%" else int(x.ir)
 
 
 def _negative(b: RegisterWriter, x: Element) -> Position:
+    """Return the negative of an int64, as a constant or a register."""
     return (-x).ir if x.ir[0] == "%" else -int(x.ir)

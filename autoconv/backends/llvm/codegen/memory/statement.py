@@ -94,6 +94,7 @@ class _StatementWriter(StepLoops):
         return write_any(out, run_time_tests) if run_time_tests else DISJOINT
 
     def _has_target_rank(self, value: Value) -> bool:
+        """Return whether a value has as many dimensions as the target, so that no index is broadcast to more."""
         return len(value.shape) == len(self.target.sizes)  # type: ignore[union-attr, arg-type]
 
     # ---- the loop

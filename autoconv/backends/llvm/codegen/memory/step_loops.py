@@ -199,8 +199,8 @@ class StepLoops:
 def write_any(out: Any, conditions: Sequence[str]) -> str:
     """Write the disjunction of i1 values; return its register."""
     result = conditions[0]
-    for other in conditions[1:]:
-        result = out.or_(result, other)
+    for condition in conditions[1:]:
+        result = out.or_(result, condition)
     return result
 
 

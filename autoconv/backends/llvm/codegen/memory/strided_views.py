@@ -15,6 +15,7 @@ from autoconv.graph.graph import Node
 
 @memory_lowering("array_strided", fits=lambda node: node.inputs[0].shape is not None)
 def _write_strided(region: LoweringContext, node: Node) -> None:
+    """View an array with the offset in bytes, shape and strides that the attributes have."""
     x, attributes = memory_of(region, node.inputs[0]), node.attributes
     pointer = advance_pointer(region, x.pointer, attributes["offset"])
     view = Memory(x.owner.borrowed(), pointer, attributes["shape"], attributes["strides"], is_whole="false")

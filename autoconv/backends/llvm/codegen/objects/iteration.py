@@ -35,6 +35,7 @@ def write_iterate(op: Operation) -> None:
 
 
 def _takes_cursor(node: Node) -> bool:
+    """Return whether the operand is a Cursor."""
     return node.inputs[0].type == ObjectType("iterator")
 
 

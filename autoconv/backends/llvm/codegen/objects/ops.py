@@ -7,11 +7,17 @@ An object is represented by its address. For operands of built-in classes, an op
 from __future__ import annotations
 
 from collections import deque
+from typing import NamedTuple
 
 from autoconv.backends.llvm.analysis.representation import is_memory, is_scalar
 from autoconv.backends.llvm.codegen.memory.array_view import as_ndarray, memory_of
 from autoconv.backends.llvm.codegen.objects.operation import Operation, object_lowering, takes_objects
-from autoconv.backends.llvm.codegen.objects.write_barrier import write_attribute, write_item, write_method, write_whole
+from autoconv.backends.llvm.codegen.objects.write_barrier import (
+    write_attribute,
+    write_change_of_items,
+    write_item,
+    write_method,
+)
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.runtime.objects import ALL_CLASSES, NUMBERS, class_mask
@@ -32,14 +38,25 @@ _CLASSES_BY_OPERATOR = {"add": NUMBERS | _SEQUENCES, "mul": NUMBERS | _SEQUENCES
 # Operator -> C API function.
 _C_FUNCTIONS = {operator.name: f"PyNumber_{operator.c_api}" for operator in _NATIVE_OPERATORS}
 _C_FUNCTIONS |= {operator.in_place: f"PyNumber_InPlace{operator.c_api}" for operator in _NATIVE_OPERATORS}
-# Operator -> (C API function, class mask of the left operand, of the right one). Operators on exactly these classes run
-# no code of the user's and have no side effects.
-_BINARY: dict[str, tuple[str, int, int]] = {
-    name: (function, classes, classes)
+
+
+class _BinaryFunction(NamedTuple):
+    """A function of the C API, with the class masks of its operands.
+
+    On operands of exactly these classes, it runs no code of the user's and has no side effects.
+    """
+
+    name: str
+    left_classes: int
+    right_classes: int
+
+
+_BINARY: dict[str, _BinaryFunction] = {  # by operator
+    name: _BinaryFunction(function, classes, classes)
     for name, function in _C_FUNCTIONS.items()
     if (classes := _CLASSES_BY_OPERATOR.get(name, NUMBERS))
 }
-_BINARY["getitem"] = ("PyObject_GetItem", _SUBSCRIPTED, ALL_CLASSES)
+_BINARY["getitem"] = _BinaryFunction("PyObject_GetItem", _SUBSCRIPTED, ALL_CLASSES)
 _UNARY = {operator.name: operator.c_api for operator in UNARY} | {"pos": "Positive"}  # names without PyNumber_
 _COMPARISON_ORDER = ("LT", "LE", "EQ", "NE", "GT", "GE")  # numbers of comparisons in the C API
 _COMPARISON_NUMBERS = {operator.name: _COMPARISON_ORDER.index(operator.c_api) for operator in COMPARISONS}
@@ -60,7 +77,7 @@ def _write_apply(op: Operation) -> None:
     elif function in ITERATOR_MAKERS or (function == "next" and changes_logged_object):
         op.region.write_kernel(op.node)  # the kernel records the change for undo
     elif changes_logged_object:
-        write_whole(op, lambda: _call_function(op, function, operands))
+        write_change_of_items(op, lambda: _call_function(op, function, operands))
     elif function in _BINARY and len(operands) == 2:
         name, left_classes, right_classes = _BINARY[function]
         c_function = op.declare_c_api(name, "ptr", "ptr")
@@ -88,13 +105,14 @@ _ITEM_FUNCTIONS = {"setitem": "object_set_item", "delitem": "object_delete_item"
 
 
 def _write_identity_test(op: Operation, operands: list[str], is_positive: bool) -> None:
+    """Write `is`, or `is not` unless `is_positive` is true."""
     truth = op.out.is_same(*operands) if is_positive else op.out.differs(*operands)
     op.set(op.node.results[0], _truth_object(op, truth))
 
 
 @object_lowering("object_method")
 def _write_method_call(op: Operation) -> None:
-    """Write a call of a method; `native_classes` are the classes for which no undo log is needed."""
+    """Write a call of a method: natively for the classes for which it needs no undo log, else by the kernel."""
     name, operands = op.attributes["name"], op.operands()
     is_list = op.node.inputs[0].type == ObjectType("list")
     if name == "append" and len(operands) == 2 and is_list and op.is_fresh(op.node.inputs[0]):
@@ -113,6 +131,7 @@ def _write_method_call(op: Operation) -> None:
 
 @object_lowering("object_get_attribute")
 def _write_get_attribute(op: Operation) -> None:
+    """Write the read of an attribute."""
     name = op.body.objects.reference(op.attributes["name"])(op.out)
     op.set_result(op.call("object_attribute", *op.operands(), name))
 
@@ -132,6 +151,7 @@ _NUMBER_DTYPES = (bool_, int64, float64)
 
 
 def _can_box_number(node: Node) -> bool:
+    """Return whether the operand is a number that Python has a class for, or that becomes a NumPy scalar."""
     type_ = node.inputs[0].type
     return is_scalar(type_) and (node.attributes["boxing"] == "array" or type_.dtype in _NUMBER_DTYPES)
 
@@ -184,6 +204,7 @@ def _truth_object(op: Operation, truth: str) -> str:
 
 
 def _can_unbox_number(node: Node) -> bool:
+    """Return whether an object becomes a bool, an int64 or a float64."""
     type_ = node.results[0].type
     return takes_objects(node) and is_scalar(type_) and type_.dtype in _NUMBER_DTYPES
 
@@ -244,12 +265,14 @@ def _write_check_assigned(op: Operation) -> None:
 
 @object_lowering("object_length")
 def _write_length(op: Operation) -> None:
+    """Write `len` of an object; the kernel computes those that have no native form."""
     result = op.call("object_length", *op.operands())
     op.use_kernel_if(op.out.icmp("slt", result, 0), lambda: [result])
 
 
 @object_lowering("object_truth")
 def _write_truth(op: Operation) -> None:
+    """Write the truth of an object; the kernel computes those that have no native form."""
     result = op.call("object_truth", *op.operands())
     op.use_kernel_if(op.out.icmp("slt", result, 0), lambda: [op.out.icmp("ne", result, 0)])
 
@@ -272,6 +295,7 @@ def _write_index(op: Operation) -> None:
 
 @object_lowering("object_isinstance")
 def _write_isinstance(op: Operation) -> None:
+    """Write `isinstance` for classes that are constants."""
     (object_,), out = op.operands(), op.out
     classes = op.body.objects.reference(op.attributes["kinds"])(out)
     result = out.call_c("PyObject_IsInstance", "i32", "ptr, ptr", object_, classes)
@@ -281,10 +305,12 @@ def _write_isinstance(op: Operation) -> None:
 
 @object_lowering("object_constant")
 def _write_constant(op: Operation) -> None:
+    """Refer to a constant object."""
     op.region.set(op.node.results[0], Object(op.body.objects.reference(op.attributes["value"])(op.out)))
 
 
 @object_lowering("generator_global")
 def _write_global_generator(op: Operation) -> None:
+    """Refer to the global generator of Python or NumPy."""
     (result,) = op.node.results
     op.region.set(result, Object(op.body.objects.reference(global_generator(result.type))(op.out)))

@@ -14,6 +14,7 @@ from autoconv.graph.types import ResourceType
 
 
 def _has_known_shape(node: Node) -> bool:
+    """Return whether the node uses a variable, and its arrays have known shapes."""
     return isinstance(node.inputs[0].type, ResourceType) and all(
         is_static_array(value.type) or is_scalar(value.type) for value in (*node.inputs[1:], *node.results)
     )

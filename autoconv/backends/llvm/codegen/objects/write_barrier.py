@@ -39,19 +39,22 @@ def write_attribute(op: Operation, *operands: str) -> None:
     _write_with_barrier(op, put_attribute, lambda owner: attribute_needs_no_log(owner, name))
 
 
-def write_method(op: Operation, other_classes: int) -> None:
-    """Lower `x.append(y)` and other mutating methods; `other_classes` is the class mask of those without undo log."""
+def write_method(op: Operation, unlogged_classes: int) -> None:
+    """Lower `x.append(y)` and other mutating methods.
+
+    `unlogged_classes` is the mask of the classes for which a call needs no undo log.
+    """
     name, operands = op.attributes["name"], op.operands()
     if name == "append" and len(operands) == 2:
         _write_with_barrier(op, lambda: op.call("object_append", *operands), appends_need_no_log)
         return
     method = op.body.objects.reference(name)(op.out)
-    call_arguments = method, op.store_array(operands), len(operands), other_classes | _CONTAINERS
-    write_whole(op, lambda: op.call("object_call_method", *call_arguments))
+    call_arguments = method, op.store_array(operands), len(operands), unlogged_classes | _CONTAINERS
+    write_change_of_items(op, lambda: op.call("object_call_method", *call_arguments))
 
 
-def write_whole(op: Operation, write: Callable[[], str]) -> None:
-    """Lower an operation that may change all items of its first operand, such as `heapq.heappush(x, y)`."""
+def write_change_of_items(op: Operation, write: Callable[[], str]) -> None:
+    """Lower an operation that may change any items of its first operand, such as `heapq.heappush(x, y)`."""
     _write_with_barrier(op, write, owner_needs_no_log)
 
 

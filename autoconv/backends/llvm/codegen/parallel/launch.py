@@ -7,6 +7,7 @@ the calls runs, item by item.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul.blas import single_threaded_blas
@@ -15,21 +16,29 @@ from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.schedule.plan import Item
 
 
+class _Call(NamedTuple):
+    """A call of a native function; `result_cell` is the address that gets its i1 result, "" if it has none."""
+
+    function: str
+    arguments: Sequence[str]
+    result_cell: str
+
+
 class Launches:
     """The calls that run concurrently, collected while the items of a group are written."""
 
     def __init__(self, out: FunctionText) -> None:
         self.out = out
-        self.calls: list[tuple[str, Sequence[str], str]] = []  # function, arguments, cell for its result
+        self.calls: list[_Call] = []
         self.has_call = False  # whether the call of the current item has been added
         self.line_after_call = 0  # number of lines of the function when the current item's call was added
         self.block = ""  # the block of the current item's call
-        self.is_single_threaded = False  # whether a call may use threads of BLAS or LAPACK, which are then switched off
+        self.is_single_threaded = False  # whether BLAS and LAPACK are limited to one thread during the calls
 
     def add(self, function: str, arguments: Sequence[str], returns_flag: bool) -> str:
         """Add the first call of an item and begin the block after the call; return its i1 result, "" if it has none."""
         cell = self.out.alloca("i1", "false") if returns_flag else ""
-        self.calls.append((function, arguments, cell))
+        self.calls.append(_Call(function, arguments, cell))
         self.has_call, self.line_after_call, self.block = True, self.out.length(), self.out.block
         self.out.begin(self.out.label("behind"))
         return self.out.load("i1", cell) if returns_flag else ""
@@ -58,17 +67,17 @@ def write_concurrent(region: LoweringContext, group: Item) -> None:
         out.append_block(lines, block)
 
 
-def _write_pool_call(out: FunctionText, calls: Sequence[tuple[str, Sequence[str], str]]) -> None:
+def _write_pool_call(out: FunctionText, calls: Sequence[_Call]) -> None:
     """Write a call of the thread pool that runs all collected calls.
 
     A frame in memory holds the cells of all calls, then the arguments of all calls.
     """
-    cell_types = ["ptr" if cell else "i8" for _, _, cell in calls]
-    argument_types = [argument.split(" ")[0] for _, arguments, _ in calls for argument in arguments]
+    cell_types = ["ptr" if call.result_cell else "i8" for call in calls]
+    argument_types = [argument.split(" ")[0] for call in calls for argument in call.arguments]
     frame = "{ " + ", ".join([*cell_types, *argument_types]) + " }"
     frame_address = out.alloca(frame)
-    values = [f"ptr {cell}" if cell else "i8 0" for _, _, cell in calls]
-    values += [argument for _, arguments, _ in calls for argument in arguments]
+    values = [f"ptr {call.result_cell}" if call.result_cell else "i8 0" for call in calls]
+    values += [argument for call in calls for argument in call.arguments]
     for i, value in enumerate(values):
         out.line(f"store {value}, ptr {out.field(frame, frame_address, i)}")
     callback = FunctionText(out.module, Signature("void", ("ptr %frame", "i64 %part"), "nounwind"))

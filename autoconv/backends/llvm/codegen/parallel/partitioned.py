@@ -18,16 +18,17 @@ from autoconv.backends.llvm.schedule.partition import Split
 
 
 def call_parts(
-    split: Split, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool
+    split: Split, module: ModuleText, out: FunctionText, function: str, parameters: Sequence[str], has_rare: bool
 ) -> str:
     """Write the calls of all parts; return an i1 that is true if one of them returned true.
 
-    `body` is the name of a function. It takes `parameters`, whose registers are also the arguments, then the number of
-    the part, its first index and the index after its last one. `has_rare` is false if no part returns true.
+    `function` is the name of the native function of a part. It takes `parameters`, whose registers are also the
+    arguments, then the number of the part, its first index and the index after its last one. `has_rare` is false if no
+    part returns true.
     """
     if split.step is None:
-        return call_open_parts(split, module, out, body, parameters, has_rare, write_split_bounds(split, out))
-    return _call_thread_pool(split, module, out, body, parameters, has_rare, split.parts)
+        return call_open_parts(split, module, out, function, parameters, has_rare, write_split_bounds(split, out))
+    return _call_thread_pool(split, module, out, function, parameters, has_rare, split.parts)
 
 
 class SplitBounds(NamedTuple):
@@ -61,7 +62,7 @@ def _divide_rounding_up(out: FunctionText, dividend: str, divisor: str) -> str:
 
 
 def call_open_parts(
-    split: Split, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool,
+    split: Split, module: ModuleText, out: FunctionText, function: str, parameters: Sequence[str], has_rare: bool,
     bounds: SplitBounds,
 ) -> str:  # fmt: skip
     """Write the call of the parts that `write_split_bounds` computed as `bounds`; a single part runs without the pool.
@@ -72,24 +73,25 @@ def call_open_parts(
     cell = out.alloca("i1", "false")
 
     def run_on_threads() -> None:
-        is_any_rare = _call_thread_pool(split, module, out, body, parameters, has_rare, part_count, (size, step))
+        is_any_rare = _call_thread_pool(split, module, out, function, parameters, has_rare, part_count, (size, step))
         out.store("i1", is_any_rare, cell)
 
     def run_on_one_thread() -> None:
-        out.store("i1", out.call(body, *(Parameter.of(parameter).name for parameter in parameters), 0, 0, size), cell)
+        arguments = (Parameter.of(parameter).name for parameter in parameters)
+        out.store("i1", out.call(function, *arguments, 0, 0, size), cell)
 
     out.either(out.icmp("sgt", part_count, 1), run_on_threads, run_on_one_thread)
     return out.load("i1", cell) if has_rare else "false"
 
 
 def _call_thread_pool(
-    split: Split, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool,
+    split: Split, module: ModuleText, out: FunctionText, function: str, parameters: Sequence[str], has_rare: bool,
     part_count: Position, bounds: Sequence[str] = (),
 ) -> str:  # fmt: skip
     """Write the call of the thread pool; `bounds` are the registers of an open size and its step."""
     frame_values = [*map(Parameter.of, parameters), *(Parameter("i64", bound) for bound in bounds)]
     types = [value.type for value in frame_values]
-    part_function = _part_function(split, module, body, types, bool(bounds))
+    part_function = _part_function(split, module, function, types, bool(bounds))
     # The frame: a flag for rare elements, then the values, eight bytes each. The text of a struct type would be long.
     frame_address = out.alloca(f"[{len(frame_values) + 1} x i64]")
     out.store("i8", 0, frame_address)
@@ -101,8 +103,8 @@ def _call_thread_pool(
     return out.icmp("ne", out.load("i8", frame_address), 0)
 
 
-def _part_function(split: Split, module: ModuleText, body: str, types: Sequence[str], has_bounds: bool) -> str:
-    """Write the function of one part, which loads the arguments of `body` from the frame.
+def _part_function(split: Split, module: ModuleText, function: str, types: Sequence[str], has_bounds: bool) -> str:
+    """Write the function of one part, which loads the arguments of `function` from the frame.
 
     If `has_bounds` is true, the size and the step of the loop follow the arguments in the frame.
     """
@@ -114,7 +116,7 @@ def _part_function(split: Split, module: ModuleText, body: str, types: Sequence[
     first = out.mul("%part", step)
     end = out.add(first, step)
     last = out.select(out.icmp("slt", end, size), end, size)
-    rare_flag = out.call(body, *arguments, "%part", first, last)
+    rare_flag = out.call(function, *arguments, "%part", first, last)
     out.new(f"atomicrmw or ptr %frame, i8 {out.cast('zext', rare_flag, 'i8')} monotonic")
     out.ret()
     return out.finish("share")

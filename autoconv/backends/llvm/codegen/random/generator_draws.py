@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from autoconv.backends.llvm.runtime import numpy_random
 from autoconv.backends.llvm.runtime.llvm_text import read
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import float64, int64
-from autoconv.graph.graph import Node
+from autoconv.graph.graph import Node, Value
 from autoconv.lazy_dataclass import dataclass
 from autoconv.ops.values.generator_memory import memory_offsets
 from autoconv.ops.values.generator_types import generator_class
@@ -96,6 +96,16 @@ _DISTRIBUTIONS_BY_CLASS[random.Random] = _PYTHON_DISTRIBUTIONS
 _SIZE_ARGUMENT_METHODS = frozenset({"rand", "randn"})  # methods whose arguments are all sizes
 
 
+_OPERAND_KINDS, _CONSTANT_KINDS = ("input", "number"), ("value", "scalar")  # of arguments (see `_arguments`)
+
+
+class _NativeDraw(NamedTuple):
+    """The i1 conditions under which native code draws, and a function that writes the draw of one number."""
+
+    conditions: list[str]
+    write_number: Callable[[], Any]
+
+
 def _is_native(node: Node) -> bool:
     """Return whether a draw of a number or array has native code; its parameters have to be numbers."""
     (result,) = node.results
@@ -119,9 +129,9 @@ def _is_native(node: Node) -> bool:
 
 def _are_exact_as_floats(node: Node, arguments: Mapping[str, Any]) -> bool:
     """Return whether arguments are floats, or small constants."""
-    operands = [node.inputs[1 + parts[0]] for kind, *parts in arguments.values() if kind in ("input", "number")]
-    constants = [parts[-1] for kind, *parts in arguments.values() if kind in ("value", "scalar")]
-    types: list[Any] = [value.type for value in operands]
+    operands = [_operand(node, argument) for argument in arguments.values() if argument[0] in _OPERAND_KINDS]
+    constants = [argument[-1] for argument in arguments.values() if argument[0] in _CONSTANT_KINDS]
+    types: list[Any] = [value.type for value in operands if value is not None]
     return all(type_.dtype is float64 for type_ in types) and all(abs(number) < 2**52 for number in constants)
 
 
@@ -131,10 +141,12 @@ def _class(node: Node) -> type:
 
 
 def _distribution(node: Node) -> Distribution | None:
+    """Return the distribution of the method that a node calls; None if it has no native code."""
     return _DISTRIBUTIONS_BY_CLASS.get(_class(node), {}).get(node.attributes["method"])
 
 
 def _draws_integers(distribution: Distribution) -> bool:
+    """Return whether the numbers of a distribution are integers."""
     return distribution is _INTEGERS or distribution.function in ("random_poisson", "mersenne_below")
 
 
@@ -175,28 +187,33 @@ def _sizes(node: Node, distribution: Distribution) -> list[Any]:
     return size_arguments if has_integers and len(size_arguments) == type_.rank else []
 
 
+def _operand(node: Node, argument: Any) -> Value | None:
+    """Return the operand of the node that an argument of a draw is; None for other arguments, such as constants."""
+    kind, position = argument[:2]
+    return node.inputs[1 + position] if kind in _OPERAND_KINDS else None
+
+
 def _is_integer(node: Node, argument: Any) -> bool:
     """Return whether an argument of a draw is an integer that native code can use as a count."""
-    kind, *parts = argument
-    if kind in ("input", "number"):
-        type_: Any = node.inputs[1 + parts[0]].type
-        return is_scalar(type_) and type_.dtype.is_integer and not type_.dtype.is_unsigned
-    return kind in ("value", "scalar") and type(parts[-1]) is int and 0 <= parts[-1] < _MAX_COUNT
+    operand = _operand(node, argument)
+    if operand is not None:
+        return is_scalar(operand.type) and operand.dtype.is_integer and not operand.dtype.is_unsigned
+    return argument[0] in _CONSTANT_KINDS and type(argument[-1]) is int and 0 <= argument[-1] < _MAX_COUNT
 
 
 def _is_number(node: Node, argument: Any) -> bool:
     """Return whether an argument is a real number: a constant, or one in a register."""
-    kind, *parts = argument
-    if kind in ("input", "number"):
-        type_: Any = node.inputs[1 + parts[0]].type
-        return is_scalar(type_) and not type_.dtype.is_complex
-    number = parts[-1]
-    is_real = kind in ("value", "scalar") and isinstance(number, (bool, int, float))
+    operand = _operand(node, argument)
+    if operand is not None:
+        return is_scalar(operand.type) and not operand.dtype.is_complex
+    number = argument[-1]
+    is_real = argument[0] in _CONSTANT_KINDS and isinstance(number, (bool, int, float))
     return is_real and (not isinstance(number, int) or -(2**63) <= number < 2**63)
 
 
 @object_lowering("generator_draw", fits=_is_native)
 def _write_draw(op: Operation) -> None:
+    """Write a draw of a number or an array from a generator."""
     _Draw(op).write()
 
 
@@ -253,13 +270,11 @@ class _Draw:
         out.store("ptr", "null", array.slot)
         return str(array.ir)
 
-    def _computed_sizes(self, conditions: list[Any]) -> list[str]:
+    def _computed_sizes(self, conditions: list[str]) -> list[str]:
         """Return the registers of the sizes; append to `conditions` those under which native code creates the array."""
         b, registers, count = self._elements, [], self._elements.constant(1.0, float64)
-        for kind, *parts in _sizes(self._op.node, self._distribution):
-            is_operand = kind in ("input", "number")
-            number = self._op.region.number(self._op.node.inputs[1 + parts[0]]) if is_operand else None
-            size = b.constant(parts[-1], int64) if number is None else b.cast(number, int64)
+        for argument in _sizes(self._op.node, self._distribution):
+            size = self._number(argument, int64)
             conditions.append((size >= 0).ir)
             registers.append(size.ir)
             count = count * b.cast(size, float64)
@@ -267,19 +282,24 @@ class _Draw:
         return registers
 
     def _interface_address(self) -> Any:
+        """Return the address of the interface of the bit generator in the generator's object."""
         return self._op.field_address(self._generator, self._offsets[0])
 
     def _argument(self, name: str, dtype: Any) -> Any:
-        """Return the register of a parameter, or a constant."""
+        """Return the argument for a parameter, by default the parameter's default, in a dtype."""
         if name not in self._arguments_by_name:
             return self._elements.constant(self._distribution.parameters[name], dtype)
-        kind, *parts = self._arguments_by_name[name]
-        if kind in ("input", "number"):
-            return self._elements.cast(self._op.region.number(self._op.node.inputs[1 + parts[0]]), dtype)
-        return self._elements.constant(parts[-1], dtype)
+        return self._number(self._arguments_by_name[name], dtype)
 
-    def _float_draw(self) -> tuple[list[Any], Callable[[], Any]]:
-        """Return the conditions on parameters under which native code draws, and the writer of one number."""
+    def _number(self, argument: Any, dtype: Any) -> Any:
+        """Return an argument, which is an operand or a constant, in a dtype."""
+        operand = _operand(self._op.node, argument)
+        if operand is None:
+            return self._elements.constant(argument[-1], dtype)
+        return self._elements.cast(self._op.region.number(operand), dtype)
+
+    def _float_draw(self) -> _NativeDraw:
+        """Return the draw of a float by a function of NumPy or of the .ll files."""
         function, out = self._distribution.function, self._out
         parameters = {name: self._argument(name, float64) for name in self._distribution.parameters}
         conditions = [(parameters[name] > 0.0).ir for name in self._distribution.positive]
@@ -289,22 +309,26 @@ class _Draw:
             parameters["high"] = parameters["high"] - parameters["low"]  # `random_uniform` takes the range
             conditions += [(parameters["high"] > 0.0).ir, (parameters["high"] < math.inf).ir]
         if function == "polar_normal":
-            return conditions, lambda: self._write_polar_normal(**parameters)
+            return _NativeDraw(conditions, lambda: self._write_polar_normal(**parameters))
         if function == "random_standard_uniform":
-            return conditions, self._write_uniform
+            return _NativeDraw(conditions, self._write_uniform)
         result, types = numpy_random.SIGNATURES[function]
         registers = [parameter.ir for parameter in parameters.values()]
         signature = ", ".join(["ptr", types] if types else ["ptr"])
-        return conditions, lambda: out.call_c(function, result, signature, self._interface_address(), *registers)
 
-    def _python_number_draw(self) -> tuple[list[Any], Callable[[], Any]]:
-        """Return the conditions under which native code draws from Python's generator, and the writer of one number."""
+        def write_number() -> Any:
+            return out.call_c(function, result, signature, self._interface_address(), *registers)
+
+        return _NativeDraw(conditions, write_number)
+
+    def _python_number_draw(self) -> _NativeDraw:
+        """Return the draw of a number from Python's generator."""
         out, module, method = self._out, self._op.body.module, self._op.node.attributes["method"]
         state_address = self._op.field_address(self._generator, self._offsets[0])
         module.constant("mersenne_word", f"\n{read('mersenne_word')}", "i32", ("ptr",))
         module.constant("mersenne_float", f"\n{read('mersenne_float')}", "double", ("ptr",))
         if method == "random":
-            return [], lambda: out.call("mersenne_float", state_address)
+            return _NativeDraw([], lambda: out.call("mersenne_float", state_address))
         if method == "uniform":
             low, high = self._argument("a", float64), self._argument("b", float64)
 
@@ -312,7 +336,7 @@ class _Draw:
                 number = self._elements.wrap(float64, str(out.call("mersenne_float", state_address)))
                 return (low + (high - low) * number).ir
 
-            return [], write_float
+            return _NativeDraw([], write_float)
         module.declare("llvm.ctlz.i64", "i64", "i64, i1")
         module.constant("mersenne_below", f"\n{read('mersenne_below')}", "i64", ("ptr", "i64"))
         names = [*self._distribution.parameters]
@@ -327,7 +351,7 @@ class _Draw:
             number = self._elements.wrap(int64, str(out.call("mersenne_below", state_address, count.ir)))
             return (low + number).ir
 
-        return conditions, write_integer
+        return _NativeDraw(conditions, write_integer)
 
     def _write_uniform(self) -> Any:
         """Draw a number from 0 to 1 by the function of the generator's interface."""
@@ -346,8 +370,8 @@ class _Draw:
         number = self._out.call("polar_normal", self._op.field_address(self._generator, self._offsets[1]))
         return number if loc is None else (loc + scale * self._elements.wrap(float64, str(number))).ir
 
-    def _integer_draw(self) -> tuple[list[Any], Callable[[], Any]]:
-        """Return the conditions under which native code draws integers of a range, and the writer of one integer."""
+    def _integer_draw(self) -> _NativeDraw:
+        """Return the draw of an integer of a range from NumPy's generators."""
         out, first = self._out, self._argument("low", int64)
         low, high = (first, self._argument("high", int64)) if "high" in self._arguments_by_name else (first * 0, first)
         last = (high - low - 1).ir
@@ -360,4 +384,4 @@ class _Draw:
             out.call_c("random_bounded_uint64_fill", result, f"ptr, {types}", *operands)
             return out.load("i64", cell)
 
-        return [(low < high).ir], write_number
+        return _NativeDraw([(low < high).ir], write_number)

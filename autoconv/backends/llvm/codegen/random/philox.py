@@ -73,7 +73,7 @@ def write_philox(module: ModuleText) -> str:
 class _FastRuleWriter(ElementWriter):
     """A writer of logarithms, sines and cosines whose arguments are always in the range of the vectorised rules.
 
-    So no argument is rare, that is, needs the C library, and `mark_rare` writes nothing.
+    No argument is rare, as none needs the C library; therefore `mark_rare` writes nothing.
     """
 
     avoids_library_calls = True  # choose the vectorised rules
@@ -96,12 +96,12 @@ class _DrawWriter:
     ) -> None:
         self.parameters = ["ptr noalias %result", *_i64_parameters("%count", *STATE_NAMES, *extra_names)]
         self._region = region
-        self._body = PartRoutine(region, self.parameters)
-        self.out = self._body.out
+        self._routine = PartRoutine(region, self.parameters)
+        self.out = self._routine.out
         self.b = _FastRuleWriter(self.out)
         self.dtype = dtype
         self.words_per_number = words_per_number
-        self.philox_function = write_philox(self._body.module)
+        self.philox_function = write_philox(self._routine.module)
 
     def write_words(self, first_number: str) -> str:
         """Write code that draws the words of the chunk whose first number is `first_number`; return their address."""
@@ -119,6 +119,7 @@ class _DrawWriter:
         return low | self.b.bits("shl", high, 32)
 
     def _word(self, words: str, i: str) -> Element:
+        """Return a word as an integer of 64 bits."""
         return self.b.cast(load(self.b, uint32, words, i), uint64)
 
     def fraction(self, words: str, first: str, dtype: DType) -> Element:
@@ -153,17 +154,18 @@ class _DrawWriter:
             write(start, out.select(out.icmp("slt", remaining_count, _CHUNK_NUMBERS), remaining_count, _CHUNK_NUMBERS))
 
     def store(self, element: Element, offset: str) -> None:
+        """Store a number in the dtype of the draw at an offset of the result."""
         store(self.b, self.b.cast(element, self.dtype), "%result", offset)
 
     def finish(self, count: Position) -> str:
         """Write the function that draws `count` numbers, a constant or an i64 register; return its name."""
-        body = self._body.finish("ret i1 false")
+        chunks_function = self._routine.finish("ret i1 false")
         routine = Routine(self._region, self.parameters)
         out = routine.out
         if isinstance(count, int) and count >= _MIN_SHARED_COUNT and current_target().has_pool:
             chunks = -(-count // _CHUNK_NUMBERS)
             split = Split(dimension=None, size=chunks, step=-(-chunks // PART_LIMIT))
-            call_parts(split, routine.module, out, body, self.parameters, has_rare=False)
+            call_parts(split, routine.module, out, chunks_function, self.parameters, has_rare=False)
             return routine.finish()
         chunk_count = out.op("udiv", out.op("add", "%count", _CHUNK_NUMBERS - 1), _CHUNK_NUMBERS)
         if isinstance(count, str) and current_target().has_pool:
@@ -172,10 +174,10 @@ class _DrawWriter:
                 dimension=None, size=chunk_count, shape=("%count",), least_part_work=part_work,
                 least_work=_MIN_SHARED_COUNT,
             )  # fmt: skip
-            call_parts(split, routine.module, out, body, self.parameters, has_rare=False)
+            call_parts(split, routine.module, out, chunks_function, self.parameters, has_rare=False)
         else:
             arguments = (parameter.name for parameter in out.signature.parameters)
-            out.call(body, *arguments, 0, 0, chunk_count)  # part 0: all chunks
+            out.call(chunks_function, *arguments, 0, 0, chunk_count)  # part 0: all chunks
         return routine.finish()
 
 

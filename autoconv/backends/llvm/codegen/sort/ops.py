@@ -42,6 +42,7 @@ _TOP_K_LIMIT = 32  # largest k for which one pass keeps the k best elements in o
 
 
 def _is_descending(node: Node) -> bool:
+    """Return whether a node orders its elements from the greatest to the least."""
     return bool(node.attributes.get("descending", node.op.name == "top_k"))
 
 
@@ -146,6 +147,7 @@ def _is_sortable(node: Node) -> bool:
 
 
 def _is_sortable_open(node: Node) -> bool:
+    """Return whether the node has one operand and all its arrays are dense."""
     return len(node.inputs) == 1 and has_only_dense(node)
 
 

@@ -26,6 +26,7 @@ _SAMPLE, _NEIGHBOURS, _MIN_SAMPLED = 32, 8, 256
 
 
 def _is_native(node: Node) -> bool:
+    """Return whether native code selects the elements: the array is real, the positions are a number or a vector."""
     x_type, positions_type = (value.type for value in node.inputs)
     return is_dense(x_type) and not is_complex(x_type) and (is_scalar(positions_type) or is_dense(positions_type))
 
@@ -81,22 +82,23 @@ def _write_selections(region: LoweringContext, node: Node, name: str, target: st
 
 
 def _write_sort_of_repetitive(region: LoweringContext, node: Node, array: Any) -> str:
-    """Sort the rows if every fifth pair of a sample of elements is equal; return whether they are sorted."""
+    """Sort the rows if every fifth pair of a sample is equal; return an i1 that is true if they are sorted."""
     out, x = region.out, node.inputs[0]
     count = element_count(out, sizes(x.type))
     if x.dtype.size < 4 or (isinstance(count, int) and count < _MIN_SAMPLED):
         return "false"
     routine = Routine(region, ["ptr noalias readonly %x", "i64 %count"], result="i1")
-    inner, b = routine.out, routine.b
-    equal_pairs, step = inner.alloca("i64", "0"), inner.op("udiv", "%count", _SAMPLE)
-    with inner.loop("0", str(_SAMPLE)) as i, inner.loop("1", str(_NEIGHBOURS + 1)) as distance:
-        other = inner.op("and", inner.add(i, distance), _SAMPLE - 1)
-        element, neighbour = (load(b, x.dtype, "%x", inner.op("mul", position, step)) for position in (i, other))
+    test_out, b = routine.out, routine.b
+    equal_pairs, step = test_out.alloca("i64", "0"), test_out.op("udiv", "%count", _SAMPLE)
+    with test_out.loop("0", str(_SAMPLE)) as i, test_out.loop("1", str(_NEIGHBOURS + 1)) as distance:
+        neighbour_number = test_out.op("and", test_out.add(i, distance), _SAMPLE - 1)
+        offsets = [test_out.op("mul", number, step) for number in (i, neighbour_number)]
+        element, neighbour = (load(b, x.dtype, "%x", offset) for offset in offsets)
         is_equal = b.cast(element.same(neighbour), int64)
-        inner.store("i64", inner.add(inner.load("i64", equal_pairs), is_equal.ir), equal_pairs)
-    is_frequent = inner.icmp("sge", inner.load("i64", equal_pairs), _SAMPLE * _NEIGHBOURS // 25)
-    is_large = inner.icmp("sge", "%count", _MIN_SAMPLED)
-    name = routine.finish(f"ret i1 {inner.and_(is_frequent, is_large)}")
+        test_out.store("i64", test_out.add(test_out.load("i64", equal_pairs), is_equal.ir), equal_pairs)
+    is_frequent = test_out.icmp("sge", test_out.load("i64", equal_pairs), _SAMPLE * _NEIGHBOURS // 25)
+    is_large = test_out.icmp("sge", "%count", _MIN_SAMPLED)
+    name = routine.finish(f"ret i1 {test_out.and_(is_frequent, is_large)}")
     is_repetitive = out.call(name, region.data(x), count)
     with out.if_(is_repetitive):
         status = out.call_c("PyArray_Sort", "i32", "ptr, i32, i32", array.ir, node.attributes["axis"], _QUICKSORT)
@@ -145,17 +147,17 @@ def _gather_routine(region: LoweringContext, node: Node, count: int) -> str:
     parameters += open_dimensions(region)
     routine = Routine(region, parameters)
     out, b = routine.out, routine.b
-    inner, size = element_count(out, shape[axis + 1 :]), shape[axis]
-    with out.loop("0", str(element_count(out, shape[:axis]))) as row, out.loop("0", str(inner)) as column:
-        start = plus(out, product(out, product(out, row, size), inner), column)
+    inner_count, size = element_count(out, shape[axis + 1 :]), shape[axis]
+    with out.loop("0", str(element_count(out, shape[:axis]))) as row, out.loop("0", str(inner_count)) as column:
+        start = plus(out, product(out, product(out, row, size), inner_count), column)
 
         def load_element(position: Position, start: Position = start) -> Element:
-            return load(b, dtype, "%selected", plus(out, start, product(out, position, inner)))
+            return load(b, dtype, "%selected", plus(out, start, product(out, position, inner_count)))
 
-        target = plus(out, product(out, plus(out, product(out, row, count), "%column"), inner), column)
+        target = plus(out, product(out, plus(out, product(out, row, count), "%column"), inner_count), column)
         store(b, _element_at_position(routine, dtype, load_element, size), "%result", target)
         if dtype.is_floating:
-            row_of_x = (routine, dtype, start, inner, size)
+            row_of_x = (routine, dtype, start, inner_count, size)
             is_zero = load(b, dtype, "%result", target).same(0.0).ir
             with out.unlikely(is_zero), out.if_(_has_negative_zero(*row_of_x)):
                 store(b, _stable_zero(*row_of_x), "%result", target)
@@ -193,7 +195,7 @@ def _element_at_position(
 
 
 def _has_negative_zero(routine: Routine, dtype: DType, start: Position, step: Position, size: Position) -> str:
-    """Return whether a row of `%x` has a negative zero."""
+    """Return an i1 that is true if the row of `%x` that begins at `start` has a negative zero."""
     out, b, bits_dtype = routine.out, routine.b, key_dtype(dtype)
     found_cell = out.alloca("i64")
     out.store("i64", 0, found_cell)

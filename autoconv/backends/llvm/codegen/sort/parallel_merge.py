@@ -90,6 +90,7 @@ class HalvesSorter:
         return split_routine(self._region, parameters, routine, 2, self._work)
 
     def _buffer_names(self) -> list[tuple[str, DType]]:
+        """Return the name and the dtype of the array of keys and, if there is one, of positions."""
         return [("%keys", self._dtype), *([("%positions", uint32)] if self._has_positions else [])]
 
     def _half_address(self, routine: Routine, array: str, dtype: DType, half: str, buffer_number: str = "0") -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import NamedTuple
 
 from autoconv.backends.llvm.codegen.routine import Routine
 from autoconv.backends.llvm.ir.function import FunctionText
@@ -31,6 +32,13 @@ class SortBuffers:
 
 
 _PARAMETERS = SortBuffers("%keys", "%positions")
+
+
+class SortedRow(NamedTuple):
+    """The addresses of the sorted keys of a row, and of their original positions."""
+
+    keys: str
+    positions: str
 
 
 class Sorter:
@@ -61,17 +69,18 @@ class Sorter:
         self._cells = [self.out.alloca("ptr") for _ in range(4)]
 
     def _second_row(self, pointer: str, dtype: DType) -> str:
+        """Return the address of the second of two rows at `pointer`."""
         return self.out.gep(register(dtype), pointer, self.size)
 
-    def sort(self, load_key: Callable[[str], Element]) -> tuple[str, str]:
-        """Write the sort of a row; return the addresses of the sorted keys, and of their original positions."""
+    def sort(self, load_key: Callable[[str], Element]) -> SortedRow:
+        """Write the sort of a row."""
         out, size = self.out, self.size
         if isinstance(size, int):
             is_short_row = size <= self.insertion_limit
             return self._write_insertion_sort(load_key) if is_short_row else self._write_radix_sort(load_key)
         cells = [out.alloca("ptr") for _ in range(2)]
 
-        def store_pointers(pointers: tuple[str, str]) -> None:
+        def store_pointers(pointers: SortedRow) -> None:
             for cell, pointer in zip(cells, pointers, strict=True):
                 out.store("ptr", pointer, cell)
 
@@ -82,10 +91,10 @@ class Sorter:
             lambda: store_pointers(self._write_radix_sort(load_key)),
         )
         keys, positions = (out.load("ptr", cell) for cell in cells)
-        return keys, positions
+        return SortedRow(keys, positions)
 
-    def _write_insertion_sort(self, load_key: Callable[[str], Element]) -> tuple[str, str]:
-        """Write the sort and return the sorted keys and positions."""
+    def _write_insertion_sort(self, load_key: Callable[[str], Element]) -> SortedRow:
+        """Write the sort of a row by insertion."""
         out, b = self.out, self.b
         keys, positions = self.keys[0], self.positions[0]
         with out.loop("0", str(self.size)) as i:
@@ -103,10 +112,10 @@ class Sorter:
             store(b, key, keys, target)
             if self.has_positions:
                 store(b, b.cast(b.wrap(int64, i), uint32), positions, target)
-        return keys, positions
+        return SortedRow(keys, positions)
 
-    def _write_radix_sort(self, load_key: Callable[[str], Element]) -> tuple[str, str]:
-        """Write the sort; a row that is in order already, or in reverse order, is copied. Return keys and positions."""
+    def _write_radix_sort(self, load_key: Callable[[str], Element]) -> SortedRow:
+        """Write the radix sort of a row; one that is in order already, or in reverse order, is copied."""
         out = self.out
         for cell, pointer in zip(self._cells, (*self.keys, *self.positions), strict=True):
             out.store("ptr", pointer, cell)
@@ -116,7 +125,7 @@ class Sorter:
             out.either(self._is_ordered(load_key, "lt"), copy_reversed, lambda: self._write_passes(load_key))
 
         out.either(self._is_ordered(load_key, "ge"), lambda: self._copy(load_key), sort_unordered)
-        return out.load("ptr", self._cells[0]), out.load("ptr", self._cells[2])
+        return SortedRow(out.load("ptr", self._cells[0]), out.load("ptr", self._cells[2]))
 
     def _is_ordered(self, load_key: Callable[[str], Element], comparison: str) -> str:
         """Return an i1 that is true if each key has the relation `comparison`, "ge" or "lt", to the key before it.

@@ -41,6 +41,7 @@ def _is_open_search(node: Node) -> bool:
 
 
 def _is_known_search(node: Node) -> bool:
+    """Return whether all arrays have known shapes."""
     return all(is_static_array(value.type) for value in node.inputs)
 
 
