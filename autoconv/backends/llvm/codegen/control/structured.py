@@ -288,8 +288,8 @@ def _begin_chunk(
 ) -> _Chunk:
     """Strip-mine a loop of short iterations into chunks, and write the block that begins a chunk.
 
-    The block tests the running totals for overflow, leaves the loop for `done_label` if its counter is at the limit,
-    and counts the iterations of the chunk for the next poll. `cells` hold the state, whose types are `types`. An
+    The block tests the running totals for overflow, and leaves the loop for `done_label` if its counter is at the
+    limit. It counts the iterations of the chunk for the next poll. `cells` hold the state, whose types are `types`. An
     iteration of `weight` w takes about as long as w iterations of weight 1.
     """
     out = region.out

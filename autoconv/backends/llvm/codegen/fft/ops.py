@@ -267,8 +267,7 @@ def _load_even_and_odd(
     b: ElementWriter, dtype: DType, source: str, offset: Position, pair_count: int, k: str
 ) -> tuple[Number, Number]:
     """Return the sum and the difference of the number at `k` and the conjugate of the number at `pair_count - k`."""
-    out = b.out
-    number = _load_parts(b, dtype, source, plus(out, offset, k))
+    out, number = b.out, _load_parts(b, dtype, source, plus(b.out, offset, k))
     mirrored = _load_parts(b, dtype, source, plus(out, plus(out, offset, pair_count), times(out, k, -1)))
     even = Number(number.real + mirrored.real, number.imag - mirrored.imag)
     return even, Number(number.real - mirrored.real, number.imag + mirrored.imag)

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Index
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
 from autoconv.graph.graph import Value
+
+
+class NestFunction(NamedTuple):
+    """A native function with the loops of a plan item; if `has_rare` is true, it can report rare elements."""
+
+    name: str
+    has_rare: bool
 
 
 class LoopWriter(ElementWriter):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from autoconv.backends.llvm.analysis.contiguity import base_of
 from autoconv.backends.llvm.analysis.index_map import CounterRange, OpenCounterRange, Point
@@ -14,7 +14,7 @@ from autoconv.backends.llvm.analysis.lent_loads import is_contiguous_row, stride
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import write_dimension
 from autoconv.backends.llvm.codegen.loops.bounds_checks import nodes_to_check
-from autoconv.backends.llvm.codegen.loops.loop_writer import LoopWriter
+from autoconv.backends.llvm.codegen.loops.loop_writer import LoopWriter, NestFunction
 from autoconv.backends.llvm.codegen.loops.open_loop import write_open_loop
 from autoconv.backends.llvm.codegen.loops.padding import fill_padding
 from autoconv.backends.llvm.codegen.loops.reductions import (
@@ -62,13 +62,6 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Symbol
 
 
-class NestFunction(NamedTuple):
-    """A native function with the loops of a plan item; if `has_rare` is true, it can report rare elements."""
-
-    name: str
-    has_rare: bool
-
-
 class LoopNestWriter:
     """A writer of the native function of one plan item.
 
@@ -106,14 +99,12 @@ class LoopNestWriter:
         self._is_part = split is not None
         self._is_flat = is_flat(plan, item)
         self._split = split or choose_split(plan, item, self._is_flat)
-        # Open sizes that the function takes, and those that its careful version takes.
         self.sizes: tuple[str, ...] = ()
-        self.careful_sizes: tuple[str, ...] = ()
         self.name, self.has_rare = self._write_function(is_careful=False)
         fast_sizes, self.careful_name = self.sizes, ""
         if self.has_rare and split is None:
             self.careful_name = self._write_function(is_careful=True).name
-        self.sizes, self.careful_sizes = fast_sizes, self.sizes
+        self.sizes, self.careful_sizes = fast_sizes, self.sizes  # open sizes that the functions take
 
     def _write_function(self, is_careful: bool) -> NestFunction:
         """Write the function of all loops."""
@@ -191,7 +182,6 @@ class LoopNestWriter:
         self.out = FunctionText(self._module, Signature("i1", [*parameters, *part_parameters], f"nounwind {attribute}"))
         self._size_position = len(parameters)
         self.b = LoopWriter(self.out, is_careful, self.element)
-        self._is_careful = is_careful
         self._element_cache: dict[Any, Element] = {}
 
     def _finish_function(self, stem: str) -> NestFunction:
