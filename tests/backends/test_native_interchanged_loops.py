@@ -11,7 +11,7 @@ import pytest
 
 import autoconv as ac
 from autoconv.backends.llvm.codegen.control import interchanged_loop
-from autoconv.backends.llvm.legalize.interchange_loops import MARK, interchange
+from autoconv.backends.llvm.legalize.interchange_loops import INTERCHANGED, interchange
 from autoconv.graph.verify import verify
 
 
@@ -19,7 +19,7 @@ def is_sunk(function: Any, *args: Any) -> bool:
     graph = function.get_concrete_function(*args).optimised
     found = interchange(graph)
     verify(found)
-    return any(MARK in node.attributes for node in found.walk())
+    return any(INTERCHANGED in node.attributes for node in found.walk())
 
 
 def numbers(size: int, dtype: Any, seed: int = 0) -> np.ndarray:

@@ -116,6 +116,7 @@ def _classify_tensors(node: Node) -> str:
 
 
 def _takes_computed_sizes(node: Node) -> bool:
+    """Return whether the op has native code for sizes that the graph computes."""
     traits = node.op.traits
     return traits.elementwise or traits.reduction is not None or node.op.name in COMPUTED_SIZE_OPS
 
@@ -193,10 +194,12 @@ def _broadcasts(node: Node) -> bool:
 
 
 def _type_broadcasts_to(source: Type, target: Type) -> bool:
+    """Return whether a scalar or dense type broadcasts to another by dimensions of size 1 alone."""
     return is_scalar(source) or broadcasts_to(shape_of(source), shape_of(target))
 
 
 def _classify_view(node: Node) -> str:
+    """Return the class of an op that moves elements."""
     return "view" if _has_index_map(node) else "kernel"
 
 
@@ -238,6 +241,7 @@ def _has_equal_element_count(node: Node) -> bool:
 
 
 def _classify_gather(node: Node) -> str:
+    """Return the class of a gather at a single position."""
     return "view" if gathers_one_row(node) else "kernel"
 
 

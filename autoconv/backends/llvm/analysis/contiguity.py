@@ -25,6 +25,7 @@ def is_whole_source(value: Value) -> bool:
 
 
 def _is_whole(entry: Entry) -> bool:
+    """Return whether an entry of an index selects a whole dimension."""
     return isinstance(entry, Slice) and entry.is_whole
 
 

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from autoconv.backends.llvm.analysis.representation import register_of, size_of
 from autoconv.backends.llvm.analysis.symbolic_sizes import write_position
-from autoconv.backends.llvm.ir.index_arith import Index, Position, linear_offset, remainder, unravel, wrap
+from autoconv.backends.llvm.ir.index_arith import Index, Position, linear_offset, remainder, unravel, wrap_position
 from autoconv.graph.dimensions import floor_quotient, plus, product, substitute, times
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Value
@@ -253,7 +253,7 @@ def _write_symbol(b: Any, index: Index, picks: Sequence[Position], symbol: Symbo
         return _load(b, symbol, write_symbol)
     if isinstance(symbol, (Wrapped, Remainder)):
         position = write_position(b.out, symbol.position, write_symbol)
-        write_operation = wrap if isinstance(symbol, Wrapped) else remainder
+        write_operation = wrap_position if isinstance(symbol, Wrapped) else remainder
         return write_operation(b.out, position, _size_operand(symbol.size))
     return register_of(symbol)
 

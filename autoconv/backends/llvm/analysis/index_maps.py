@@ -31,11 +31,21 @@ from autoconv.graph import dimensions
 from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Symbol
+from autoconv.lazy_dataclass import dataclass
 from autoconv.ops.index_spec import INPUT, At, NewAxis, Rest, Slice, align
 
-# The source of an element of a view: an element that needs no array, or (array, index in it, function of the element
-# there). Without a function (None), the element there is the element of the view.
-ElementSource = Element | tuple[Value, Index, Callable[[Element], Element] | None]
+
+@dataclass(frozen=True, slots=True)
+class SourceElement:
+    """The element of an array at an index, to which `function` is applied if it is not None."""
+
+    array: Value
+    index: Index
+    function: Callable[[Element], Element] | None = None
+
+
+# The source of an element of a view: the element itself if it needs no array, else an element of an array.
+ElementSource = Element | SourceElement
 
 # Views with piecewise affine index maps: a loop over such a view is split where the next piece begins.
 PIECEWISE_VIEWS = frozenset({"roll", "pad"})
@@ -56,7 +66,7 @@ def write_element_source(b: Any, node: Node, index: Index, picks: Sequence[Posit
     if name in ("zeros_like", "ones_like", "shape_placeholder"):
         return _write_constant(b, int(name == "ones_like"), node.results[0].dtype)
     if name == "fill":
-        return node.inputs[0], (), None
+        return SourceElement(node.inputs[0], ())
     if name == "one_hot":
         return _write_one_hot_source(b, node, index)
     if name == "pad":
@@ -65,10 +75,10 @@ def write_element_source(b: Any, node: Node, index: Index, picks: Sequence[Posit
         return ELEMENT_SOURCES[name](b, node, index)
     source = node.inputs[0]
     if name in ("real", "imag"):
-        return source, index, (_real if name == "real" else _imag)
+        return SourceElement(source, index, _real if name == "real" else _imag)
     mapping = index_map(node)
     assert mapping is not None, name
-    return source, mapping.write(b, index, picks), None
+    return SourceElement(source, mapping.write(b, index, picks))
 
 
 def _write_constant(b: Any, number: int, dtype: DType) -> Element:
@@ -93,11 +103,13 @@ def _write_dimension_at(b: Any, node: Node, index: Index) -> ElementSource:
 
 
 def _real(element: Element) -> Element:
+    """Return the real part of a complex element."""
     assert isinstance(element, Pair)
     return element.real
 
 
 def _imag(element: Element) -> Element:
+    """Return the imaginary part of a complex element."""
     assert isinstance(element, Pair)
     return element.imag
 
@@ -112,7 +124,7 @@ def _write_one_hot_source(b: Any, node: Node, index: Index) -> ElementSource:
         is_hot = b.cast(element, int64).same(position)
         return b.select(is_hot, *(b.number(value) for value in node.inputs[1:3]))
 
-    return indices, (*index[:axis], *index[axis + 1 :]), select_value
+    return SourceElement(indices, (*index[:axis], *index[axis + 1 :]), select_value)
 
 
 def _write_padded_source(b: Any, node: Node, index: Index) -> ElementSource:
@@ -138,8 +150,12 @@ def _write_padded_source(b: Any, node: Node, index: Index) -> ElementSource:
         source_index.append(out.new(f"select i1 {is_inside}, i64 {source_position}, i64 0"))
         is_all_inside = out.new(f"and i1 {is_all_inside}, {is_inside}") if is_all_inside else is_inside
     if not is_all_inside:
-        return source, tuple(source_index), None
-    return source, tuple(source_index), lambda element: b.select(b.wrap(bool_, is_all_inside), element, constant)
+        return SourceElement(source, tuple(source_index))
+
+    def select_inside(element: Element) -> Element:
+        return b.select(b.wrap(bool_, is_all_inside), element, constant)  # type: ignore[no-any-return]
+
+    return SourceElement(source, tuple(source_index), select_inside)
 
 
 # ---- index maps of the ops

@@ -105,6 +105,7 @@ def updates_in_routine(node: Node, lowering_class: str) -> bool:
 
 
 def _sliced_size(size: Dimension, bounds: Sequence[Any]) -> Dimension:
+    """Return the length of a slice; None if a bound is an operand."""
     return None if INPUT in bounds else slice_length(size, bounds, [])
 
 
@@ -213,6 +214,7 @@ def gather_map(node: Node) -> IndexMap:
 
 
 def _item_entries(node: Node) -> list[AlignedEntry]:
+    """Return the entries of a subscript with their operands and dimensions."""
     return align(node.attributes["spec"], len(whole_shape(node)), positions(node))
 
 

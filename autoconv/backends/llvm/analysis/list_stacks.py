@@ -44,6 +44,7 @@ class _ListVersions:
         self._excluded_values: set[Value] = set()
 
     def _root(self, value: Value) -> Value:
+        """Return the representative of the class of a value, which is new if no other value has joined it."""
         self._parent.setdefault(value, value)
         while self._parent[value] is not value:
             self._parent[value] = self._parent[self._parent[value]]
@@ -64,9 +65,11 @@ class _ListVersions:
                 self._excluded_values.add(second_root)
 
     def exclude(self, value: Value) -> None:
+        """Exclude the class of a value."""
         self._excluded_values.add(self._root(value))
 
     def stack_values(self) -> frozenset[Value]:
+        """Return the values of all classes that are not excluded and have native elements."""
         excluded_roots = {self._root(value) for value in self._excluded_values}
         candidates = [value for value in list(self._parent) if self._root(value) not in excluded_roots]
         return frozenset(filter(_has_native_elements, candidates))
@@ -150,5 +153,6 @@ class _ListVersions:
 
 
 def _has_native_elements(value: Value) -> bool:
+    """Return whether the elements of a list are scalars or dense arrays."""
     element = value.type.element  # type: ignore[union-attr]
     return is_scalar(element) or is_dense(element)

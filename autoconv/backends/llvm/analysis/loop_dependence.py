@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import count, product
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.linear_form import INT64_RANGE, Atom, LinearForm, Range, of_atom
@@ -26,6 +26,14 @@ from autoconv.ops.numpy.arrays import basic_entries
 
 _ACCESS_LIMIT = 24  # most accesses in a loop, since all pairs of them are compared
 _UNKNOWN_DIMENSION = -1  # stands for a dimension of a view that is not a whole dimension of the base
+
+
+class _ViewEntry(NamedTuple):
+    """An entry of a view's index, its parts with operands in place, and the dimension of the source."""
+
+    entry: Entry
+    parts: tuple[object, ...]
+    axis: int
 
 
 class LoopDependence:
@@ -111,9 +119,9 @@ class LoopDependence:
         )
 
     def _are_never_equal(self, x: LinearForm, y: LinearForm, iterations: _IterationPair | None) -> bool:
-        """Return whether two positions differ in any two iterations of the pair.
+        """Return whether position x in one iteration of the pair is sure to differ from position y in the other one.
 
-        Without `iterations`, both are positions in the same iteration.
+        If `iterations` is None, both are positions in the same iteration.
         """
         if iterations is None:
             return x.minus(y).is_never_zero(self.ranges)
@@ -125,6 +133,7 @@ class LoopDependence:
     # ---- views
 
     def _base(self, view: Value) -> Value:
+        """Return the array that a view is taken of, directly or through other views; of another value, the value itself."""
         source = self._source(view)
         return self.forms.outermost(view) if source is None else self._base(source)
 
@@ -160,13 +169,13 @@ class LoopDependence:
             if not isinstance(entry, At)
         ]
 
-    def _entries(self, view: Value, source: Value) -> list[tuple[Entry, tuple[object, ...], int]]:
-        """Return the entries of a view's index with their parts and dimensions of the source."""
+    def _entries(self, view: Value, source: Value) -> list[_ViewEntry]:
+        """Return the entries of the index by which a view is taken of its source."""
         node = self.forms.outermost(view).node
         assert node is not None
         operands = iter(node.inputs[1:])
         entries = basic_entries(len(_shape(source)), node.attributes["spec"])
-        return [(entry, entry.with_operands(operands), axis) for entry, axis in entries]
+        return [_ViewEntry(entry, entry.with_operands(operands), axis) for entry, axis in entries]
 
     def _entry_forms(self, entry: Entry, positions: Sequence[object], size: object) -> list[LinearForm]:
         """Return forms, each of which describes every position that an entry selects; none if unknown.
@@ -257,6 +266,7 @@ class _IterationPair:
 
 
 def _shape(view: Value) -> tuple[object, ...]:
+    """Return the shape of an array in memory."""
     assert isinstance(view.type, ArrayType)
     return view.type.shape
 

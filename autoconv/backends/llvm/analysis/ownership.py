@@ -62,10 +62,10 @@ def _allocated_results(node: Node, allocated_values: set[Value]) -> list[bool]:
         return [False] * result_count
     if node.op.traits.generates or node.op.name in _COPYING_KERNELS:
         return [True] * result_count
-    lowering = lowering_class(node)
-    if lowering in _ALLOCATING_CLASSES:
+    node_class = lowering_class(node)
+    if node_class in _ALLOCATING_CLASSES:
         return [True] * result_count
-    if lowering in ("view", "update") or node.op.traits.view:
+    if node_class in ("view", "update") or node.op.traits.view:
         return [bool(allocated_inputs) and allocated_inputs[0]] * result_count
     if not all(isinstance(value.type, TensorType) for value in (*node.inputs, *node.results)):
         return [False] * result_count

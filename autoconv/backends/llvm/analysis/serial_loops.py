@@ -57,6 +57,7 @@ class _IterationDependence:
         return result
 
     def _of_number(self, value: Value) -> int:
+        """Return the dependence of a number, which is computed once."""
         if value not in self._known_dependences:
             self._known_dependences[value] = self._of_result(value)
         return self._known_dependences[value]

@@ -113,8 +113,8 @@ class Region(KernelCalls):
                 RegisterWriter(self), node, (0,) * len(sizes(type_)), self.checked_positions.get(node, [])
             )
             assert not isinstance(source_element, Element) and is_contiguous_part(value), node
-            source, index, _ = source_element
-            offset = linear_offset(self.out, index, sizes(source.type))
+            source = source_element.array
+            offset = linear_offset(self.out, source_element.index, sizes(source.type))
             return self.out.gep(memory_type(type_.dtype), self.data(source), offset, inbounds=False)  # type: ignore[union-attr]
         return self.address(self.object(value))
 

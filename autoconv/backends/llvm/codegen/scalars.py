@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from autoconv.backends.llvm.analysis.index_maps import write_element_source
+from autoconv.backends.llvm.analysis.index_maps import ElementSource, write_element_source
 from autoconv.backends.llvm.analysis.representation import is_int64_scalar, register_of
 from autoconv.backends.llvm.codegen.context import LoweringContext, ValueContext
 from autoconv.backends.llvm.codegen.control.running_totals import SAFE_ADDEND
@@ -327,14 +326,9 @@ def write_pick(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], load_source_element(region, source))
 
 
-def load_source_element(region: ValueContext, source: Any) -> Element:
-    """Return the element that `write_element_source` describes.
-
-    `source` is the element itself, or (value, index, function): the element of `value` at `index`, to which `function`
-    is applied if it is not None.
-    """
+def load_source_element(region: ValueContext, source: ElementSource) -> Element:
+    """Return the element that `write_element_source` describes."""
     if isinstance(source, Element):
         return source
-    value, index, function = source
-    element: Element = region.element(value, index)
-    return function(element) if function is not None else element  # type: ignore[no-any-return]
+    element = region.element(source.array, source.index)
+    return source.function(element) if source.function is not None else element

@@ -70,6 +70,7 @@ class EntryWriter:
         self.out.begin(passed_label)
 
     def _load_field(self, object_: str, offset: int, ir_type: str) -> str:
+        """Load the field of an object at an offset in bytes."""
         address = self.out.gep("i8", object_, offset)
         return self.out.load(ir_type, address)
 
@@ -145,8 +146,8 @@ class EntryWriter:
 
     def check_distinct(self, array: str, other_arrays: Sequence[str]) -> None:
         """Check that an array is not identical to one of the other arrays."""
-        for other in other_arrays:
-            self._check(self.out.differs(array, other))
+        for other_array in other_arrays:
+            self._check(self.out.differs(array, other_array))
 
     # ---- arguments
 
@@ -338,6 +339,7 @@ class EntryWriter:
     # ---- results
 
     def release_copies(self) -> None:
+        """Release the copies and views of arguments."""
         for slot in self.copies:
             self.out.call("release", slot)
 

@@ -54,10 +54,10 @@ class ResultWriter:
         tuple_, slot = self._new_container(tuple, len(outputs))
         for i, (native, output_slot) in enumerate(zip(outputs, slots, strict=True)):
             if isinstance(native, Element):
-                part = self.box(native)
+                item = self.box(native)
             else:
-                part = self._move_from_slot(native.ir, output_slot)
-            self._set_item(tuple, tuple_, i, part)
+                item = self._move_from_slot(native.ir, output_slot)
+            self._set_item(tuple, tuple_, i, item)
         self._out.ret(self._move_from_slot(tuple_, slot), "ptr")
         self.write_failure_exit()
 

@@ -117,6 +117,7 @@ def _mostly_calls(graph: Graph, classes: LoweringClasses) -> bool:
 
 
 def _parameter_type(value: Value) -> str:
+    """Return the LLVM type of a parameter of the graph's function."""
     return register(value.dtype) if is_scalar(value.type) else "ptr"
 
 
@@ -200,9 +201,10 @@ def write_call(
 
 
 def _leave_unless_assumed(
-    entry: EntryWriter, graph: Graph, natives: Sequence[Any], ranges: Mapping[Value, Range], other: Callable[..., Any]
-) -> None:
-    """Return the result of another entry if an argument of the graph is out of its assumed range."""
+    entry: EntryWriter, graph: Graph, natives: Sequence[Any], ranges: Mapping[Value, Range],
+    general_entry: Callable[..., Any],
+) -> None:  # fmt: skip
+    """Return the result of `general_entry` if an argument of the graph is out of its assumed range."""
     out, is_outside = entry.out, ""
     for native, value in zip(natives, graph.parameters, strict=True):
         if value in ranges:
@@ -211,7 +213,7 @@ def _leave_unless_assumed(
             is_outside = out.or_(is_outside, test) if is_outside else test
     with out.leaving(is_outside, unlikely=True):
         entry.release_copies()
-        arguments = entry.objects.reference(other)(out), "%arguments", "%count", NULL
+        arguments = entry.objects.reference(general_entry)(out), "%arguments", "%count", NULL
         out.ret(out.call_c("PyObject_Vectorcall", "ptr", "ptr, ptr, i64, ptr", *arguments))
 
 

@@ -185,7 +185,7 @@ def unravel(out: FunctionText, offset: Position, shape: Sequence[Position]) -> I
     return (offset, *reversed(index)) if len(shape) else ()
 
 
-def wrap(out: FunctionText, position: Position, size: Position) -> Position:
+def wrap_position(out: FunctionText, position: Position, size: Position) -> Position:
     """Reduce a position that is below twice the size to one below the size."""
     if isinstance(size, str):
         is_outside = out.new(f"icmp sge i64 {position}, {size}")

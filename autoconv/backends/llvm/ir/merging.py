@@ -52,7 +52,28 @@ _STRUCTURAL = ("-1", "0", "1")
 
 
 _Row: TypeAlias = "tuple[tuple[str, str], ...]"  # type and text of a constant in each of several functions
-_Relation: TypeAlias = "tuple[_Row, int, int]"  # another row, a factor and an offset: row = factor * other + offset
+
+
+class _Relation(NamedTuple):
+    """A linear function that gives a row of integers: the factor times each number of `base`, plus the offset."""
+
+    base: _Row
+    factor: int
+    offset: int
+
+
+class _Source(NamedTuple):
+    """A linear function that gives a constant: the factor times the parameter of that number, plus the offset."""
+
+    parameter_number: int
+    factor: int
+    offset: int
+
+    @property
+    def is_parameter(self) -> bool:
+        """True if the constant is the parameter itself."""
+        return (self.factor, self.offset) == (1, 0)
+
 
 
 class MergedFunctions(NamedTuple):
@@ -108,6 +129,7 @@ class Merger:
         return MergedFunctions(merged_functions, unmerged_functions, callers)
 
     def _candidate(self, function: Function) -> _Candidate:
+        """Return a function with its constants separated, which is computed once."""
         if function not in self._candidates:
             self._candidates[function] = _Candidate(function)
         return self._candidates[function]
@@ -172,12 +194,11 @@ class _MergedFunction:
     """A merged function, and what its parameters stand for.
 
     A constant is given by its position among the constants of a member. `fixed` maps the positions of the constants
-    that all members share to these constants. `sources` maps the other positions to (number of a parameter, factor,
-    offset): the constant is the factor times the parameter plus the offset.
+    that all members share to these constants. `sources` maps the other positions to functions of the parameters.
     """
 
     def __init__(
-        self, function: Function, fixed: dict[int, tuple[str, str]], sources: dict[int, tuple[int, int, int]]
+        self, function: Function, fixed: dict[int, tuple[str, str]], sources: dict[int, _Source]
     ) -> None:
         self.function = function
         self._fixed = fixed
@@ -189,13 +210,13 @@ class _MergedFunction:
         if any(constants[position] != constant for position, constant in self._fixed.items()):
             return False
         arguments: dict[int, tuple[str, str]] = {}
-        for position, (number, factor, offset) in self._sources.items():
-            is_argument = (factor, offset) == (1, 0)
-            if is_argument and arguments.setdefault(number, constants[position]) != constants[position]:
+        for position, source in self._sources.items():
+            constant = constants[position]
+            if source.is_parameter and arguments.setdefault(source.parameter_number, constant) != constant:
                 return False
-        for position, (number, factor, offset) in self._sources.items():
-            is_argument = (factor, offset) == (1, 0)
-            if not is_argument and int(constants[position][1]) != factor * int(arguments[number][1]) + offset:
+        for position, source in self._sources.items():
+            argument = int(arguments[source.parameter_number][1])
+            if not source.is_parameter and int(constants[position][1]) != source.factor * argument + source.offset:
                 return False
         _call_instead(candidate.function, self.function, [" ".join(arguments[i]) for i in sorted(arguments)])
         return True
@@ -230,8 +251,8 @@ def _merge(group: Sequence[_Candidate], add: Callable[[Function], Function]) -> 
     sources = {}
     for position, row in enumerate(rows):
         if row in varying:
-            base, factor, offset = derived.get(row, (row, 1, 0))
-            sources[position] = arguments.index(base), factor, offset
+            relation = derived.get(row, _Relation(row, 1, 0))
+            sources[position] = _Source(arguments.index(relation.base), relation.factor, relation.offset)
     return _MergedFunction(merged, fixed, sources)
 
 
@@ -245,7 +266,7 @@ def _linear_rows(rows: Iterable[_Row]) -> dict[_Row, _Relation]:
     integer_rows = [(row, [int(text) for _, text in row]) for row in rows if row[0][0] == "i64"]
     for row, numbers in sorted(integer_rows, key=lambda item: max(item[1]) - min(item[1])):
         relations = ((base, _linear_relation(base_numbers, numbers)) for base, base_numbers in bases)
-        relation = next(((base, *relation) for base, relation in relations if relation is not None), None)
+        relation = next((_Relation(base, *function) for base, function in relations if function is not None), None)
         if relation is None:
             bases.append((row, numbers))
         else:
@@ -255,8 +276,8 @@ def _linear_rows(rows: Iterable[_Row]) -> dict[_Row, _Relation]:
 
 def _linear_relation(arguments: Sequence[int], results: Sequence[int]) -> tuple[int, int] | None:
     """Return the integer factor and the offset by which all results follow from the arguments, or None."""
-    other = next(i for i, argument in enumerate(arguments) if argument != arguments[0])
-    factor, remainder = divmod(results[other] - results[0], arguments[other] - arguments[0])
+    differing = next(i for i, argument in enumerate(arguments) if argument != arguments[0])
+    factor, remainder = divmod(results[differing] - results[0], arguments[differing] - arguments[0])
     offset = results[0] - factor * arguments[0]
     is_linear = all(factor * argument + offset == result for argument, result in zip(arguments, results, strict=True))
     return (factor, offset) if is_linear and not remainder else None

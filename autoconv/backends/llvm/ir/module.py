@@ -116,6 +116,7 @@ class ModuleText:
         return name
 
     def unique_name(self, stem: str) -> str:
+        """Return a name that begins with `stem` and that no other function of the module has."""
         self._name_count += 1
         return f"{stem}{self._name_count}"
 
@@ -187,6 +188,7 @@ class ModuleText:
         return result
 
     def _add_merged(self, function: Function) -> Function:
+        """Add a merged function, and return it or the equal one that was added before."""
         return self._functions[self.add(function, "merged")]
 
     def single_text(self) -> str:
@@ -203,8 +205,8 @@ class ModuleText:
 
         Functions that are called in other texts, or will be (`exported_names`), are exported.
         """
-        elsewhere = [function for function in self._functions.values() if function not in functions]
-        called_names = {name for function in elsewhere for name in function.referenced_names} | {*exported_names}
+        other_functions = [function for function in self._functions.values() if function not in functions]
+        called_names = {name for function in other_functions for name in function.referenced_names} | {*exported_names}
         hints: list[str] = []
         bodies = [f.text(_number_loop_metadata(f.lines, hints), f.name in called_names) for f in functions]
         names = {name for function in functions for name in (function.name, *function.referenced_names)}
@@ -214,7 +216,7 @@ class ModuleText:
             constants |= new_constants  # a function may call another one
             names |= names_in("\n".join(new_constants.values()))
         lines = [text for name, text in self._declarations.items() if name in names]
-        lines += [function.signature.declaration(function.name) for function in elsewhere if function.name in names]
+        lines += [f.signature.declaration(f.name) for f in other_functions if f.name in names]
         for name, ir_type in self._variables.items():
             if defines_variables:
                 lines.append(f"@{name} = global {ir_type} zeroinitializer")

@@ -20,6 +20,7 @@ class VectorWriter:
         self._suffix = f"v{lanes}f{8 * dtype.size}"
 
     def address(self, pointer: str, offset: int | str) -> str:
+        """Return the address `offset` numbers after a pointer."""
         return self.out.new(f"getelementptr inbounds {self.ir_type}, ptr {pointer}, i64 {offset}")
 
     def load(self, pointer: str, width: Position) -> str:

@@ -27,7 +27,8 @@ def object_file(text: str, level: int) -> bytes:
 def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseException]:
     """Compile several modules on as many threads as this process may use, each with an LLVM context of its own.
 
-    Not reentrant. Where a module cannot be compiled, its error is in the list. Without modules, LLVM is only loaded.
+    `modules` are pairs of a text and its level. Where a module cannot be compiled, its error is in the list. Without
+    modules, LLVM is only loaded. Not reentrant.
     """
     compile_text = machine_code.object_file_compiler()
     result: list[bytes | BaseException] = [b""] * len(modules)

@@ -165,6 +165,7 @@ def stored_object_files(keys: Sequence[str]) -> list[bytes] | None:
 
 
 def _cache_key(text: str, level: int) -> str:
+    """Return the key of the machine code of a text in the cache on disk."""
     return hashlib.sha256(f"{level}\0{_fingerprint()}\0{text}".encode()).hexdigest()
 
 

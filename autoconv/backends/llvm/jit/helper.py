@@ -115,14 +115,17 @@ class Helper:
         self._request(number, text, level)
 
     def _request(self, number: int, text: str, level: int) -> None:
+        """Send a request to compile a text at a level."""
         data = text.encode()
         self._send(protocol.REQUEST.pack(number, level, len(data)) + data)
 
     def _send(self, data: bytes) -> None:
+        """Send bytes to the helper, which may have ended."""
         with contextlib.suppress(ConnectionError):  # _receive_answer reads the last message of a helper that ended
             self._connection.sendall(data, self._send_flags)
 
     def _receive_answer(self) -> _Answer:
+        """Wait for the next answer of the helper."""
         number, kind, size = protocol.ANSWER.unpack(self._receive(protocol.ANSWER.size))
         return _Answer(number, kind, self._receive(size))
 

@@ -203,6 +203,7 @@ class Library:
             self.DisposeTargetData(target_data)
 
     def _optimise(self, module: int, machine: int, options: int, pipeline_level: int) -> None:
+        """Run LLVM's pipeline of a level over a module, with options for its passes."""
         builder = self.CreatePassBuilder(machine, options)
         manager = self.buildPerModuleDefaultPipeline(builder, pipeline_level)
         self.RunNewModulePassManager(manager, module, builder)
@@ -236,12 +237,14 @@ class Library:
         return machine
 
     def _create_tuning_options(self, level: int) -> int:
+        """Return the handle of options for the passes of a level."""
         options: int = self.CreatePipelineTuningOptions()
         for option, lowest_level in _OPTION_LEVELS.items():
             getattr(self, f"PTOSet{option}")(options, level >= lowest_level)
         return options
 
     def _call_with_message(self, function: Any) -> bytes:
+        """Call a function that stores the address of a text; return the text."""
         message = ctypes.c_void_p()
         function(ctypes.byref(message))
         return self._take_message(message).encode()

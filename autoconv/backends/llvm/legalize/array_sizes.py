@@ -6,7 +6,7 @@ from typing import Any
 
 from autoconv.backends.llvm.ir.types import is_native
 from autoconv.backends.llvm.legalize.computed_size_rules import rule
-from autoconv.backends.llvm.legalize.computed_sizes import NamedSizes
+from autoconv.backends.llvm.legalize.computed_sizes import SizeRewriter
 from autoconv.backends.llvm.legalize.size_nodes import NUMBER_SIZES
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
@@ -18,26 +18,26 @@ _INT = TensorType(int64, ())
 
 
 @rule("array_load")
-def _load(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+def _load(rewriter: SizeRewriter, node: Node, inputs: list[Value]) -> Value | None:
     """Name the unknown sizes of a loaded array by the sizes of the array in memory."""
     (x,) = inputs
     if not isinstance(x.type, ArrayType) or not is_native(x.type.dtype) or not x.type.rank:
         return None
     shape = []
     for axis, size in enumerate(x.type.shape):
-        shape.append(_size_of_array(sizes, x, axis) if size is None else size)
-    return sizes.add_with_shape(node, inputs, shape)
+        shape.append(_size_of_array(rewriter, x, axis) if size is None else size)
+    return rewriter.add_with_shape(node, inputs, shape)
 
 
-def _size_of_array(sizes: NamedSizes, x: Value, axis: int) -> Dimension:
+def _size_of_array(rewriter: SizeRewriter, x: Value, axis: int) -> Dimension:
     """Return the symbol of an array's size, which a node reads if the symbol is new."""
     key = _size_key(x, axis)
 
     def define(symbols: Any) -> None:
-        number = sizes.add(OPS["array_size"], [x], {"axis": axis}, [_INT])
-        sizes.add(NUMBER_SIZES, [number], {"op": "fill", "shape": (None,), "defines": symbols})
+        number = rewriter.add(OPS["array_size"], [x], {"axis": axis}, [_INT])
+        rewriter.add(NUMBER_SIZES, [number], {"op": "fill", "shape": (None,), "defines": symbols})
 
-    (symbol,) = sizes.symbols_of(key, define)
+    (symbol,) = rewriter.symbols_of(key, define)
     return symbol  # type: ignore[no-any-return]
 
 

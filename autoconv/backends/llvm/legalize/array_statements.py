@@ -93,13 +93,14 @@ def _rebuild(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
             if statements.is_part_only(node):
                 continue
         if node in statements.totals:
-            inputs, steps, reduction = statements.totals[node]
+            inputs, reduction = statements.totals[node].inputs, statements.totals[node].reduction
+            assert reduction is not None
+            steps = tuple(statements.totals[node].steps)
             attributes = {"steps": steps, "op": reduction.op, "options": tuple(reduction.options.items())}
             types = [value.type for value in node.results]
             operands = [part_values.get(v) or values[v] for v in inputs]
             operands += _owners_of_parts(inputs, part_values, values)
-            total_node = copy.add_replacement(node, TOTAL, operands, attributes, types=types)
-            values[node.results[0]] = total_node.results[0]
+            (values[node.results[0]],) = copy.add_replacement(node, TOTAL, operands, attributes, types=types).results
             continue
         if node in statements.pair_checks:
             operands = [part_values.get(v) or values[_find_loaded_array(v)] for v in node.inputs]
@@ -115,7 +116,7 @@ def _rebuild(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
             regions = copy_regions(node, copies, lambda region: _rebuild(region, overlaps, copies))
             append_copy(copy, node, values, regions)
             continue
-        inputs, steps = statement
+        inputs, steps = statement.inputs, tuple(statement.steps)
         operands = [part_values.get(v) or values[v] for v in inputs]
         if node.op.name == "array_of":
             target = values[node.results[0]] = _allocate_target(copy, node, operands, steps)
@@ -171,7 +172,10 @@ def _find_loaded_array(value: Value) -> Value:
 
 @dataclass
 class _Fusion:
-    """The inputs and steps of an assignment or a total that ends at the node `last`, from the nodes of `tree`."""
+    """The inputs and steps of an assignment or a total that ends at the node `last`, from the nodes of `tree`.
+
+    A total ends with `reduction`, which folds the elements of the last step.
+    """
 
     last: Node
     tree: set[Node]
@@ -179,6 +183,7 @@ class _Fusion:
     steps: list[Step] = field(default_factory=list)
     step_indices: dict[Value, int] = field(default_factory=dict)
     parts: list[Node] = field(default_factory=list)  # parts of tensors that are read in place
+    reduction: FullReduction | None = None
 
     def add(self, value: Value, step: Step) -> int:
         """Add the step of a value and return its index."""
@@ -206,8 +211,8 @@ class _Fusion:
 class _Statements:
     """The stores of one graph that become statements, and the reductions that become totals.
 
-    assignments    inputs and steps of each store that becomes a statement
-    totals         inputs, steps and reduction of each node that becomes a total
+    assignments    the fusion of each store that becomes a statement
+    totals         the fusion of each reduction that becomes a total
     fused_nodes    nodes that become part of a statement or a total
     target_checks  nodes that compare sizes with the sizes of an assignment's target
     pair_checks    nodes that compare the sizes of two arrays
@@ -227,8 +232,8 @@ class _Statements:
             for value in node.inputs:
                 self._users.setdefault(value, set()).add(node)
         self._outputs = set(graph.outputs)
-        self.assignments: dict[Node, tuple[list[Value], tuple[Step, ...]]] = {}
-        self.totals: dict[Node, tuple[list[Value], tuple[Step, ...], FullReduction]] = {}
+        self.assignments: dict[Node, _Fusion] = {}
+        self.totals: dict[Node, _Fusion] = {}
         self.fused_nodes: set[Node] = set()
         self.parts: set[Node] = set()
         for node in graph.nodes:
@@ -236,8 +241,7 @@ class _Statements:
                 self._match_assignment(node)
             elif (reduction := find_full_reduction(node)) is not None:
                 self._match_reduction(node, reduction)
-        used_inputs = [inputs for inputs, _ in self.assignments.values()]
-        used_inputs += [inputs for inputs, _, _ in self.totals.values()]
+        used_inputs = [fusion.inputs for fusion in (*self.assignments.values(), *self.totals.values())]
         for node in graph.nodes:  # loads that only statements use are read in place
             if node.op.name != "array_load" or any(node.results[0] in inputs for inputs in used_inputs):
                 continue
@@ -255,17 +259,17 @@ class _Statements:
         fusion = _Fusion(store, self._elementwise_tree([value], {store}, store))
         if self._step_index(value, fusion) is None or len(fusion.steps) > _MAX_STEPS:
             return
-        tree, inputs, steps = fusion.tree, fusion.inputs, fusion.steps
-        reads_memory = any(isinstance(value.type, ArrayType) for value in inputs)
-        if not tree and not reads_memory:
+        steps = fusion.steps
+        reads_memory = any(isinstance(value.type, ArrayType) for value in fusion.inputs)
+        if not fusion.tree and not reads_memory:
             return
         if store.op.name == "array_of" and not _determines_sizes(array_type, steps):
             return
         if store.op.name == "array_of" and not reads_memory and has_constant_sizes(array_type, steps):
             return  # fused loops read slices of tensors in place, and the array takes over the memory of their result
-        self.assignments[store] = inputs, tuple(steps)
+        self.assignments[store] = fusion
         self.parts |= set(fusion.parts)
-        self.fused_nodes |= tree
+        self.fused_nodes |= fusion.tree
 
     def _match_reduction(self, node: Node, reduction: FullReduction) -> None:
         """Make a reduction a total if the nodes that compute its operands can be fused with it."""
@@ -282,18 +286,20 @@ class _Statements:
             return  # reductions over known sizes are computed by the fused loops of a schedule
         if reduction.inner_nodes:  # a product of two vectors
             steps.append(Step(steps[operands[0]].type, "multiply", operands))
-        self.totals[node] = fusion.inputs, tuple(steps), reduction
+        fusion.reduction = reduction
+        self.totals[node] = fusion
         self.parts |= set(fusion.parts)
         self.fused_nodes |= fusion.tree | set(reduction.inner_nodes)
 
     def is_part_only(self, node: Node) -> bool:
         """Return whether only fused nodes read the view that `node` takes of a tensor."""
         (result,) = node.results
-        readers = {user for user, (inputs, _) in self.assignments.items() if result in inputs}
-        readers |= {user for user, (inputs, _, _) in self.totals.items() if result in inputs}
+        fusions = (*self.assignments.values(), *self.totals.values())
+        readers = {fusion.last for fusion in fusions if result in fusion.inputs}
         return result not in self._outputs and self._users[result] <= readers | self.fused_nodes | self.pair_checks
 
     def _is_used_only_by(self, node: Node, users: set[Node]) -> bool:
+        """Return whether only `users`, and checks of sizes, read the result of a node."""
         (result,) = node.results
         is_loaded = _find_loaded_array(result) is not result
         checks = self.target_checks | self.pair_checks if is_loaded else self.target_checks

@@ -6,14 +6,14 @@ A rule returns None where the node's kernel has to run.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from autoconv.backends.llvm.analysis.classify_indexing import broadcasts_to
 from autoconv.backends.llvm.analysis.representation import is_dense
 from autoconv.backends.llvm.legalize.computed_size_rules import are_numbers_or_dense, rule
-from autoconv.backends.llvm.legalize.computed_sizes import NamedSizes, shape_of
+from autoconv.backends.llvm.legalize.computed_sizes import SizeRewriter, shape_of
 from autoconv.backends.llvm.legalize.size_nodes import (
     SIZES_BOUND,
     SLICE_SIZES,
@@ -29,16 +29,16 @@ from autoconv.ops.rules import broadcast_shapes
 
 
 @rule("get_item")
-def _get_item(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+def _get_item(rewriter: SizeRewriter, node: Node, inputs: list[Value]) -> Value | None:
     """Name the sizes of slices, and pass positions as operands, so that they are compared with the named sizes."""
     x, spec = inputs[0], node.attributes["spec"]
     if spec == (Mask(),):
-        return _masked(sizes, node, inputs)
+        return _masked(rewriter, node, inputs)
     is_supported = all(isinstance(entry, (At, Slice, Rest, NewAxis, Gather)) for entry in spec)
     if not is_supported or not are_numbers_or_dense(inputs):
         return None
     if Gather() in spec:
-        return _gather(sizes, node, inputs)
+        return _gather(rewriter, node, inputs)
     shape = shape_of(x)
     recorded_shape = shape_of(node.results[0])  # of the result, before its computed sizes have symbols
     entries: list[Entry] = []
@@ -53,13 +53,13 @@ def _get_item(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | Non
             operands += indices
             # Only positions that are operands are compared with the size at run time; the kernel raises for others.
             if is_computed(shape[axis]) and not indices:
-                operands.append(sizes.add(OPS["constant"], [], {"value": np.asarray(entry.index)}, [_INT]))
+                operands.append(rewriter.add(OPS["constant"], [], {"value": np.asarray(entry.index)}, [_INT]))
                 entry = At(INPUT)
         elif isinstance(entry, Slice) and not (recorded_shape[len(result_shape)] is None or is_computed(shape[axis])):
             operands += indices
             result_shape.append(recorded_shape[len(result_shape)])
         elif isinstance(entry, Slice) and not entry.is_whole:
-            slice_sizes = size_slice(sizes, shape[axis], entry, indices)
+            slice_sizes = size_slice(rewriter, shape[axis], entry, indices)
             if slice_sizes is None:
                 return None
             start, length, step = slice_sizes
@@ -68,16 +68,24 @@ def _get_item(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | Non
         else:
             result_shape.append(shape[axis])
         entries.append(entry)
-    return sizes.add_with_shape(node, [x, *operands], result_shape, spec=tuple(entries[: len(spec)]))
+    return rewriter.add_with_shape(node, [x, *operands], result_shape, spec=tuple(entries[: len(spec)]))
 
 
 _INT = TensorType(int64, ())
 
 
+class NamedSlice(NamedTuple):
+    """The start, the length and the step of a slice, with symbols for those that the graph computes."""
+
+    start: Dimension
+    length: Dimension
+    step: int
+
+
 def size_slice(
-    sizes: NamedSizes, size: Dimension, entry: Slice, bounds: Sequence[Value]
-) -> tuple[Dimension, Dimension, int] | None:
-    """Return the start, the length and the step of a slice.
+    rewriter: SizeRewriter, size: Dimension, entry: Slice, bounds: Sequence[Value]
+) -> NamedSlice | None:
+    """Return a slice of a dimension with `size` elements; `bounds` are the operands of the entry.
 
     Return None unless the step is a constant other than 0 whose magnitude is below 2**31.
     """
@@ -87,30 +95,30 @@ def size_slice(
         return None
     if isinstance(size, int) and not bounds:
         first_position, end_position, _ = slice(start, stop, step).indices(size)
-        return first_position, len(range(first_position, end_position, step)), step
+        return NamedSlice(first_position, len(range(first_position, end_position, step)), step)
     length_after_cut = None
     cuts_off_ends = not bounds and (start or 0) >= 0 and (stop is None or stop < 0)
     if step == 1 and cuts_off_ends:
         # The length depends only on how much is cut off: x[1:] and x[:-1] have one symbol.
-        length_after_cut = sizes.clamp_at_zero(plus(size, (stop or 0) - (start or 0)))
+        length_after_cut = rewriter.clamp_at_zero(plus(size, (stop or 0) - (start or 0)))
         if not start:
-            return 0, length_after_cut, 1
-    first_position, length = name_slice_sizes(sizes, size, entry, bounds)
+            return NamedSlice(0, length_after_cut, 1)
+    first_position, length = name_slice_sizes(rewriter, size, entry, bounds)
     length = length if length_after_cut is None else length_after_cut
-    return (0 if start in (None, 0) and step > 0 else first_position), length, step
+    return NamedSlice(0 if start in (None, 0) and step > 0 else first_position, length, step)
 
 
-def name_slice_sizes(sizes: NamedSizes, size: Dimension, entry: Slice, bounds: Sequence[Value]) -> tuple[Any, Any]:
+def name_slice_sizes(rewriter: SizeRewriter, size: Dimension, entry: Slice, bounds: Sequence[Value]) -> tuple[Any, Any]:
     """Return the symbols of the start and the length of a slice."""
 
     def define(symbols: Any) -> None:
-        sizes.add(SLICE_SIZES, bounds, {"size": size, "parts": entry.parts, "defines": symbols, "reads": (size,)})
+        rewriter.add(SLICE_SIZES, bounds, {"size": size, "parts": entry.parts, "defines": symbols, "reads": (size,)})
 
-    length, start = sizes.symbols_of(("slice", size, entry.with_operands(bounds)), define, 2)
+    length, start = rewriter.symbols_of(("slice", size, entry.with_operands(bounds)), define, 2)
     return start, length
 
 
-def _gather(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+def _gather(rewriter: SizeRewriter, node: Node, inputs: list[Value]) -> Value | None:
     """Return the rows at arrays of positions; None unless the positions broadcast to each other by their sizes."""
     x, *operands = inputs
     types: Any = tuple(value.type for value in operands)
@@ -121,10 +129,10 @@ def _gather(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     if any(isinstance(entry, Slice) and not entry.is_whole for entry in spec):
         return None
     shape = indexed_shape(x.shape, types, spec)  # type: ignore[arg-type]
-    return None if shape is None or None in shape else sizes.add_with_shape(node, inputs, shape)
+    return None if shape is None or None in shape else rewriter.add_with_shape(node, inputs, shape)
 
 
-def _masked(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+def _masked(rewriter: SizeRewriter, node: Node, inputs: list[Value]) -> Value | None:
     """Append the selection by a mask, whose sizes have to be those of the array's first dimensions.
 
     Selections by one mask have one size.
@@ -133,16 +141,16 @@ def _masked(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     if not is_dense(x.type) or not is_dense(mask.type):
         return None
     for axis in range(len(shape_of(mask))):
-        unified = sizes.unify_sizes(node, [x, mask], [axis, axis], inputs)
+        unified = rewriter.equate_sizes(node, [x, mask], [axis, axis], inputs)
         if unified is None:
             return None
         x, mask = unified
-    (result,) = copy_node(sizes.copy, node, [x, mask]).results
+    (result,) = copy_node(rewriter.copy, node, [x, mask]).results
     key = "selected", inputs[1]
-    if key not in sizes.symbols_by_key:
-        named_result = sizes.name_sizes(result)
-        sizes.symbols_by_key[key] = shape_of(named_result)[0]
+    if key not in rewriter.symbols_by_key:
+        named_result = rewriter.name_sizes(result)
+        rewriter.symbols_by_key[key] = shape_of(named_result)[0]
         return named_result
-    shape = (sizes.symbols_by_key[key], *shape_of(x)[len(shape_of(mask)) :])
+    shape = (rewriter.symbols_by_key[key], *shape_of(x)[len(shape_of(mask)) :])
     type_: Any = result.type
-    return sizes.add(SIZES_BOUND, [result], {"defines": ()}, [type_.with_shape(shape)])  # type: ignore[no-any-return]
+    return rewriter.add(SIZES_BOUND, [result], {"defines": ()}, [type_.with_shape(shape)])  # type: ignore[no-any-return]

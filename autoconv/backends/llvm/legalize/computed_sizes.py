@@ -24,7 +24,7 @@ from autoconv.backends.llvm.analysis.representation import has_computed_sizes, i
 from autoconv.backends.llvm.ir.types import is_native
 from autoconv.backends.llvm.legalize.dead_nodes import remove_dead_nodes
 from autoconv.backends.llvm.legalize.decompose import expand, is_composite
-from autoconv.backends.llvm.legalize.interchange_loops import MARK
+from autoconv.backends.llvm.legalize.interchange_loops import INTERCHANGED
 from autoconv.backends.llvm.legalize.size_nodes import (
     COMMON_SIZES,
     RESIZED,
@@ -42,7 +42,7 @@ from autoconv.graph.types import Dimension, Symbol, TensorType, Type
 from autoconv.lazy_dataclass import dataclass, field
 from autoconv.ops.record import Op
 
-Rule = Callable[["NamedSizes", Node, list[Value]], "Value | None"]
+Rule = Callable[["SizeRewriter", Node, list[Value]], "Value | None"]
 RULES: dict[str, Rule] = {}  # by op name; a rule returns None where the node's kernel has to run
 
 
@@ -50,7 +50,7 @@ def name_computed_sizes(graph: Graph) -> Graph:
     """Return the graph, regions included, with symbols for unknown dimensions of tensors."""
     if has_recursion(graph) or not any(map(_has_unknown_sizes, _types(graph))):
         return graph
-    return expand(NamedSizes(graph, _SymbolCounter()).run())
+    return expand(SizeRewriter(graph, _SymbolCounter()).run())
 
 
 def has_nameable_sizes(node: Node) -> bool:
@@ -61,6 +61,7 @@ def has_nameable_sizes(node: Node) -> bool:
 
 
 def _types(graph: Graph) -> Sequence[Type]:
+    """Return the types of all values of a graph and its regions."""
     types = [value.type for node in graph.walk() for value in node.results]
     return types + [value.type for value in graph.parameters]
 
@@ -82,8 +83,11 @@ class _SymbolCounter:
     numbers: Any = field(default_factory=count)
 
 
-class NamedSizes(Rewriter[_SymbolCounter]):
-    """Rewrite one graph. `symbols_by_key` maps descriptions of sizes to symbols, with those of enclosing graphs."""
+class SizeRewriter(Rewriter[_SymbolCounter]):
+    """A rewriter of one graph; rules append nodes by its methods.
+
+    `symbols_by_key` maps descriptions of sizes to symbols, with those of enclosing graphs.
+    """
 
     span: Any = None  # of the node that is rewritten
 
@@ -108,7 +112,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
             else value.type
         )
 
-    def region_rewriter(self, node: Node, inputs: Sequence[Value], region: Graph) -> NamedSizes:
+    def region_rewriter(self, node: Node, inputs: Sequence[Value], region: Graph) -> SizeRewriter:
         """Return a rewriter of a region, whose parameters with a single source outside have its type."""
         input_types = dict(zip(node.inputs, (value.type for value in inputs), strict=True))
         sources: dict[Value, list[Value]] = {}
@@ -119,7 +123,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
             for parameter, value_sources in sources.items()
             if len(value_sources) == 1 and value_sources[0] in input_types
         }
-        return NamedSizes(region, self.shared, self.copies, parameter_types, ChainMap({}, self.symbols_by_key))
+        return SizeRewriter(region, self.shared, self.copies, parameter_types, ChainMap({}, self.symbols_by_key))
 
     def rebuild(self) -> Graph:
         for value in self.graph.parameters:
@@ -144,7 +148,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
     def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         """Return the results with named sizes; None for nodes whose types have no unknown and no computed sizes."""
         if node.regions:
-            copies_regions = lowering_class(node) == "control" and MARK not in node.attributes
+            copies_regions = lowering_class(node) == "control" and INTERCHANGED not in node.attributes
             regions = self.rewritten_regions(node, inputs) if copies_regions else None
             return [self.name_sizes(value) for value in copy_node(self.copy, node, inputs, regions).results]
         types = [value.type for value in (*inputs, *node.results)]
@@ -206,6 +210,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
     # ---- sizes
 
     def new_symbol(self) -> ComputedSize:
+        """Return a symbol that no other size has."""
         return ComputedSize(f"size{next(self.shared.numbers)}")
 
     def symbols_of(self, key: Any, define: Callable[[tuple[ComputedSize, ...]], None], count: int = 1) -> Any:
@@ -239,6 +244,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
     # ---- operands of different sizes
 
     def _elementwise(self, node: Node, inputs: list[Value]) -> Value | None:
+        """Name the sizes of an elementwise result; None if native code lacks the op, or sizes differ."""
         if not all(is_scalar(value.type) or is_dense(value.type) for value in inputs) or not has_element_rule(node):
             return None
         result = self.broadcast(node, inputs)
@@ -323,13 +329,13 @@ class NamedSizes(Rewriter[_SymbolCounter]):
             self.symbols_by_key[key] = self.add_with_shape(node, operands, shape)
         return self.symbols_by_key[key]  # type: ignore[no-any-return]
 
-    def unify_sizes(
+    def equate_sizes(
         self, node: Node, inputs: Sequence[Value], axes: Sequence[int], kernel_inputs: Sequence[Value] = ()
     ) -> list[Value] | None:
-        """Return the operands with one symbol for their sizes along these axes, which have to be equal.
+        """Append a check that the inputs' sizes along the axes are equal; return the inputs with one symbol for them.
 
-        None if two sizes differ that are known at the call. `kernel_inputs` are all operands of the node, if `inputs`
-        are not.
+        `axes` has an axis for each input. None if two sizes differ that are known at the call. `kernel_inputs` are all
+        operands of the node, if `inputs` are not; its kernel raises where sizes differ.
         """
         sizes = tuple(dict.fromkeys(shape_of(value)[axis] for value, axis in zip(inputs, axes, strict=True)))
         if len(sizes) == 1:
@@ -354,6 +360,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
 
 
 def _member_sizes(groups: Sequence[Any]) -> tuple[Dimension, ...]:
+    """Return the sizes of the members of all groups (see `size_nodes`)."""
     return tuple(size for _, members in groups for size, _ in members)
 
 
@@ -363,6 +370,7 @@ def _op_and_options(node: Node) -> dict[str, Any]:
 
 
 def is_tensor(type_: Type) -> bool:
+    """Return whether a type is a tensor."""
     return isinstance(type_, TensorType)
 
 

@@ -26,6 +26,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def einsum(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Rule of `einsum`: contract the operands by the labels of the equation."""
     return _contract(b, inputs, *parse_equation(node.attributes["equation"], len(inputs)))
 
 

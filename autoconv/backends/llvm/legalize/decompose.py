@@ -39,6 +39,7 @@ def is_composite(node: Node) -> bool:
 
 
 def _may_expand(node: Node) -> bool:
+    """Return whether the node may be replaced, judging by its name and constants."""
     has_rule = node.op.name in _RULES or node.op.name in _IDENTITIES or node.op.name == "custom_gradient"
     has_rule |= _is_long_filled_constant(node) or _is_array_update(node)
     return has_rule or any(map(_is_empty_list, node.inputs))
@@ -82,6 +83,7 @@ def _has_known_shapes(node: Node) -> bool:
 
 
 def _is_empty_list(value: Value) -> bool:
+    """Return whether a value is a new, empty list."""
     return value.node is not None and value.node.op.name == "list_empty"
 
 
@@ -124,6 +126,7 @@ def _softmax(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _log_softmax(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Subtract the logarithm of the sum of exponentials, both of the differences to the maximum."""
     (x,), axis = inputs, (node.attributes["axis"],)
     shifted_x = b.subtract(x, b.reduce_max(x, axis=axis, keepdims=True))
     return b.subtract(shifted_x, b.log(b.reduce_sum(b.exp(shifted_x), axis=axis, keepdims=True)))

@@ -5,7 +5,8 @@
              for each block of elements: repeat trips times: z = z * z + c
 
 The first loop computes the test and the counters, which are scalars, and raises their errors. The second loop keeps a
-block of elements in registers. It carries the attribute `MARK`, and `codegen/control/interchanged_loop.py` lowers it.
+block of elements in registers. It carries the attribute `INTERCHANGED`; `codegen/control/interchanged_loop.py` lowers
+it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import TensorType
 from autoconv.ops.builder import GraphBuilder
 
-MARK = "of_elements"  # attribute that marks such a loop
+INTERCHANGED = "of_elements"  # attribute that marks such a loop
 _MAX_ARRAYS, _MAX_NODES = 6, 40  # of the state and of the body: beyond these, registers do not suffice
 
 
@@ -44,7 +45,7 @@ def _is_interchangeable(node: Node) -> bool:
     state_count = state_size(node)
     state = body.parameters[:state_count]
     arrays = [value for value in state if is_static_array(value.type)]
-    if is_recursive(node) or MARK in node.attributes or not 0 < len(arrays) <= _MAX_ARRAYS:
+    if is_recursive(node) or INTERCHANGED in node.attributes or not 0 < len(arrays) <= _MAX_ARRAYS:
         return False
     types = [value.type for value in state]
     if [value.type for value in body.outputs] != types or [value.type for value in node.inputs[:state_count]] != types:
@@ -141,17 +142,17 @@ def _split_loop(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]
     positions = [*array_indices, *range(state_count, len(inputs))]
     values = {body.parameters[i]: value for i, value in zip(positions, state_and_captures, strict=True)}
     scalar_loop_values = {body.parameters[i] for i in scalar_indices}  # as in `_is_elementwise_body`
-    for inner in body.nodes:
-        if not scalar_loop_values.isdisjoint(inner.inputs) or inner.effects is not Effects.PURE:
-            scalar_loop_values.update(inner.results)
+    for body_node in body.nodes:
+        if not scalar_loop_values.isdisjoint(body_node.inputs) or body_node.effects is not Effects.PURE:
+            scalar_loop_values.update(body_node.results)
             continue
-        append_copy(body_copy, inner, values)
+        append_copy(body_copy, body_node, values)
     one = GraphBuilder(body_copy).constant(value=int64.numpy.type(1))
     next_trip = GraphBuilder(body_copy).add(trip_in_body, one)
     body_copy.outputs = [next_trip, *(values[body.outputs[i]] for i in array_indices)]
     element_loop = copy.add(
         node.op, [zero, *(inputs[i] for i in array_indices), scalar_loop.results[-1], *inputs[state_count:]],
-        {"state": 1 + len(array_indices), MARK: True}, regions=(test_copy, body_copy),
+        {"state": 1 + len(array_indices), INTERCHANGED: True}, regions=(test_copy, body_copy),
         types=[zero.type, *(node.results[i].type for i in array_indices)], span=node.span,
     )  # fmt: skip
     result_by_position = dict(zip(scalar_indices, scalar_loop.results, strict=False))
@@ -162,7 +163,10 @@ def _split_loop(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]
 def _counting_region(
     graph: Graph, scalar_indices: Sequence[int], captured_indices: Sequence[int], is_body: bool
 ) -> Graph:
-    """Reduce a region to its scalars, at the positions of the two lists, and append the trip count."""
+    """Reduce a region to its scalars, and append a parameter for the trip count, which the body increments.
+
+    The scalars are the parameters at `scalar_indices` and, after the trip count, those at `captured_indices`.
+    """
     copy = Graph(graph.name)
     values = {graph.parameters[i]: copy.add_parameter(graph.parameters[i].type) for i in scalar_indices}
     trip_count = copy.add_parameter(TensorType(int64, ()))

@@ -76,6 +76,7 @@ class _ViewLoads(Rewriter[None]):
 
 
 def _has_unknown_size(value: Value) -> bool:
+    """Return whether a size of the array is unknown before the run."""
     return None in (value.shape or ())
 
 

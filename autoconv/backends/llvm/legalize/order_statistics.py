@@ -18,7 +18,7 @@ import numpy as np
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar
 from autoconv.backends.llvm.ir.types import is_narrow, is_native
 from autoconv.backends.llvm.legalize.computed_size_rules import rule
-from autoconv.backends.llvm.legalize.computed_sizes import NamedSizes
+from autoconv.backends.llvm.legalize.computed_sizes import SizeRewriter
 from autoconv.backends.llvm.legalize.dead_nodes import remove_dead_nodes
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.effects import Effects
@@ -117,6 +117,7 @@ def _is_extreme(pick: Node) -> bool:
 
 
 def _is_within(position: Any, size: Any) -> bool:
+    """Return whether a position is in range, or the size is open."""
     return not isinstance(size, int) or -size <= position < size
 
 
@@ -129,13 +130,13 @@ def _constant_position(copy: Graph, node: Node) -> Value:
 
 
 @rule("order_statistics")
-def _name_result_sizes(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+def _name_result_sizes(rewriter: SizeRewriter, node: Node, inputs: list[Value]) -> Value | None:
     """Add the node, whose result has the sizes of the positions in place of the axis; None if it is not native."""
     x, positions = inputs
     if not is_dense(x.type) or x.shape is None or not (is_scalar(positions.type) or is_dense(positions.type)):
         return None
     axis = node.attributes["axis"]
-    return sizes.add_with_shape(node, inputs, (*x.shape[:axis], *(positions.shape or ()), *x.shape[axis + 1 :]))
+    return rewriter.add_with_shape(node, inputs, (*x.shape[:axis], *(positions.shape or ()), *x.shape[axis + 1 :]))
 
 
 def _take_sorted(x: Any, positions: Any, *, axis: int) -> Any:
@@ -147,6 +148,7 @@ def _take_sorted(x: Any, positions: Any, *, axis: int) -> Any:
 
 
 def _type_of_result(x: TensorType, positions: TensorType, *, axis: int) -> TensorType:
+    """Return the type of `x` with the shape of the positions in place of the axis."""
     assert x.shape is not None and positions.shape is not None
     return x.with_shape((*x.shape[:axis], *positions.shape, *x.shape[axis + 1 :]))
 

@@ -213,18 +213,21 @@ class _HandlerDict:
             _graph_of(node).nodes.remove(node)
 
     def _add_cell(
-        self, uses: _Uses, type_: Type, readers: Sequence[Node], content: Callable[[Graph, Node], Value | None]
+        self, uses: _Uses, type_: Type, readers: Sequence[Node], stored_value: Callable[[Graph, Node], Value | None]
     ) -> None:
-        """Make a cell of a type for these readers; `content` is what a store sets, None for another type's number."""
+        """Make a cell of a type for these readers.
+
+        `stored_value(graph, node)` returns the value that a store sets, or None for the number of another type.
+        """
         cells = self._new_cell(type_)
         for node in uses.stores:
             graph = _graph_of(node)
-            value = content(graph, node)
+            value = stored_value(graph, node)
             if value is not None:
                 _insert(graph, node, SET, (cells[graph], value))
         for reader in readers:
             load, graph = _loading_node(reader), _graph_of(reader)
-            default = content(graph, load)
+            default = stored_value(graph, load)
             if default is None:
                 assert isinstance(type_, TensorType)
                 default = _constant(graph, load, np.zeros((), type_.dtype.numpy))
@@ -253,6 +256,7 @@ class _HandlerDict:
 
 
 def _graph_of(node: Node) -> Graph:
+    """Return the graph or region that has a node with inputs."""
     return node.inputs[0].graph
 
 
@@ -310,6 +314,7 @@ def _stored_number(graph: Graph, node: Node, type_: Type) -> Value:
 
 
 def _constant(graph: Graph, before: Node, value: Any) -> Value:
+    """Insert a constant before a node, and return it."""
     return _insert(graph, before, OPS["constant"], (), value=np.asarray(value), weak=True).results[0]
 
 

@@ -152,10 +152,11 @@ def _generates_elements(node: Node) -> bool:
     return len(node.inputs) == 1 and traits.shape_only == (0,) and traits.generates and not traits.sizes
 
 
-# Operands and attributes of the node on untransposed operands, and the permutation of its result. The functions that
-# return one return None for a node that has to read the transposed operand.
 class Replacement(NamedTuple):
-    """The operands and attributes of an op on untransposed operands, and the permutation of its result."""
+    """The operands and attributes of an op on untransposed operands, and the permutation of its result.
+
+    Functions return None in its place for a node that has to read the transposed operand.
+    """
 
     operands: list[Value]
     attributes: dict[str, Any]

@@ -72,7 +72,7 @@ def _suits_loops(rows: Dimension, inner: int, columns: int, is_single: bool, is_
 def _have_equal_batches(x_batch: Sequence[Dimension], y_batch: Sequence[Dimension]) -> bool:
     """Return whether aligned sizes are equal or 1."""
     pairs = zip(reversed(x_batch), reversed(y_batch), strict=False)
-    return all(size == other or 1 in (size, other) for size, other in pairs)
+    return all(x_size == y_size or 1 in (x_size, y_size) for x_size, y_size in pairs)
 
 
 def _product_with_vectors(b: GraphBuilder, x: Value, y: Value, is_x_transposed: bool) -> Value:

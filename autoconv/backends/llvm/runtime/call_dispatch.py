@@ -134,4 +134,5 @@ def is_readable(cell: Any) -> bool:
 
 
 def _read_word(address: int) -> int | None:
+    """Return the word at an address; None for 0."""
     return ctypes.c_void_p.from_address(address).value

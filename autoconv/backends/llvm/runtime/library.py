@@ -73,6 +73,7 @@ def start_compiling_ahead() -> None:
 
 
 def _is_loaded(code_part: _Part) -> bool:
+    """Return whether this process has loaded a part of the shared code."""
     cached: Any = _load_pool if code_part is _PARALLEL else code_part.load
     return bool(cached.cache_info().currsize)
 
@@ -151,6 +152,7 @@ def _needed_parts(text: str) -> list[_Part]:
 def _load_functions(
     text: str, level: int, names: Iterable[str], known_addresses: dict[str, int] | None = None
 ) -> dict[str, int]:
+    """Load shared code for the life of the process; return the addresses of the named functions."""
     code = _keep_alive(Code({text: level}, [*names], known_addresses))
     return {name: code.address(name) for name in names}
 

@@ -55,6 +55,7 @@ _LOADED: list[object] = []  # kept as long as the process
 
 
 def _library() -> Path:
+    """Return the path of the library in NumPy's package."""
     return Path(np.random.__file__).parent / "lib" / "libnpyrandom.a"
 
 

@@ -123,6 +123,7 @@ class _ReadVisitor:
             self.visit_operand(operand, index)
 
     def visit_positions(self, index: Point) -> None:
+        """Visit the elements of arrays of positions that an index contains."""
         for position in index:
             if isinstance(position, Loaded):
                 self.visit(position.value, position.index)

@@ -35,9 +35,7 @@ WHOLE_OPERAND_CLASSES = frozenset(
     {"memory", "object", "kernel", "pair", "control", "matmul", "update", "search", "alias", "whole"}
 )
 # Lowering classes whose nodes depend only on the inputs whose elements they read.
-_SELECTIVE_CLASSES = frozenset(
-    {"element", "reduce", "scatter", "view", "copy", "pad", "pick", "extent", "sizes"}
-)
+_SELECTIVE_CLASSES = frozenset({"element", "reduce", "scatter", "view", "copy", "pad", "pick", "extent", "sizes"})
 # Lowering classes whose nodes read contiguous elements only, so that the operand's object may have another shape.
 _CONTIGUOUS_CLASSES = frozenset(
     {"matmul", "search", "element", "reduce", "view", "copy", "pad", "pick", "join", "alias", "whole"}
@@ -67,6 +65,7 @@ class Item:
 
     @property
     def members(self) -> list[Item]:
+        """The items of all runs."""
         return [item for run in self.runs for item in run]
 
 
@@ -102,6 +101,7 @@ class Plan:
         self.items: list[Item] = []
 
     def _find_consumers(self) -> dict[Value, list[Node]]:
+        """Return the nodes that read each value, directly."""
         result: dict[Value, list[Node]] = {}
         for node in self.classes:
             for value in self.inputs(node):
@@ -169,6 +169,7 @@ class Plan:
         return self._has_position_arrays(reader) and value in positions(reader)
 
     def _has_position_arrays(self, reader: Node) -> bool:
+        """Return whether arrays of positions determine what a reader reads or writes."""
         return self.classes[reader] in ("view", "copy", "pick", "scatter") and has_position_arrays(reader)
 
     def _reads_through(self, reader: Node, value: Value) -> bool:
@@ -218,7 +219,8 @@ class Plan:
         may_join = has_loops and (not node.effects or lowering_class == "scatter")
         number = self._choose_loop(predecessors, candidates) if may_join else None
         if number is None:
-            number = self._new_item(node, position, shape)
+            number = len(self.all_items)
+            self.all_items.append(Item([node], position, shape, number=number))
         else:
             self.all_items[number].nodes.append(node)
         predecessors = {self.resolve_number(i) for i in predecessors | candidates} - {number}
@@ -228,10 +230,6 @@ class Plan:
         if self.lent and any(base in self.lent for value in self.inputs(node) for base, _ in self.bases(value)):
             self._lent_reader_numbers.add(number)
         self._add_dependences(number, predecessors)
-
-    def _new_item(self, node: Node, position: int, shape: tuple[int, ...] | None) -> int:
-        self.all_items.append(Item([node], position, shape, number=len(self.all_items)))
-        return len(self.all_items) - 1
 
     def resolve_number(self, number: int) -> int:
         """Return the number of an item; of one that was merged, the number of the item that has its nodes."""
@@ -339,8 +337,9 @@ class Plan:
             item.reads = list(reads)
             for node in item.nodes:
                 for value in node.results:
-                    needed = value in outputs or (self.classes[node] == "reduce" and not item.phases)
-                    if needed or self.classes[node] in ("pad", "scatter", "join") or self._is_read_outside(value, item):
+                    is_needed = value in outputs or (self.classes[node] == "reduce" and not item.phases)
+                    is_needed = is_needed or self.classes[node] in ("pad", "scatter", "join")
+                    if is_needed or self._is_read_outside(value, item):
                         item.stored.append(value)
 
     def count_reads(self, item: Item, value: Value) -> int:

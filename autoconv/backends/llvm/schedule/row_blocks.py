@@ -31,7 +31,7 @@ _LEAST_ROWS = 16  # fewest rows of a product that is computed in blocks
 def block_rows(plan: Plan, items: Sequence[Item]) -> list[Item]:
     """Return the items in an equivalent order; items that share blocks of rows become members of one item."""
 
-    def first_run(items: list[Item]) -> _Split[Item] | None:
+    def first_run(items: list[Item]) -> _Division[Item] | None:
         """Return the first run of items around a product with enough rows, None if there is no such run."""
         runs: dict[int, _RunPartition] = {}  # number of rows -> run
         for item in items:
@@ -42,27 +42,27 @@ def block_rows(plan: Plan, items: Sequence[Item]) -> list[Item]:
                 runs[product.rows] = _RunPartition(plan, product.rows, items)
             run = runs[product.rows]
             if len(run.members) > 1 and item in run.members:
-                return _Split(run.before, _item_of_runs([run.members]), run.after)
+                return _Division(run.before, _item_of_runs([run.members]), run.after)
         return None
 
-    return _split_repeatedly(list(items), first_run)
+    return _divide_repeatedly(list(items), first_run)
 
 
 _Entry = TypeVar("_Entry")
 
 
-class _Split(NamedTuple, Generic[_Entry]):
-    """A new item, with what precedes it and what follows it."""
+class _Division(NamedTuple, Generic[_Entry]):
+    """A new item, with the values that precede it and those that follow it."""
 
     before: list[_Entry]
     item: Item
     after: list[_Entry]
 
 
-def _split_repeatedly(
-    values: list[_Entry], split: Callable[[list[_Entry]], _Split[_Entry] | None]
+def _divide_repeatedly(
+    values: list[_Entry], divide: Callable[[list[_Entry]], _Division[_Entry] | None]
 ) -> list[_Entry | Item]:
-    """Split the values by `split`, and then the values before and after the new item in the same way.
+    """Divide the values by `divide`, and then the values before and after the new item in the same way.
 
     Return all values and new items in order.
     """
@@ -73,11 +73,11 @@ def _split_repeatedly(
         if isinstance(values_or_item, Item):
             result.append(values_or_item)
             continue
-        new_split = split(values_or_item)
-        if new_split is None:
+        division = divide(values_or_item)
+        if division is None:
             result += values_or_item
         else:
-            before, item, after = new_split
+            before, item, after = division
             pending += [after, item, before]
     return result
 
@@ -103,11 +103,11 @@ def join_independent_runs(plan: Plan, items: Sequence[Item]) -> list[Item]:
             earlier_bits |= member.earlier_bits
         bits = sum(1 << member.number for member in item.members or [item])
         candidates.append(_JoinCandidate(item, _runs_of_item(plan, item), bits, earlier_bits))
-    result = _split_repeatedly(candidates, _first_join)
+    result = _divide_repeatedly(candidates, _first_join)
     return [entry.item if isinstance(entry, _JoinCandidate) else entry for entry in result]
 
 
-def _first_join(candidates: list[_JoinCandidate]) -> _Split[_JoinCandidate] | None:
+def _first_join(candidates: list[_JoinCandidate]) -> _Division[_JoinCandidate] | None:
     """Join the first candidate that can be joined with the later candidates that are independent of it."""
     starts = []  # positions of candidates with runs that some later candidate with runs does not depend on
     common_bits = -1  # bit set of the items on which all later candidates with runs depend; all items at first
@@ -120,20 +120,20 @@ def _first_join(candidates: list[_JoinCandidate]) -> _Split[_JoinCandidate] | No
         joined_bits, after_bits = candidates[i].bits, 0
         joined, before = [candidates[i]], candidates[:i]
         after: list[_JoinCandidate] = []
-        for other in candidates[i + 1 :]:
-            has_effects = any(node.effects for node in other.item.nodes)
-            must_follow = other.earlier_bits & after_bits or (after and has_effects)
-            if not must_follow and not other.earlier_bits & joined_bits and other.runs:
-                joined.append(other)
-                joined_bits |= other.bits
-            elif must_follow or other.earlier_bits & joined_bits:
-                after.append(other)
-                after_bits |= other.bits
+        for later in candidates[i + 1 :]:
+            has_effects = any(node.effects for node in later.item.nodes)
+            must_follow = later.earlier_bits & after_bits or (after and has_effects)
+            if not must_follow and not later.earlier_bits & joined_bits and later.runs:
+                joined.append(later)
+                joined_bits |= later.bits
+            elif must_follow or later.earlier_bits & joined_bits:
+                after.append(later)
+                after_bits |= later.bits
             else:
-                before.append(other)
+                before.append(later)
         if len(joined) > 1:
             item = _item_of_runs([run for candidate in joined for run in candidate.runs])
-            return _Split(before, item, after)
+            return _Division(before, item, after)
     return None
 
 

@@ -48,7 +48,7 @@ class _Chain:
         self.loops: set[int] = set()
         self.row_items: set[int] = set()
         self.views: set[int] = set()
-        self.others: set[int] = set()
+        self.other_items: set[int] = set()
 
     def merge_if_legal(self) -> None:
         """Merge the item, as a phase, into the loops whose reductions it reads, if that is legal."""
@@ -81,7 +81,7 @@ class _Chain:
     def _has_early_positions(self, target_number: int) -> bool:
         """Return whether the positions of gathers, by which phases read, are computed before the loops to be merged.
 
-        If there are gathers, row items that do not depend on these loops are moved to `others`: they run before.
+        If there are gathers, row items that do not depend on these loops are moved to `other_items`: they run before.
         """
         gathers = [self.plan.all_items[number].nodes[0] for number in self.views]
         indices = [value for node in gathers if has_position_arrays(node) for value in positions(node)]
@@ -90,7 +90,7 @@ class _Chain:
         items, target_bit = self.plan.all_items, 1 << target_number
         early_items = {number for number in self.row_items if not items[number].earlier_bits & target_bit}
         self.row_items -= early_items
-        self.others |= early_items
+        self.other_items |= early_items
         chain_nodes = {node for number in (target_number, *self.row_items) for node in items[number].nodes}
         return not any(base.node in chain_nodes for value in indices for base, _ in self.plan.bases(value))
 
@@ -98,7 +98,7 @@ class _Chain:
         """Classify the items of these numbers and, through row items and views, those on which they depend."""
         for number in set(map(self.plan.resolve_number, numbers)) - {self.number}:
             item = self.plan.all_items[number]
-            if number in self.loops | self.row_items | self.views | self.others:
+            if number in self.loops | self.row_items | self.views | self.other_items:
                 continue
             if item.shape == self.shape and _is_loop(self.plan, item):
                 self.loops.add(number)
@@ -109,7 +109,7 @@ class _Chain:
                 self.row_items.add(number)
                 self._classify_dependences(item.dependences)
             else:
-                self.others.add(number)
+                self.other_items.add(number)
 
     def _computes_rows(self, item: Item) -> bool:
         """Return whether an item is elementwise over a shape that broadcasts to the loop's when 1s are appended."""
@@ -140,7 +140,7 @@ class _Chain:
         chain_bits = 1 << target_number
         for number in (*self.row_items, *self.views):
             chain_bits |= 1 << number
-        return not any(self.plan.all_items[other].earlier_bits & chain_bits for other in self.others)
+        return not any(self.plan.all_items[other].earlier_bits & chain_bits for other in self.other_items)
 
     # ---- elements that are read
 

@@ -27,7 +27,7 @@ from autoconv.backends.llvm.ir.metadata import ALIGNED, independent_loop
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
 from autoconv.backends.llvm.ir.types import register
-from autoconv.backends.llvm.legalize.interchange_loops import MARK as INTERCHANGED
+from autoconv.backends.llvm.legalize.interchange_loops import INTERCHANGED
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.region_flow import state_size

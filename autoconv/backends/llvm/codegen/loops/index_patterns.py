@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.backends.llvm.analysis.classify import CLASSIFIERS
-from autoconv.backends.llvm.analysis.index_maps import ELEMENT_SOURCES, ElementSource
+from autoconv.backends.llvm.analysis.index_maps import ELEMENT_SOURCES, ElementSource, SourceElement
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
 from autoconv.backends.llvm.ir.index_arith import Index, Position, plus
 from autoconv.backends.llvm.ir.scalars import Element
@@ -92,7 +92,7 @@ def _diag(b: Any, node: Node, index: Index) -> ElementSource:
     if not length:
         return zero  # type: ignore[no-any-return]
     is_on_diagonal, position = _locate_on_diagonal(b, index, node.attributes.get("offset", 0), length)
-    return x, (*index[:-2], position), lambda element: b.select(is_on_diagonal, element, zero)
+    return SourceElement(x, (*index[:-2], position), lambda element: b.select(is_on_diagonal, element, zero))
 
 
 @_register_view("diag_part", _has_dense_operands)
@@ -100,7 +100,7 @@ def _diag_part(b: Any, node: Node, index: Index) -> ElementSource:
     """Return an element of a matrix's diagonal."""
     offset = node.attributes.get("offset", 0)
     matrix_index = (plus(b.out, index[-1], max(-offset, 0)), plus(b.out, index[-1], max(offset, 0)))
-    return node.inputs[0], (*index[:-1], *matrix_index), None
+    return SourceElement(node.inputs[0], (*index[:-1], *matrix_index))
 
 
 @_register_view("set_diag", _has_dense_operands)
@@ -109,9 +109,13 @@ def _set_diag(b: Any, node: Node, index: Index) -> ElementSource:
     x, diagonal = node.inputs
     length = sizes(diagonal.type)[-1]
     if not length:
-        return x, index, None
+        return SourceElement(x, index)
     is_on_diagonal, position = _locate_on_diagonal(b, index, node.attributes.get("offset", 0), length)
-    return x, index, lambda element: b.select(is_on_diagonal, b.at(diagonal, (*index[:-2], position)), element)
+
+    def select_diagonal(element: Element) -> Element:
+        return b.select(is_on_diagonal, b.at(diagonal, (*index[:-2], position)), element)  # type: ignore[no-any-return]
+
+    return SourceElement(x, index, select_diagonal)
 
 
 @_register_view("matrix_band_part", _has_dense_operands)
@@ -125,4 +129,4 @@ def _band(b: Any, node: Node, index: Index) -> ElementSource:
     if upper >= 0:
         is_inside = is_inside & (column - row <= upper)
     zero = b.constant(0, node.inputs[0].dtype)
-    return node.inputs[0], index, lambda element: b.select(is_inside, element, zero)
+    return SourceElement(node.inputs[0], index, lambda element: b.select(is_inside, element, zero))

@@ -99,12 +99,13 @@ class LoopNestWriter:
         self._is_part = split is not None
         self._is_flat = is_flat(plan, item)
         self._split = split or choose_split(plan, item, self._is_flat)
-        self.sizes: tuple[str, ...] = ()
+        self.sizes: tuple[str, ...] = ()  # open sizes that the function takes
+        self.careful_sizes: tuple[str, ...] = ()
         self.name, self.has_rare = self._write_function(is_careful=False)
         fast_sizes, self.careful_name = self.sizes, ""
         if self.has_rare and split is None:
             self.careful_name = self._write_function(is_careful=True).name
-        self.sizes, self.careful_sizes = fast_sizes, self.sizes  # open sizes that the functions take
+        self.sizes, self.careful_sizes = fast_sizes, self.sizes
 
     def _write_function(self, is_careful: bool) -> NestFunction:
         """Write the function of all loops."""
@@ -389,9 +390,8 @@ class LoopNestWriter:
         """Return the element that `write_element_source` describes."""
         if isinstance(source, Element):
             return source
-        value, index, function = source
-        element = self.element(value, index)
-        return function(element) if function is not None else element
+        element = self.element(source.array, source.index)
+        return source.function(element) if source.function is not None else element
 
     def _write_operand(self, operand: Value, index: Index) -> Element:
         """Return an operand's element at an index into the shape to which the operand is broadcast."""

@@ -22,6 +22,7 @@ _LABEL_STEMS = ("look", "compare", "next", "new", "known")
 
 
 def _is_native(node: Node) -> bool:
+    """Return whether the operand is a vector of known size, neither empty nor huge, of real numbers."""
     type_: Any = node.inputs[0].type
     return is_static_array(type_) and not type_.dtype.is_complex and 0 < sizes(type_)[0] < 2**30
 
@@ -90,6 +91,7 @@ def write_unique(region: LoweringContext, node: Node) -> None:
 
 
 def _key_of(b: ElementWriter, number: Element) -> Element:
+    """Return the key by which elements are compared."""
     return to_key(b, number, is_descending=False, zeros_are_equal=True)
 
 

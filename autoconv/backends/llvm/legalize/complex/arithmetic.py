@@ -8,12 +8,12 @@ import numpy as np
 
 from autoconv.backends.llvm.analysis.representation import is_complex, sizes
 from autoconv.backends.llvm.legalize.complex import elementary
+from autoconv.backends.llvm.legalize.complex.parts import Parts
 from autoconv.graph.dtypes import float64, int64
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.index_spec import At, Entry, Slice
 
-Parts = tuple[Value, Value]  # real and imaginary part
 _MAX_EXPONENT = 100  # exponents below it are lowered to products
 
 

@@ -11,12 +11,12 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from autoconv.backends.llvm.legalize.complex.parts import Parts
 from autoconv.graph.dtypes import float32, float64
 from autoconv.graph.graph import Value
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.elementwise.complex_inverses import INVERSES, rotated_rule
 
-Parts = tuple[Value, Value]
 _INFINITY = float("inf")
 # (upper bound, exponent of two for numbers above it, lower bound, exponent for numbers below it): numbers beyond the
 # bounds are scaled before they are squared. Exponents are even.
@@ -24,6 +24,7 @@ _SCALES = {float32: (2.0**40, -80, 2.0**-40, 80), float64: (2.0**400, -600, 2.0*
 
 
 def _is_single(x: Value) -> bool:
+    """Return whether a number is a float32."""
     return x.dtype is float32
 
 

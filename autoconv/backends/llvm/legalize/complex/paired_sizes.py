@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from autoconv.backends.llvm.legalize.computed_size_rules import are_numbers_or_dense, rule
-from autoconv.backends.llvm.legalize.computed_sizes import NamedSizes
+from autoconv.backends.llvm.legalize.computed_sizes import SizeRewriter
 from autoconv.graph.graph import Node, Value
 
 
 @rule("complex")
-def _pair(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+def _pair(rewriter: SizeRewriter, node: Node, inputs: list[Value]) -> Value | None:
+    """Broadcast the parts to one shape; None if native code does not represent them."""
     if not are_numbers_or_dense(inputs):
         return None
-    result = sizes.broadcast(node, inputs)
-    return None if result is None else sizes.add_with_shape(node, *result)
+    result = rewriter.broadcast(node, inputs)
+    return None if result is None else rewriter.add_with_shape(node, *result)

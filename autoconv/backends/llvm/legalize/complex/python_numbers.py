@@ -7,18 +7,16 @@ Each computes the whole result and returns one part; LLVM merges the computation
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from autoconv.backends.llvm.legalize.complex.parts import Rule
 from autoconv.graph.dtypes import DType, bool_, float64
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.elements.python_complex import PYTHON_USES_TEXTBOOK_FORMULAS
 from autoconv.ops.elementwise.python_complex import CMATH_WITH_BOOL_RESULT, CMATH_WITH_FLOAT_RESULT, FUNCTIONS_OF_REALS
-
-Rule = Callable[[GraphBuilder, Node, Any], Any]
 
 
 def _dtype(x: Value) -> DType:
@@ -26,6 +24,7 @@ def _dtype(x: Value) -> DType:
 
 
 def _zero(b: GraphBuilder) -> Any:
+    """Return the Python float 0.0."""
     return b.constant(value=np.array(0.0), weak=True)
 
 
@@ -52,6 +51,7 @@ def _apply_to_parts(name: str) -> Rule:
 
 
 def _multiply(b: GraphBuilder, node: Node, x: Any) -> Any:
+    """Multiply by the textbook formula, as Python does; None if this Python has another one."""
     if not PYTHON_USES_TEXTBOOK_FORMULAS:
         return None
     (xr, xi), (yr, yi) = (_pair(b, operand) for operand in x)
@@ -83,6 +83,7 @@ def _checked_parts(b: GraphBuilder, node: Node, function: str, operands: list[An
 
 
 def _power(b: GraphBuilder, node: Node, x: Any) -> Any:
+    """Raise to a power; integer exponents that are ints, or small constants, are powers by multiplication."""
     has_int_exponent = not isinstance(x[1], tuple) and (_dtype(x[1]) is not float64 or _is_small(node.inputs[1]))
     return _checked_rule("power_by_int" if has_int_exponent else "power")(b, node, x)
 
@@ -106,6 +107,7 @@ def _comparison(name: str, combine: str) -> Rule:
 
 
 def _is_nonzero(b: GraphBuilder, node: Node, x: Any) -> Any:
+    """Return whether a part is not 0."""
     return b.python_or(*(b.python_not_equal(part, _zero(b)) for part in x[0]))
 
 

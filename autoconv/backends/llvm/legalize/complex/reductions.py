@@ -8,19 +8,16 @@ None where the node is kept, with whole complex numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from autoconv.backends.llvm.analysis.representation import is_complex, is_sorted_whole, sizes
 from autoconv.backends.llvm.ir.index_arith import is_known
+from autoconv.backends.llvm.legalize.complex.parts import Parts, Rule
 from autoconv.graph.dtypes import int32, uint8
-from autoconv.graph.graph import Node, Value
+from autoconv.graph.graph import Node
 from autoconv.ops.builder import GraphBuilder
-
-Parts = tuple[Value, Value]
-Rule = Callable[[GraphBuilder, Node, Any], Any]
 
 
 def _variance_rule(takes_root: bool) -> Rule:
@@ -34,6 +31,7 @@ def _variance_rule(takes_root: bool) -> Rule:
 
 
 def _norm(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    """Return the root of the sum of squared magnitudes, with the imaginary part 0."""
     (xr, xi), options = operands[0], {name: node.attributes.get(name) for name in ("axis", "keepdims")}
     squares = b.multiply_add(xr, xr, b.multiply(xi, xi))
     norm = b.sqrt(b.reduce_sum(squares, axis=options["axis"], keepdims=bool(options["keepdims"])))
@@ -50,6 +48,7 @@ def _quantifier_rule(name: str) -> Rule:
 
 
 def _round(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    """Round each part."""
     return tuple(b.numpy_round(part, **node.attributes) for part in operands[0])
 
 
@@ -57,6 +56,7 @@ def _round(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 
 def _has_nan(b: GraphBuilder, x: Parts) -> Any:
+    """Return whether a part is nan."""
     return b.logical_or(*(b.is_nan(part) for part in x))
 
 
@@ -148,6 +148,7 @@ def _has_native_sort(node: Node, operands: Any) -> bool:
 
 
 def _sort(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    """Take the numbers in their order; None where NumPy sorts them whole, or a size is open."""
     if not _has_native_sort(node, operands) or is_sorted_whole(node):
         return None
     order, axis = _sort_order(b, node, operands[0]), node.attributes.get("axis", -1)
@@ -155,6 +156,7 @@ def _sort(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 
 def _argsort(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    """Return the order of the numbers; None if a size is open."""
     return b.cast(_sort_order(b, node, operands[0]), dtype=int32) if _has_native_sort(node, operands) else None
 
 

@@ -16,6 +16,7 @@ from autoconv.backends.llvm.analysis.representation import is_ranked_complex, si
 from autoconv.backends.llvm.ir.index_arith import is_known
 from autoconv.backends.llvm.legalize.complex import elementary
 from autoconv.backends.llvm.legalize.complex.arithmetic import fused_product, power, product, quotient, reduce_prod_rule
+from autoconv.backends.llvm.legalize.complex.parts import Parts, Rule
 from autoconv.backends.llvm.legalize.complex.python_numbers import PYTHON_RULE_BY_OP
 from autoconv.backends.llvm.legalize.complex.reductions import REDUCTION_RULE_BY_OP
 from autoconv.backends.llvm.legalize.shaped_builder import broadcast, dimensions
@@ -24,9 +25,6 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.index_spec import Rest, Slice
-
-Parts = tuple[Value, Value]
-Rule = Callable[[GraphBuilder, Node, Any], Any]
 
 
 def _dtype(x: Value) -> DType:
@@ -65,10 +63,12 @@ def _is_nonzero(b: GraphBuilder, x: Any) -> Any:
 
 
 def _logical_rule(name: str) -> Rule:
+    """Return the rule of a logical op, which tests whether its operands are 0."""
     return lambda b, node, x: getattr(b, name)(*(_is_nonzero(b, operand) for operand in x))
 
 
 def _select(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    """Select between both parts."""
     condition, first, second = operands
     return tuple(b.select(_is_nonzero(b, condition), *pair) for pair in zip(first, second, strict=True))
 
@@ -93,6 +93,7 @@ def _part_rule(name: str) -> Rule:
 
 
 def _function_rule(function: Callable[..., Parts]) -> Rule:
+    """Return the rule of an elementary function."""
     return lambda b, node, x: function(b, *x[0])
 
 
@@ -226,6 +227,7 @@ def _contraction(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 
 def _constant(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    """Return constants of the real and of the imaginary parts."""
     array, weak = np.asarray(node.attributes["value"]), node.attributes.get("weak", False)
     parts = (np.ascontiguousarray(part).reshape(array.shape) for part in (array.real, array.imag))
     return tuple(b.constant(value=part, weak=weak) for part in parts)
@@ -282,6 +284,7 @@ COMPLEX_COMPUTED_SIZE_OPS = frozenset(ELEMENTWISE_RULE_BY_OP) | {
 
 
 def _load(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    """Load both parts of an array in memory."""
     return tuple(b.array_load(b.array_part(operands[0], part_name=part)) for part in ("real", "imag"))
 
 

@@ -24,7 +24,8 @@ from autoconv.backends.llvm.analysis.representation import (
     is_scalar,
 )
 from autoconv.backends.llvm.ir.types import is_native
-from autoconv.backends.llvm.legalize.complex.rules import COMPLEX_COMPUTED_SIZE_OPS, MEMORY_RULES, RULES, Parts
+from autoconv.backends.llvm.legalize.complex.parts import Parts
+from autoconv.backends.llvm.legalize.complex.rules import COMPLEX_COMPUTED_SIZE_OPS, MEMORY_RULES, RULES
 from autoconv.backends.llvm.legalize.dead_nodes import remove_all_dead_nodes
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, is_recursive
@@ -72,6 +73,7 @@ def _is_ranked(type_: Type) -> bool:
 
 
 def _has_complex(graph: Graph) -> bool:
+    """Return whether a graph or its regions have complex values or arrays in memory of complex numbers."""
     values = [*graph.parameters, *(value for node in graph.walk() for value in node.results)]
     return any(is_ranked_complex(v.type) or (is_memory(v.type) and v.dtype.is_complex) for v in values)
 
@@ -87,6 +89,7 @@ class _SplitValue:
 
 
 def _part_type(type_: Type) -> TensorType:
+    """Return the type of the parts of a complex value."""
     assert isinstance(type_, TensorType)
     return type_.with_dtype(type_.dtype.real_dtype, type_.weak)
 
@@ -125,10 +128,11 @@ class _Writer:
                 split_value.parts = real, imag
             else:
                 assert split_value.complex_value is not None
-                split_value.parts = self._split_value(split_value.complex_value)
+                split_value.parts = self._parts_of(split_value.complex_value)
         return split_value.parts
 
-    def _split_value(self, whole: Value) -> Parts:
+    def _parts_of(self, whole: Value) -> Parts:
+        """Return the parts of a complex value of the new graph: constants for a constant, else new nodes."""
         b, node = GraphBuilder(self.graph), whole.node
         if node is not None and node.op.name == "constant":
             return RULES["constant"](b, node, ())  # type: ignore[no-any-return]
