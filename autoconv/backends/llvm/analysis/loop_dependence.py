@@ -133,7 +133,7 @@ class LoopDependence:
     # ---- views
 
     def _base(self, view: Value) -> Value:
-        """Return the array that a view is taken of, directly or through other views; of another value, the value itself."""
+        """Return the array that a view is taken of, directly or through other views; of other values, the value."""
         source = self._source(view)
         return self.forms.outermost(view) if source is None else self._base(source)
 
