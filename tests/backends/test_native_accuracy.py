@@ -116,6 +116,50 @@ def test_angles_of_points(dtype: Any) -> None:
     assert units.max() <= LIMIT
 
 
+def _native_powers(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    graph = Graph("powers")
+    values = [graph.add_parameter(TensorType(as_dtype(x.dtype), x.shape)) for _ in range(2)]
+    graph.outputs = list(graph.add(OPS["power"], values).results)
+    return np.asarray(llvm.compile_graph(graph)([x, y])[0])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+def test_powers_of_regular_numbers(dtype: Any) -> None:
+    """Compare powers that are normal numbers, so that the loop does not call the C library."""
+    random = np.random.default_rng(5)
+    bases = np.concatenate([random.uniform(0, 10, 1000), 1 + random.normal(size=500) * 1e-4, np.zeros(100)])
+    bases = np.concatenate([bases, random.uniform(1e-30, 1e30, 400), -random.uniform(0, 10, 400), [np.nan]])
+    exponents = random.uniform(-20, 20, bases.size)
+    exponents[1000:1500] *= 1e5 if dtype is np.float64 else 1e2
+    exponents[1500:1600] = random.uniform(1, 5, 100)
+    exponents[1600:2000] = random.uniform(-1, 1, 400)
+    exponents[2000:] = random.integers(-9, 9, bases.size - 2000)
+    x, y = bases.astype(dtype), exponents.astype(dtype)
+    found = _native_powers(x, y)
+    with mpmath.workprec(200), np.errstate(over="ignore"):
+        for base, exponent, actual in zip(x, y, found, strict=True):
+            if np.isnan(base) or base == 0:
+                np.testing.assert_array_equal(actual, np.power(base, exponent))
+                continue
+            true = mpmath.mpf(float(base)) ** mpmath.mpf(float(exponent))
+            unit = float(np.spacing(np.abs(dtype(float(true)))))
+            assert abs(mpmath.mpf(float(actual)) - true) / unit <= 1.5, (base, exponent)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+def test_powers_at_edges(dtype: Any) -> None:
+    """Compare all pairs of edge numbers: zeros, infinities, nan, odd exponents, powers that overflow."""
+    limits = np.finfo(dtype)
+    sizes = [0, 1, 2, 3, 0.5, 1.5, 2.0**53 - 1, 1e16, np.inf, limits.max, limits.tiny, limits.smallest_subnormal]
+    edges = np.array([*sizes, *(-size for size in sizes), np.nan], dtype)
+    for exponent in edges:
+        with np.errstate(all="ignore"):
+            expected = np.power(edges, np.full_like(edges, exponent))
+        found = np.array([_native_powers(np.full(9, base), np.full(9, exponent))[4] for base in edges])
+        np.testing.assert_allclose(found, expected, rtol=4 * float(limits.eps), atol=0)
+        np.testing.assert_array_equal(np.signbit(found[~np.isnan(found)]), np.signbit(expected[~np.isnan(found)]))
+
+
 @pytest.mark.parametrize("shape", [(4000, 3), (2, 30, 90, 5), (3, 1300, 4), (2, 3000, 0, 5)], ids=str)
 @pytest.mark.parametrize("name", ["reduce_sum", "reduce_mean"])
 def test_long_float32_sums_over_leading_axes(shape: tuple[int, ...], name: str) -> None:

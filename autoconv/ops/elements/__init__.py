@@ -8,6 +8,7 @@ from autoconv.ops.elements import (  # noqa: F401 (each registers its rules)
     list_positions,
     logarithms,
     maths,
+    powers,
     python_complex,
     python_inverses,
     python_math,

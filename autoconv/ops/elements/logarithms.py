@@ -44,7 +44,7 @@ def _integer_dtype(x: Any) -> Any:
     return int32 if x.dtype is float32 else int64
 
 
-def _reduce(b: Elements, x: Any) -> tuple[Any, Any]:
+def reduce_to_mantissa(b: Elements, x: Any) -> tuple[Any, Any]:
     """Return the exponent, as a float, and f, such that x = (1 + f)·2^exponent and 1 + f is in [0.707, 1.414)."""
     mantissa_bits, smallest_normal, lift_bits = (23, 2.0**-126, 25) if x.dtype is float32 else (52, 2.0**-1022, 54)
     is_subnormal = x < smallest_normal
@@ -86,7 +86,7 @@ def _complete(b: Elements, x: Any, f: Any, logarithm: Any) -> Any:
 
 
 def _log(b: Elements, x: Any) -> Any:
-    exponent, f = _reduce(b, x)
+    exponent, f = reduce_to_mantissa(b, x)
     half_square, factor, other_factor = _terms(b, f)
     upper, lower = _LN2[x.dtype]
     small_terms = b.fma(factor, other_factor, exponent * lower)
@@ -103,7 +103,7 @@ def _log1p(b: Elements, x: Any) -> Any:
 
 def _log_to_base(b: Elements, x: Any, scale: tuple[float, float], unit: tuple[float, float]) -> Any:
     """Return `scale`·log(1 + f) + `unit`·exponent; the rounding errors of the two largest terms are added."""
-    exponent, f = _reduce(b, x)
+    exponent, f = reduce_to_mantissa(b, x)
     half_square, factor, other_factor = _terms(b, f)
     upper, lower = (b.constant(part, x.dtype) for part in scale)
     product = f * upper

@@ -102,7 +102,7 @@ def round_multiple(b: Elements, x: Any, factor: float) -> tuple[Any, Any]:
     return shifted - shift, b.bitcast(shifted, integer_dtype) - b.bitcast(b.constant(shift, x.dtype), integer_dtype)
 
 
-def _power_of_two(b: Elements, n: Any) -> Any:
+def power_of_two(b: Elements, n: Any) -> Any:
     """Return 2^n for an n in the exponent range of normal numbers: n plus the bias is the exponent's bit field."""
     if n.dtype is int32:
         return b.bitcast(b.bits("shl", n + 127, 23), float32)
@@ -120,7 +120,7 @@ _LN2_ROUNDED = {
     float64: (0.6931471805599453, 2.319046813846299e-17),
 }
 # (e^r - 1 - r) / r² for |r| up to ln(2)/2; for float64 interpolated in Chebyshev's points, within 0.15 ulp.
-_EXPM1 = {
+EXPM1 = {
     float32: (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1),
     float64: (
         2.510045767666778e-08, 2.762020155310931e-07, 2.7557268317703783e-06, 2.4801521058030915e-05,
@@ -140,12 +140,17 @@ def _clamp(b: Elements, x: Any, low: float, high: float) -> Any:
     return b.select(at_most_high < low, low, at_most_high)
 
 
-def _reduce_argument(b: Elements, x: Any) -> tuple[Any, Any]:
-    """Return an integer n and e^r - 1, such that x = n·ln 2 + r."""
+def reduce_by_ln2(b: Elements, x: Any) -> tuple[Any, Any]:
+    """Return an integer n and r, such that x = n·ln 2 + r, and |r| is at most ln(2)/2."""
     n, integer_n = round_multiple(b, x, 1.4426950408889634)
     upper, lower = _LN2[x.dtype]
-    reduced_x = b.fma(n, b.constant(-lower, x.dtype), b.fma(n, b.constant(-upper, x.dtype), x))
-    return integer_n, b.fma(horner(b, reduced_x, _EXPM1[x.dtype]), reduced_x * reduced_x, reduced_x)
+    return integer_n, b.fma(n, b.constant(-lower, x.dtype), b.fma(n, b.constant(-upper, x.dtype), x))
+
+
+def _reduce_argument(b: Elements, x: Any) -> tuple[Any, Any]:
+    """Return an integer n and e^r - 1, such that x = n·ln 2 + r."""
+    integer_n, reduced_x = reduce_by_ln2(b, x)
+    return integer_n, b.fma(horner(b, reduced_x, EXPM1[x.dtype]), reduced_x * reduced_x, reduced_x)
 
 
 def _exp(b: Elements, x: Any) -> Any:
@@ -167,14 +172,14 @@ def _exp2(b: Elements, x: Any) -> Any:
     upper, lower = _LN2_ROUNDED[x.dtype]
     product = fraction * upper
     error = b.fma(fraction, b.constant(lower, x.dtype), b.fma(fraction, b.constant(upper, x.dtype), -product))
-    reduced_expm1 = b.fma(horner(b, product, _EXPM1[x.dtype]), product * product, error) + product
+    reduced_expm1 = b.fma(horner(b, product, EXPM1[x.dtype]), product * product, error) + product
     return b.select(is_zero, 0.0, b.scale_by_power_of_two(reduced_expm1 + 1.0, integer_n))
 
 
 def _exp_of_moderate(b: Elements, x: Any) -> Any:
     """Return e^x for x within ±80, where 2^n and e^x are normal numbers in float32 too."""
     integer_n, reduced_expm1 = _reduce_argument(b, x)
-    scale = _power_of_two(b, integer_n)
+    scale = power_of_two(b, integer_n)
     return b.fma(scale, reduced_expm1, scale)
 
 
@@ -182,7 +187,7 @@ def _expm1(b: Elements, x: Any) -> Any:
     """Return 2·(s·(e^r - 1) + (s - 1/2)) with s = 2^(n-1); it rounds to -1 for very negative x."""
     low = -20.0 if x.dtype is float32 else -45.0  # below it e^x - 1 rounds to -1
     integer_n, reduced_expm1 = _reduce_argument(b, _clamp_exponent(b, b.select(x < low, low, x)))
-    scale = _power_of_two(b, integer_n - 1)
+    scale = power_of_two(b, integer_n - 1)
     value = b.fma(scale, reduced_expm1, scale - 0.5) * 2.0
     return b.select(x.same(0.0), x, value)
 
