@@ -1,5 +1,7 @@
 """`np.errstate` and `np.seterr` under `compile`: errors of floats are raised, called and ignored as by NumPy."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -73,3 +75,30 @@ def test_errors_of_floats_are_raised_however_many_calls_were_before(monkeypatch,
             compiled(a, b)
     with np.errstate(over="raise"), pytest.raises(FloatingPointError):
         compiled(a, b)
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        lambda x: np.sqrt(x).astype(bool),
+        lambda x: np.sqrt(x) != 0,
+        lambda x: np.sqrt(x) > 0,
+        lambda x: np.sign(np.sqrt(x))[x > 0],
+        lambda x: np.any(np.sqrt(x)),
+        lambda x: np.count_nonzero(np.sqrt(x)),
+        lambda x: np.isnan(np.sqrt(x)),
+    ],
+)
+@pytest.mark.optimised
+def test_tests_of_roots_keep_their_warning(test, monkeypatch):
+    monkeypatch.setattr(SETTINGS, "tiers", "native")
+    compiled = ac.compile(test)
+    for x in (np.array([4.0, 0.0, 9.0, 1.0] * 5), np.array([4.0, -1.0, 0.0, 9.0] * 5), np.array([-1.0])):
+        for _ in range(2):
+            with warnings.catch_warnings(record=True) as expected:
+                warnings.simplefilter("always")
+                test(x)
+            with warnings.catch_warnings(record=True) as found:
+                warnings.simplefilter("always")
+                compiled(x)
+            assert [str(warning.message) for warning in found] == [str(warning.message) for warning in expected]

@@ -79,7 +79,7 @@ class ElementProbe:
 
     raise_if = fail_if
 
-    def keep_flags(self, x: Element) -> Element:
+    def keep_flags(self, x: Element, is_compared: bool = False) -> Element:
         return x
 
     def warn(self, error: str, condition: Element) -> None: ...

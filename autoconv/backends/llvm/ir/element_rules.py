@@ -31,6 +31,8 @@ def compute(b: Any, name: str, operands: Sequence[Element], dtype: DType, attrib
         operands = [_cast(b, x, float32) if is_narrow(x.dtype) else x for x in operands]
     if name == "select":
         operands = [operands[0], *map(b.keep_flags, operands[1:])]
+    elif dtype.is_bool or name == "sign":
+        operands = [b.keep_flags(x, is_compared=True) for x in operands]
     element = ELEMENTS[name](b, *operands, **(attributes or {}))
     is_rounded = element is not None and element.dtype is float32 and is_narrow(dtype)
     return _cast(b, element, dtype) if is_rounded else element

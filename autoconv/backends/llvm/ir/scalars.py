@@ -207,13 +207,14 @@ class ElementWriter(ElementLoops):
     def raise_if(self, condition: Element) -> None:
         self._fail(condition, True)
 
-    def keep_flags(self, x: Element) -> Element:
-        """Return a number for a select, such that the number is computed where it is not selected as well.
+    def keep_flags(self, x: Element, is_compared: bool = False) -> Element:
+        """Return a number for a select, or with `is_compared` for a test, such that it is computed in any case.
 
-        LLVM makes one instruction of a division and its select, whose masked lanes raise no flag.
+        LLVM makes one instruction of a division and its select, whose masked lanes raise no flag. It replaces tests of
+        a root by tests of the root's operand.
         """
-        is_masked = isinstance(x, Quotient) and x.dtype in (float32, float64) and current_target().can_mask_lanes
-        return self.intrinsic("canonicalize", x) if is_masked else x
+        is_kept = isinstance(x, Quotient) and (is_compared or current_target().can_mask_lanes)
+        return self.intrinsic("canonicalize", x) if is_kept and x.dtype in (float32, float64) else x
 
     def warn(self, error: str, condition: Element) -> None:
         """Raise the flag of a floating-point error when the function returns, if a bool held or an int was negative."""

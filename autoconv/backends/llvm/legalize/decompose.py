@@ -231,6 +231,7 @@ def _position_rule(name: str) -> Rule:
         """Reduce to positions without `keepdims`, along one axis, and reshape the result."""
         (x,), axis = inputs, node.attributes.get("axis")
         result_type: Any = node.results[0].type
+        x = b.cast(x, dtype=uint8) if x.dtype.is_bool else x
         if axis is None:
             x, axis = reshape(b, x, (product(dimensions(x)),)), 0
         positions = getattr(b, name)(x, axis=axis, dtype=result_type.dtype)

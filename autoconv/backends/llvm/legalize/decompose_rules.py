@@ -218,6 +218,8 @@ def _round(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """Round to `decimals` digits after the point as NumPy does: scale by a power of ten, round, scale back."""
     (x,), decimals = inputs, node.attributes.get("decimals", 0)
     dtype = node.results[0].dtype
+    if dtype.is_integer and x.dtype is dtype and decimals >= 0:
+        return b.numpy_copy(x, method="copy", copy_id=0)
     if x.dtype is not dtype or dtype not in (float32, float64) or abs(decimals) > _MAX_DECIMALS:
         return None
     if decimals == 0:

@@ -145,7 +145,7 @@ _LINEAR_OPS = (
     "sum_to_shape_of", "reduce_sum", "reduce_mean", "numpy_sum", "numpy_mean", "sum_tiles", "cumsum",
     "numpy_cumsum", "diag", "diag_part", "set_diag", "matrix_band_part", "take_along_axis", "add_along_axis",
     "segment_sum", "set_item", "add_at_item", "scatter_nd", "tensor_scatter_nd_update", "tensor_scatter_nd_add",
-    "tensor_scatter_nd_sub", "numpy_copy", "fill", "pad", "ensure_shape",
+    "tensor_scatter_nd_sub", "fill", "pad", "ensure_shape",
 )  # fmt: skip
 
 
@@ -171,6 +171,12 @@ def _linear_rule(name: str) -> Rule:
     return rule
 
 
+def _copy(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    """Copy both parts; a real operand of `astype` becomes the real part."""
+    is_pair = isinstance(operands[0], tuple)
+    return _linear_rule("numpy_copy")(b, node, operands) if is_pair else _cast(b, node, operands)
+
+
 def _real_attributes(node: Node) -> dict[str, Any]:
     """Return the attributes of a node for one part: with the part's dtype in place of a complex dtype."""
     result = dict(node.attributes)
@@ -187,7 +193,7 @@ def _mixes_real_and_complex(node: Node) -> bool:
         return bool(node.attributes.get("constant_values", 0)) or len(node.inputs) > 1
     if name in ("set_item", "add_at_item", "set_diag"):
         return not all(is_ranked_complex(value.type) for value in node.inputs[:2])
-    if name in ("numpy_sum", "numpy_mean", "numpy_cumsum", "numpy_copy"):
+    if name in ("numpy_sum", "numpy_mean", "numpy_cumsum"):
         return not is_ranked_complex(node.inputs[0].type)
     return False
 
@@ -266,7 +272,7 @@ def _irfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
 RULES: dict[str, Rule] = {
     "irfft": _irfft,
     **ELEMENTWISE_RULE_BY_OP, **{name: _linear_rule(name) for name in _LINEAR_OPS}, "zeros_like": _fill_rule(0),
-    "ones_like": _fill_rule(1), "size": _apply_to_real_part, "shape": _apply_to_real_part,
+    "ones_like": _fill_rule(1), "numpy_copy": _copy, "size": _apply_to_real_part, "shape": _apply_to_real_part,
     "rank": _apply_to_real_part, "dimension": _apply_to_real_part,
     "matmul": _contraction, "tensordot": _contraction, "einsum": _contraction, "constant": _constant,
     "reduce_prod": reduce_prod_rule, "numpy_prod": reduce_prod_rule, **PYTHON_RULE_BY_OP, **REDUCTION_RULE_BY_OP,
