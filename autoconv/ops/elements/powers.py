@@ -43,7 +43,7 @@ def _polynomial(b: Elements, x: Any, coefficients: Sequence[float]) -> Any:
 
 
 class _Sum(NamedTuple):
-    """An unevaluated sum of two numbers, the second of which is a rounding error of the first."""
+    """An unevaluated sum of two numbers; the second one is a rounding error of the first."""
 
     upper: Any
     lower: Any
