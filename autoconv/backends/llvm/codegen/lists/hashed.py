@@ -324,7 +324,7 @@ def _write_keys_of_set(region: LoweringContext, node: Node) -> None:
 @data_sized_lowering("typed_dict_count")
 def _write_count(region: LoweringContext, node: Node) -> None:
     """Write the loop that adds 1 to the value of each item of a list."""
-    out, key = region.out, _keys_of(node)
+    out, key = region.out, _key_type_of(node)
     items = TypedList(out, region.object(node.inputs[2]).ir, key)
     find, b = _find_function(region, item_of(node), key), RegisterWriter(region)
     with out.loop("0", items.length(), unrolled=False) as i:
