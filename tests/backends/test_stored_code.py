@@ -102,24 +102,24 @@ def test_constants_that_only_differ_in_their_identity_are_the_callers(run_twice)
     assert run_twice(program) == "3.0 True True\n"
 
 
-def test_functions_that_differ_in_a_constant_differ_in_their_results(run_twice):
-    program = """
-    import numpy as np
-    import autoconv as ac
+CONSTANTS = (
+    "True", "False", "None", "1", "1.0", "-0.0", "'True'", "(True,)", "float", "int", "[2]", "[3]", "(True, False)",
+    "(False, True)", "np.True_", "np.False_", "(np.True_, 1)", "(np.False_, 1)", "frozenset({1})", "frozenset({2})",
+)  # fmt: skip
 
-    for constant in ("True", "False", "None", "1", "1.0", "'True'", "(True,)", "float", "int", "[2]", "[3]", "-0.0"):
-        names = {}
-        exec(f"def f(x): return x + 1.0, {constant}", names)
-        print(ac.compile(names["f"])(1.0), end=" ")
-    for dtype in (np.float64, np.float32, np.int64):
-        print(ac.compile(lambda x: x + x)(np.ones(2, dtype)).dtype, end=" ")
+
+def test_functions_that_differ_in_a_constant_differ_in_their_results(run_twice):
+    lines = ["import numpy as np", "import autoconv as ac"]
+    for i, constant in enumerate(CONSTANTS):
+        lines += [f"def f{i}(x): return x + 1.0, {constant}", f"VALUE{i} = {constant}"]
+        lines += [f"def g{i}(x): return VALUE{i}, x * 2.0", f"print(ac.compile(f{i})(1.0), ac.compile(g{i})(1.0))"]
+    for dtype in ("float64", "float32", "int64"):
+        lines.append(f"print(ac.compile(lambda x: x + x)(np.ones(2, '{dtype}')).dtype)")
     for shape in ((2, 3), (3, 2), (6,)):
-        print(ac.compile(lambda x: x + x)(np.ones(shape)).shape, end=" ")
-    """
-    expected = [f"(2.0, {constant})" for constant in ("True", "False", "None", "1", "1.0", "'True'", "(True,)")]
-    expected += ["(2.0, <class 'float'>)", "(2.0, <class 'int'>)", "(2.0, [2])", "(2.0, [3])", "(2.0, -0.0)"]
+        lines.append(f"print(ac.compile(lambda x: x + x)(np.ones({shape})).shape)")
+    expected = [str((2.0, eval(constant))) + " " + str((eval(constant), 2.0)) for constant in CONSTANTS]
     expected += ["float64", "float32", "int64", "(2, 3)", "(3, 2)", "(6,)"]
-    assert run_twice(program).split("\n")[0].strip() == " ".join(expected)
+    assert run_twice("\n".join(lines)).splitlines() == expected
 
 
 def test_kernels_and_lines_of_errors_are_those_of_the_graph(tmp_path, monkeypatch, forker):

@@ -72,7 +72,7 @@ class NativeGraph:
                 stored_code.store(digest, translation, self._general_code)
         else:
             code, self.notes = stored, []
-            stored_code.verify(stored, self._translate)
+            stored_code.verify(stored, digest, self._translate, self._general_code)
             items = stored_code.restore_items(stored, digest, form, self._general_code, self._translated_function)
             prepare_object_files(pending_texts(stored.declarations, items))
             imports = shared_addresses(stored.declarations)

@@ -107,7 +107,7 @@ def load(digest: GraphDigest) -> StoredCode | None:
 def store(digest: GraphDigest, translation: Translation, general_code: GeneralCode | None) -> None:
     """Store the entry of a graph, unless an object of its table cannot be described."""
     try:
-        recipes = [_recipe(item, i, digest, general_code) for i, item in enumerate(translation.items)]
+        recipes = _recipes(digest, translation, general_code)
         symbols, nonnegative_sizes = (
             list(map(_symbol_recipe, sizes))
             for sizes in (translation.sizes.symbols, translation.sizes.nonnegative_sizes)
@@ -121,15 +121,23 @@ def store(digest: GraphDigest, translation: Translation, general_code: GeneralCo
     GRAPHS.store(digest.key, marshal.dumps((*entry, kernels, *flags)))
 
 
-def verify(stored: StoredCode, translate: Callable[[], Translation]) -> None:
+def verify(
+    stored: StoredCode, digest: GraphDigest, translate: Callable[[], Translation], general_code: GeneralCode | None
+) -> None:
     """Raise AssertionError if a new translation differs from stored code; only where AUTOCONV_VERIFY is set."""
     if os.environ.get("AUTOCONV_VERIFY", "") not in ("", "0"):
         translation = translate()
-        facts = declarations_of(translation.texts), translation.exports, translation.sizes, len(translation.items)
-        stored_facts = stored.declarations, stored.exports, stored.sizes, len(stored.recipes)
+        facts = declarations_of(translation.texts), translation.exports, translation.sizes
+        stored_facts = stored.declarations, stored.exports, stored.sizes
         assert facts == stored_facts, f"stored code of another graph: {facts} != {stored_facts}"
-        keys = object_file_keys(translation.texts)
-        assert keys == stored.keys, "stored code of another graph: other object files"
+        assert object_file_keys(translation.texts) == stored.keys, "stored code of another graph: other object files"
+        recipes = _recipes(digest, translation, general_code)
+        assert recipes == list(stored.recipes), f"stored code of another graph: {recipes} != {stored.recipes}"
+
+
+def _recipes(digest: GraphDigest, translation: Translation, general_code: GeneralCode | None) -> list[Recipe]:
+    """Return the descriptions of the items of a translation."""
+    return [_recipe(item, i, digest, general_code) for i, item in enumerate(translation.items)]
 
 
 # ---- objects of the table
@@ -139,7 +147,7 @@ def _recipe(item: Any, position: int, digest: GraphDigest, general_code: General
     """Return the description from which another process makes or finds the item."""
     if item is None or type(item) is bool:
         return "plain", item
-    if digest.position(item) is not None and type(item) is not tuple:
+    if digest.position(item) is not None:
         return "met", digest.position(item)
     if type(item) in (int, float, complex, bytes, str):
         return "plain", item
@@ -150,7 +158,7 @@ def _recipe(item: Any, position: int, digest: GraphDigest, general_code: General
     if isinstance(item, Address):
         return ("busy",)
     if isinstance(item, tuple):
-        return "tuple", [_recipe(inner, -1, digest, general_code) for inner in item]
+        return "tuple", tuple(_recipe(inner, -1, digest, general_code) for inner in item)
     if isinstance(item, types.MethodType) and item.__self__ is general_code:
         return "general code", item.__name__
     if name := importable_name(item):
@@ -170,7 +178,7 @@ def _data_recipe(item: Any) -> Recipe:
         if item.flags.carray and item.nbytes <= _LARGEST_ARRAY:
             return "array", item.dtype.str, item.shape, item.tobytes()
     if isinstance(item, ListValue) and not item.length and item.like is None and not item.weak:
-        return "empty list", item.dtype.name, item.shape
+        return "empty list", item.dtype.name, None if item.shape is None else tuple(map(_symbol_recipe, item.shape))
     raise _NotStorable
 
 
@@ -211,7 +219,7 @@ def _restore(
         case ("broadcast", text, shape, data):
             return np.broadcast_to(np.frombuffer(data, text)[0], shape)
         case ("empty list", name, shape):
-            return ListValue(dtype=as_dtype(name), shape=shape)
+            return ListValue(dtype=as_dtype(name), shape=None if shape is None else tuple(map(_symbol_of, shape)))
         case ("general code", name):
             return getattr(general_code, name)
         case _:
@@ -230,12 +238,12 @@ def _import_named(module: str, name: str) -> Any:
 
 
 def _symbol_recipe(symbol: Any) -> Any:
-    """Return the name of a symbol's class and its fields, in which symbols are such recipes too; ints stay."""
-    if isinstance(symbol, int):
+    """Return the name of a symbol's class and its fields, in which symbols are such recipes too; ints and None stay."""
+    if symbol is None or isinstance(symbol, int):
         return symbol
     match symbol:
         case Sum():
-            terms = [([_symbol_recipe(factor) for factor in factors], count) for factors, count in symbol.terms]
+            terms = tuple((tuple(map(_symbol_recipe, factors)), count) for factors, count in symbol.terms)
             return "Sum", symbol.name, terms
         case Quotient():
             return "Quotient", symbol.name, _symbol_recipe(symbol.dividend), _symbol_recipe(symbol.divisor)
@@ -247,9 +255,9 @@ def _symbol_recipe(symbol: Any) -> Any:
 
 
 def _symbol_of(recipe: Any) -> Any:
-    """Return the symbol or the int of a recipe; raises ValueError for anything else."""
+    """Return the symbol, the int or the None of a recipe; raises ValueError for anything else."""
     match recipe:
-        case int():
+        case int() | None:
             return recipe
         case ("Sum", name, terms):
             return Sum(name, tuple((tuple(map(_symbol_of, factors)), count) for factors, count in terms))
