@@ -67,7 +67,7 @@ class CallDispatch(Generic[P, R]):
     _attribute_name: str
     takes_instances: bool | None
     _run_recursively: Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
-    _call_plain: Callable[[tuple[Any, ...], dict[str, Any]], Any]
+    _run_unserved: Callable[[tuple[Any, ...], dict[str, Any]], Any]
 
     def _initialise_dispatch(
         self, call_count_cell: ctypes.c_int64, *, times_calls: bool, checks_float_state: bool
@@ -138,6 +138,7 @@ class CallDispatch(Generic[P, R]):
         if deferred_kinds and self._times_calls and not BUSY.value:  # an earlier search found no trace for such calls
             kind = deferred_kinds.get(exact_kind_of(args, kwargs))
             if kind is not None and self._is_deferred(kind):
+                self._call_count_cell.value += 1
                 return self._run_deferred(kind, args, kwargs)
         return self._call_by_trace(args, kwargs)
 
@@ -284,9 +285,9 @@ class CallDispatch(Generic[P, R]):
         exact_kind = exact_kind_of(args, kwargs)  # before the call changes them
         start = clock()
         try:
-            return self._run_recursively(self._call_plain, args, kwargs)
+            return self._run_unserved(args, kwargs)
         finally:
-            presumption.record_deferred_call(kind, exact_kind, clock() - start)
+            presumption.record_deferred_call(kind, exact_kind, clock() - start, self._bailout.represented_calls)
             self._is_call_time_typical = False  # the time of the call is not that of its graph
             self._tiers.timing(kind).discount_call()
 
@@ -396,5 +397,4 @@ class CallDispatch(Generic[P, R]):
 
 def _may_sample_plain(concrete: ConcreteFunction, seconds: float) -> bool:
     """Return whether plain Python may be timed for a call that the trace ran in `seconds` (see `may_sample`)."""
-    kernels = {name for name, _ in concrete.fallback_kernel_calls}
-    return not concrete.uses_tensors and may_sample(seconds, concrete.optimised, kernels)
+    return not concrete.uses_tensors and may_sample(seconds, concrete.optimised, dict(concrete.fallback_kernel_calls))

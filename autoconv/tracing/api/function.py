@@ -216,7 +216,7 @@ class Function(MethodBinding, CallDispatch[P, R], LoopOutlining, TraceMaker, Fun
             return self._run_recursively(self._run_with_outlined_loops, args, kwargs)
         start = time.perf_counter()
         try:
-            return self._run_recursively(self._call_plain, args, kwargs)
+            return self._run_unserved(args, kwargs)
         finally:
             if self._bailout.record_doubtful_call(call, time.perf_counter() - start):
                 self._explain_once(_NEW_OBJECTS_REASON)

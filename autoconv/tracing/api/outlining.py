@@ -16,6 +16,7 @@ from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.runtime.tensors.numpy_behaviour import call_plain
 from autoconv.tracing.api.function_options import FunctionOptions
 from autoconv.tracing.execute.internal_errors import count_fault
+from autoconv.tracing.specialise.bailout import Bailout
 from autoconv.tracing.specialise.retracing import CallCounter
 from autoconv.tracing.specialise.session_contract import SessionContract
 from autoconv.tracing.specialise.tiers import FOREVER, PLAIN, Gate, Tiers, kind_of
@@ -45,6 +46,7 @@ class LoopOutlining:
     _open_gate: Callable[[int, str], None]
     _times_calls: bool
     _is_call_time_typical: bool
+    _bailout: Bailout
     _call_counter: CallCounter
     _tiers: Tiers
 
@@ -94,6 +96,18 @@ class LoopOutlining:
         finally:
             for gate, state in states:
                 gate.state = state
+
+    def _run_unserved(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run, as plain Python, a call that no trace serves, and for which none is made yet.
+
+        After several such calls in a row, let some calls run plain without a search for a trace.
+        """
+        call_count = self._bailout.record_unserved_call(self._call_counter.calls)
+        try:
+            return self._run_recursively(self._call_plain, args, kwargs)
+        finally:
+            if self._times_calls and call_count:
+                self._open_gate(call_count, PLAIN)
 
     def _call_plain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return call_plain(self.python_function, args, kwargs)

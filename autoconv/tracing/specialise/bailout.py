@@ -1,6 +1,7 @@
 """Bail-out heuristics: under `compile`, run calls as plain Python if tracing them takes longer than it saves.
 
 - After several consecutive plain calls with arguments of the same classes, only some further calls are examined.
+- After several calls in a row that no trace served, some run plain without a search for a trace.
 - Calls with a new value (an object, a text, a dict with other keys) run as plain Python until together they took as
   long as a trace; they are called doubtful.
 - All traces of a function share a budget, which grows with its calls.
@@ -22,6 +23,9 @@ from autoconv.tracing.specialise.retracing import CallCounter
 
 _MIN_CONSECUTIVE_CALLS = 8  # consecutive plain calls before the examination of further ones is skipped
 _MAX_SKIPPED_CALLS = 64  # consecutive calls that run plain without examination
+# Calls in a row without a trace for each further call that may run plain without a search, and the most of these.
+# So at most one call in nine runs plain although a trace would serve it.
+_CALLS_A_SKIPPED_SEARCH, _MAX_SKIPPED_SEARCHES = 8, 256
 _MAX_KEYS = 256  # exact keys, and patterns, whose seconds are kept
 # Traces of one pattern that are made without waiting; later calls with further values are doubtful.
 _FREE_CONSECUTIVE_TRACES = 8  # in a row, in functions whose calls are not timed
@@ -39,8 +43,8 @@ class Bailout:
     """
 
     __slots__ = (
-        "_argument_classes", "_consecutive_plain_calls", "_plain_seconds", "_skips_left", "doubtful_seconds",
-        "ran_plain", "trace_budget",
+        "_argument_classes", "_consecutive_plain_calls", "_latest_unserved_call", "_plain_seconds", "_skipped_searches",
+        "_skips_left", "_unserved_calls", "doubtful_seconds", "ran_plain", "represented_calls", "trace_budget",
     )  # fmt: skip
 
     def __init__(self, trace_budget: TraceBudget | None = None) -> None:
@@ -50,6 +54,9 @@ class Bailout:
         self.doubtful_seconds = 0.0  # seconds that the last call took as plain Python, if it was doubtful
         self._consecutive_plain_calls = 0
         self._skips_left = 0  # further calls to run plain without examination
+        self._unserved_calls = self._skipped_searches = 0  # calls in a row without a trace; the latest result for them
+        self._latest_unserved_call = 0  # the number of the latest of these calls
+        self.represented_calls = 1  # this call, and those without a search before it
         self._plain_seconds: BoundedDict[Any, float] = BoundedDict(_MAX_KEYS)  # exact key of doubtful calls -> seconds
 
     def runs_unexamined(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -72,6 +79,20 @@ class Bailout:
     def record_graph_call(self) -> None:
         self.ran_plain = False
         self._consecutive_plain_calls = self._skips_left = 0
+
+    def record_unserved_call(self, call_number: int) -> int:
+        """Record a call for which no trace was found; return how many further calls may run plain without a search.
+
+        `call_number` counts the calls that searched for a trace, and those that a trace served. A call that follows
+        directly on the latest recorded one continues the row, to which the calls without a search belong.
+        """
+        if call_number != self._latest_unserved_call + 1:
+            self._unserved_calls = self._skipped_searches = 0
+        self._latest_unserved_call = call_number
+        self.represented_calls = 1 + self._skipped_searches
+        self._unserved_calls += self.represented_calls
+        self._skipped_searches = min(self._unserved_calls // _CALLS_A_SKIPPED_SEARCH, _MAX_SKIPPED_SEARCHES)
+        return self._skipped_searches
 
     def is_doubtful(self, call: Call) -> bool:
         """Return whether plain calls with the values of this call took less time, so far, than a trace takes.

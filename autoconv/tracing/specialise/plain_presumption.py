@@ -167,12 +167,12 @@ class PlainPresumption:
         if seconds < SHORT_CALL_SECONDS:
             self.record_short_kind(kind)
 
-    def record_deferred_call(self, kind: Any, exact_kind: Any, seconds: float) -> None:
-        """Record the time of a deferred call.
+    def record_deferred_call(self, kind: Any, exact_kind: Any, seconds: float, call_count: int = 1) -> None:
+        """Record `call_count` deferred calls, and the time of the latest.
 
         The first call of an exact kind was examined, which took `_EXAMINATION_SECONDS` in addition.
         """
-        self.record_calls(kind, seconds + (0.0 if exact_kind in self.deferred else _EXAMINATION_SECONDS), 1)
+        self.record_calls(kind, seconds + (0.0 if exact_kind in self.deferred else _EXAMINATION_SECONDS), call_count)
         self.deferred[exact_kind] = kind
 
     def record_trace(self, kind: Any) -> None:
