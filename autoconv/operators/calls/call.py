@@ -55,8 +55,8 @@ from autoconv.runtime.support.logs import log_verbose
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-FRAMEWORKS = frozenset({"jax", "keras", "optree", "tensorflow", "torch"})  # their objects are taken as they are
-# Called as they are, except NumPy's polynomials, which are Python code that calls functions with ops.
+FRAMEWORKS = frozenset({"jax", "keras", "optree", "tensorflow", "torch"})  # packages whose functions run unconverted
+# All packages whose functions run unconverted, except NumPy's polynomials: Python code that calls functions with ops.
 _UNCONVERTED_PACKAGES = FRAMEWORKS | {"autoconv", "numpy", "numba", "pytest", "_pytest"} | sys.stdlib_module_names
 _DO_NOT_CONVERT = "__autoconv_do_not_convert__"
 
@@ -134,6 +134,7 @@ def _find_graph_equivalent(function: Callable[..., Any], region: Any) -> Any:
 
 
 def _convert_source(function: types.FunctionType) -> Callable[..., Any]:
+    """Return the converted form of a function whose source is the program's; record the functions nested in it."""
     converted_function, region = convert_function(function, operators_module()), current_region()
     if region is not None:  # the functions nested in the source are made by the trace, and not read from outside
         region.trace.note_inner_codes(converted_function.__code__)
@@ -158,6 +159,7 @@ def _convert_method(method: types.MethodType, contract: Contract, region: Any) -
 
 
 def _wrap_builtin(function: Callable[..., Any], contract: Contract, region: Any) -> Any:
+    """Return the callable to run in place of a builtin function or method that has no equivalent in the graph."""
     record_method_call(function)
     contract.before_call(function)
     if contract.numpy_arrays and isinstance(getattr(function, "__self__", None), np.ndarray):
@@ -185,6 +187,7 @@ def _refuse_staged_lists(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a builtin so that it refuses lists of run-time length, whose Python counterparts are empty."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
+        """Call the builtin; raise StagingError for a list of run-time length."""
         if any(map(is_in_graph, args)):  # an exception object of the graph, or its class
             return graph_call(function, args, kwargs)
         if function is not id and any(items_of(x) is not None for x in (*args, *kwargs.values())):
@@ -216,10 +219,12 @@ def _is_package_function(function: types.FunctionType) -> bool:
 
 
 def _convert_function(function: types.FunctionType, contract: Contract) -> Callable[..., Any]:
+    """Return the converted function; for a generator function, the function that starts its graph form."""
     return wrap_generator_function(_convert_unless_excluded(function, contract), _convert_to_generator)
 
 
 def _convert_to_generator(function: types.FunctionType) -> Any:
+    """Return the form of a converted generator function that passes its values to a consumer; else None."""
     return convert_generator(function, operators_module()) if is_converted(function) else None
 
 
@@ -298,6 +303,7 @@ def _construct_by(cls: Any, allocate: Callable[..., Any], init: Any, contract: C
     is_generated = init is not None and contract is None
 
     def construct(*args: Any, **kwargs: Any) -> Any:
+        """Create an instance as `cls(*args, **kwargs)` does, and record that the trace created it."""
         result: Any = allocate(cls, *args, **kwargs)
         _register_created_object(result)
         if is_generated:
@@ -321,6 +327,7 @@ def _register_created_object(created_object: Any) -> None:
 
 
 def _convert_members_of(region: Any, value: object) -> None:
+    """Convert the operators and properties of the class of an object until the trace ends."""
     convert_members(region, type(value), is_outer=id(value) not in (region.trace.created_objects or ()))
 
 
@@ -342,9 +349,10 @@ def convert_members(region: Any, cls: type, is_outer: bool = True) -> None:
 
 
 def _convert_special_method(function: Any, contract: Contract) -> Any:
+    """Return the converted method; the method itself if it has no source."""
     try:
         return _convert_function(function, contract)
-    except ConversionError:  # a method without source, e.g. of a dataclass, stays unconverted
+    except ConversionError:  # e.g. a method that `dataclasses` generated
         return function
 
 
@@ -354,7 +362,7 @@ def _is_convertible_module(name: str) -> bool:
 
 
 def is_user_code(function: object) -> bool:
-    """Return whether a function or class may be converted: not if Python's library or an unconverted package has it."""
+    """Return whether a function or class may be converted: False in Python's library and in unconverted packages."""
     module = getattr(function, "__module__", None) or ""  # functions of an `exec` may have none
     if not isinstance(module, str):  # in classes of C, `__module__` may be a descriptor for their instances
         module = "builtins"
@@ -367,6 +375,7 @@ def is_user_code(function: object) -> bool:
 
 
 def operators_module() -> Any:
+    """Return the module that converted code calls as `ag__`."""
     return sys.modules["autoconv.operators"]
 
 

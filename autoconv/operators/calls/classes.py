@@ -21,9 +21,9 @@ def class_of(x: object) -> Any:
 
 
 def class_statement(*parts: Any) -> None:
-    """Check a class statement; `parts` are its bases, metaclasses and decorators, or empty where these are unknown.
+    """Raise StagingError under `compile` for a class statement that may run user code, which must run on every call.
 
-    Raises StagingError under `compile` if the statement runs user code, which must run on every call.
+    `parts` are its bases, metaclasses and decorators, or empty where these are unknown.
     """
     region = current_region()
     if region is None or not region.contract.runs_plain:
@@ -54,7 +54,7 @@ def _type(*args: Any) -> Any:
 
 
 def _is_instance(x: object, kinds: Any) -> Any:
-    """`isinstance(x, kinds)`; where a method of a metaclass of the program decides, it is converted and called."""
+    """`isinstance(x, kinds)`; an `__instancecheck__` of the program's metaclass is converted and called."""
     classes = kinds if isinstance(kinds, tuple) else kinds.__args__ if type(kinds) is types.UnionType else None
     if classes is not None and any(_deciding_method(kind) is not None for kind in classes):
         return or_(False, *[lambda kind=kind: _is_instance(x, kind) for kind in classes])

@@ -83,12 +83,12 @@ def _visit_values(source: Any, add: Callable[[Any], Any]) -> None:
     Unlike the generator `iterate_values`, it does not turn a StopIteration of the program into another error.
     """
     for item in iterate(source.iterable):
-        parts = source.unpack(item)
+        target_values = source.unpack(item)
         for condition in source.conditions:
-            if not test(condition(*parts)):
+            if not test(condition(*target_values)):
                 break
         else:
-            value = source.element(*parts)
+            value = source.element(*target_values)
             if type(value) is Source:
                 _visit_values(value, add)
             else:
@@ -98,12 +98,12 @@ def _visit_values(source: Any, add: Callable[[Any], Any]) -> None:
 def iterate_values(source: Source) -> Iterator[Any]:
     """Yield the values one by one, in Python."""
     for item in iterate(source.iterable):
-        parts = source.unpack(item)
+        target_values = source.unpack(item)
         for condition in source.conditions:
-            if not test(condition(*parts)):
+            if not test(condition(*target_values)):
                 break
         else:
-            value = source.element(*parts)
+            value = source.element(*target_values)
             if type(value) is Source:
                 yield from iterate_values(value)
             else:

@@ -86,7 +86,7 @@ def _as_growing_list(iterable: Any) -> Any:
 
 
 def new(container: Any) -> Any:
-    """Return a list, tuple, dict or set that a display created, a traced one during a trace."""
+    """Return the value of a display that created `container`: during a trace, its traced form."""
     region = current_region()
     if region is None:
         return container
@@ -113,7 +113,7 @@ def _join_parts(items_and_spreads: Any) -> Any:
 
 
 def _concatenate(items_and_spreads: Any) -> Any:
-    """Return one list, under `function`, of items and Spreads of lists whose length is symbolic."""
+    """Return one list of items and of Spreads, whose lists have symbolic lengths; used under `function`."""
     result: Any = items.new([])
     for part in items_and_spreads:
         result = result + (part.items if type(part) is Spread else items.new([part]))
@@ -176,6 +176,7 @@ def _check_hashable(keys: Any) -> None:
 
 
 def _merge(keys: Any, values: Any) -> dict[Any, Any]:
+    """Return a dict of the items, where each value of the key SPREAD is a mapping whose items are merged in."""
     result: dict[Any, Any] = {}
     for key, value in zip(keys, values, strict=True):
         if key is SPREAD:
@@ -186,6 +187,7 @@ def _merge(keys: Any, values: Any) -> dict[Any, Any]:
 
 
 def _merge_in_graph(keys: Any, values: Any) -> Any:
+    """Return a dict of the graph, filled as `_merge` fills one in Python."""
     heap = build_object("dict", {})
     for key, value in zip(keys, values, strict=True):
         if key is SPREAD:

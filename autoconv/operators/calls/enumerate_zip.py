@@ -41,6 +41,7 @@ class EnumerateLoop:
         """Return the body of the loop over `generator`, and the initial values of its additional variables."""
 
         def step(item: object, position: int, *values: Any) -> Any:
+            """Run the body with the position and the item; return the next position, then the body's state."""
             return (position + 1, *body.step((position, item), values))
 
         return replace(body, run=step, names=("position of the loop", *body.names)), (self.start,)
@@ -70,7 +71,10 @@ class ZipLoop:
         state_names = ("position of the loop", "end of the zip", *body.names)
 
         def step(item: object, position: int, end: object, *values: Any) -> Any:
+            """Run one iteration; return the next position, the exit code of the zip, then the body's state."""
+
             def run_body(end: object, *values: Any) -> Any:
+                """Run the body with an item of each part; return the exit code of the zip, then the body's state."""
                 items_before = [get_item(part, position) for part in self.parts_before]
                 items_after = [get_item(part, position) for part in self.parts_after]
                 state = body.step((*items_before, item, *items_after), values)

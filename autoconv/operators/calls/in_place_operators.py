@@ -29,6 +29,7 @@ def _augmented_assignment(binary_operator: Operator) -> Callable[[Any, Any], Any
     operate_in_place, operate = binary_operator.in_place_function, binary_operator.function
 
     def augment(x: object, value: object) -> Any:
+        """Compute `x <operator>= value`; return what Python then assigns to `x`."""
         if type(x) is Variant:
             return distribute(lambda arm, other: (operate if _is_replaced(arm) else augment)(arm, other), x, value)
         if isinstance(x, (list, dict, set)):

@@ -69,7 +69,10 @@ def _consumer(function: Callable[..., Any]) -> Callable[[Any], Any]:
     previous_override = OVERRIDES.get(function, function)
 
     def register(graph_form: Callable[..., Any]) -> Any:
+        """Register `graph_form` as the override of the builtin for deferred operands, and return it."""
+
         def consume(*args: Any, **kwargs: Any) -> Any:
+            """Call `graph_form` for a single deferred operand, otherwise the override that the builtin had before."""
             takes_one_iterable = len(args) == 1 or (args and function in (builtins.sum, math.prod))
             if not takes_one_iterable or not _is_deferred_for(function, args[0]):
                 if current_region() is None:
@@ -97,6 +100,11 @@ def _apply_to_range(function: Callable[..., Any], numbers: StagedRange, kwargs: 
 
 @_consumer(builtins.sum)
 def _sum(iterable: object, start: object = 0) -> Any:
+    """`sum(iterable, start)` of a deferred iterable.
+
+    Where Python's sum of floats is compensated, the items are added one by one only if none is an object of the graph.
+    Otherwise they are collected in a list first.
+    """
     if not (SUM_COMPENSATES and has_objects_in_graph()) or isinstance(start, (str, bytes, bytearray)):
         return _sum_itemwise(iterable, start)
     if type(iterable) is StagedRange or (type(iterable) is GeneratorExpression and iterable.is_repeatable):
@@ -117,6 +125,7 @@ def _sum(iterable: object, start: object = 0) -> Any:
 
 
 def _sum_itemwise(iterable: object, start: object = 0, add: Callable[..., object] = add_compensated) -> object:
+    """`sum(iterable, start)` by a loop over the items; `add(item, total, compensation)` returns the next two values."""
     if isinstance(start, (str, bytes, bytearray)):
         return builtins.sum((), start)  # raises Python's own error
     if SUM_COMPENSATES and has_objects_in_graph():
@@ -137,6 +146,8 @@ def _quantifier(deciding_truth: bool) -> Callable[[Any], Any]:
     """Return any() or all(), which end at the first element whose truth is `deciding_truth`."""
 
     def quantify(iterable: object) -> Any:
+        """`any(iterable)` or `all(iterable)`, by a loop that ends at the first deciding element."""
+
         def body(item: object, result: object, _: Any) -> Any:
             return if_stmt(_nonzero_test(item), on_true, on_false, (result, NORMAL), names)
 
@@ -296,6 +307,7 @@ def _is_vector(iterable: object) -> bool:
 
 
 def _is_only_in_graph(iterable: object) -> bool:
+    """Return whether Python cannot iterate over the value while tracing, as its items are known only at run time."""
     return current_region() is not None and (
         type(iterable) in (GeneratorExpression, SymbolicObject)
         or (type(iterable) in TRACED_TO_PLAIN and heap_of(iterable) is not None)

@@ -50,6 +50,7 @@ def _extreme_by_key(name: str) -> Callable[..., Any]:
     """Return max() or min() with a key function."""
 
     def extreme(*args: Any, key: Callable[[Any], Any], **default: Any) -> Any:
+        """`max(…, key=key)` or `min(…, key=key)`."""
         iterable = args[0] if len(args) == 1 else args
         if is_symbolic_iterable(iterable):
             keyed_items = _add_keys(iterable, key, is_reversed=name == "max")  # the first of equal items is chosen

@@ -70,6 +70,7 @@ def find_copy_function(function: Callable[..., Any], refuse: Callable[[Any], Non
         return None
 
     def copy_value(*args: Any, **kwargs: Any) -> Any:
+        """Return the copy of the only argument; where its parts are unknown, call `refuse`, then Python's function."""
         try:
             if len(args) != 1 or kwargs:
                 raise _UnknownPartError

@@ -52,7 +52,8 @@ def refuse_graph_values(function: types.WrapperDescriptorType) -> Callable[..., 
         return function
 
     @functools.wraps(function)
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def call_with_python_values(*args: Any, **kwargs: Any) -> Any:
+        """Call the method, or raise StagingError if an argument is a value of the graph."""
         if any(map(_stands_for_python_value, args)):
             raise StagingError(
                 f"the special method {name!r} of {kind.__name__} is called by its name with a value of the graph",
@@ -60,7 +61,7 @@ def refuse_graph_values(function: types.WrapperDescriptorType) -> Callable[..., 
             )  # fmt: skip
         return function(*args, **kwargs)
 
-    return run
+    return call_with_python_values
 
 
 # Containers may hold values of the graph; only their operators need the plain value of the operand.
@@ -73,5 +74,6 @@ _CONTAINER_OPERATOR_METHODS = frozenset(
 
 
 def _stands_for_python_value(owner: object) -> bool:
+    """Return whether a value of the trace stands for one of Python's numbers, containers or objects."""
     is_python_number = type(owner) is SymbolicTensor and owner.weak
     return type(owner) is SymbolicObject or type(owner) in TRACED_TO_PLAIN or is_python_number

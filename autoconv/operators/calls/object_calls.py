@@ -50,6 +50,7 @@ def wrap_for_objects(function: Callable[..., Any], otherwise: Any = None) -> Cal
     owner = getattr(function, "__self__", None)
 
     def apply(*args: Any, **kwargs: Any) -> Any:
+        """Call the function with these arguments, or record it if any of them is known only at run time."""
         if function in _HIGHER_ORDER_FUNCTIONS:  # callbacks are converted before they are called
             args = tuple(map(_convert_callback, args))
             kwargs = {name: _convert_callback(value) for name, value in kwargs.items()}
@@ -141,10 +142,12 @@ def _is_plain_call(
 
 
 def _is_one_iterator(args: tuple[Any, ...]) -> bool:
+    """Return whether the only argument is an iterator that Python can exhaust."""
     return len(args) == 1 and isinstance(args[0], Iterator) and not is_deferred(args[0])
 
 
 def _convert_callback(value: object) -> Any:
+    """Return the converted form of a function, method or partial; other values unchanged."""
     return convert_callback(value) if isinstance(value, (FunctionType, MethodType, functools.partial)) else value
 
 
@@ -190,6 +193,7 @@ def _is_in_library(function: Callable[..., Any]) -> bool:
 
 
 def _needs_graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Return whether an argument is in the graph, or a positional one is a container that holds graph values."""
     container_classes = (list, tuple, *TRACED_TO_PLAIN)
     return any(is_in_graph(x) or (type(x) in container_classes and holds_symbols(x)) for x in args) or any(
         map(is_in_graph, kwargs.values())

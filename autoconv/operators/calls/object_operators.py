@@ -77,7 +77,10 @@ ITEMWISE_FORM_BY_FUNCTION: dict[str, Callable[..., Any]] = {}
 
 
 def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any]) -> Any:
-    """Return the result of the operation by class; NotImplemented where no user-defined class takes part."""
+    """Return the result of an op on graph objects by their classes; NotImplemented where none is user-defined.
+
+    `op` is the name of an op on objects, such as "object_apply", with its `operands` and `attributes`.
+    """
     region = current_region()
     if region is None:
         return NotImplemented
@@ -130,6 +133,7 @@ _METHODS_BY_OP: dict[str, tuple[str, ...]] = {
 
 
 def _has_unknown_class(operand: object) -> bool:
+    """Return whether an operand is an object of the graph that may be of any class."""
     return type(operand) is SymbolicObject and operand.value_in_graph.type == ObjectType()
 
 
@@ -180,6 +184,7 @@ def _refuse_writing(trace: Any, op: str, operands: Sequence[Any], attributes: di
 
 
 def _call_by_class(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
+    """Call an object by its class's `__call__`; return NotImplemented where no class defines one."""
     classes = classes_defining(function, ("__call__",))
     if not classes:
         return NotImplemented
@@ -194,6 +199,7 @@ def _apply_operator(function: str, operands: Sequence[Any], attributes: dict[str
     reflected_method = _REFLECTED_METHODS.get(function)
 
     def apply_reflected() -> Any:
+        """Apply the method of the second operand, or Python's own operation."""
         if reflected_method is None or len(operands) < 2:
             return record_operation()
 
@@ -203,6 +209,7 @@ def _apply_operator(function: str, operands: Sequence[Any], attributes: dict[str
         return _dispatch_by_methods(operands[1], (reflected_method,), call_reflected, record_operation)
 
     def apply_to_first(instance: Any) -> Any:
+        """Apply the method of the first operand, or go on to the second; return the result."""
         methods = _FORWARD_METHODS[function]
         try_forward = lambda: _call_first_method(instance, methods, operands[1:], function, apply_reflected)
         if reflected_method is None or len(operands) < 2:
@@ -258,6 +265,7 @@ def _truth_or_bool(value: object) -> Any:
 
 
 def _truth_value(instance: Any) -> Any:
+    """Return the truth of an instance: True if its class has no method that decides it."""
     condition = condition_value(instance)
     return True if condition is instance else _truth_or_bool(condition)
 
@@ -269,6 +277,7 @@ def _length(instance: Any) -> Any:
 def _dispatch_by_methods(
     operand: Any, names: Sequence[str], call_method: Callable[[Any], Any], otherwise: Callable[[], Any]
 ) -> Any:
+    """Return `call_method(instance)` in an arm for each class that has one of the methods, else `otherwise()`."""
     return dispatch_on_class(operand, classes_defining(operand, names), call_method, otherwise)
 
 
@@ -326,6 +335,7 @@ def _item_class_with_effects(trace: Any, name: str, operands: Sequence[Any]) -> 
 
 
 def _may_be_container(operand: object) -> bool:
+    """Return whether an operand may be a list, tuple, dict or set, whose items Python would compare or add."""
     if type(operand) is SymbolicObject:
         return operand.value_in_graph.type.kind in _CONTAINER_KINDS  # type: ignore[union-attr]
     return isinstance(operand, (list, tuple, dict, set))

@@ -1,4 +1,4 @@
-"""Functions equivalent to a statement or operator: they mutate or advance their argument."""
+"""Overrides of functions that do what a statement or operator does: `setattr`, `next`, `operator.iadd`, and others."""
 
 from __future__ import annotations
 

@@ -72,10 +72,9 @@ def convert_special_methods(
 
 
 def _plain_special_method(trace: Trace, name: str, value: Any) -> Any:
-    """Return the Python function of a special method under @autoconv.compile in a trace of that contract.
+    """Return the Python function of a special method that is decorated with @autoconv.compile; other values unchanged.
 
-    Other values are returned unchanged. Checks of classes, such as for user-defined descriptors, find only functions of
-    Python.
+    This holds in a trace of the same contract. Checks of classes, such as for descriptors, find only Python functions.
     """
     if not getattr(type(value), "__autoconv_function__", False) or name[:2] != "__" or name == "__call__":
         return value
@@ -110,6 +109,7 @@ def _convert_special_method(name: str, method: types.FunctionType, convert: Call
 
     @functools.wraps(method)
     def run(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Run the converted method; refuse a result that Python would need while tracing."""
         region = current_region()
         if region is None:
             return method(self, *args, **kwargs)
@@ -164,6 +164,7 @@ def _may_raise(node: Node, kind: Any) -> bool:
 
 
 def _refuse_result(instance: object, name: str) -> NoReturn:
+    """Raise StagingError for the method `name` of `instance`, whose result depends on a tensor."""
     error = StagingError(
         f"the result of {type(instance).__name__}.{name} depends on a tensor, and Python itself calls it",
         current_place(), "a method with a name of its own",
@@ -186,7 +187,7 @@ def _is_called_by_python(name: str) -> bool:
 
 
 def _convert_lazily(method: Callable[..., Any], convert: Callable[[Any], Any]) -> Any:
-    """Convert the method at its first call."""
+    """Return a function that converts the method at its first call under trace, and then calls it."""
     converted_method = functools.cache(lambda: convert(method))
 
     @functools.wraps(method)
@@ -198,7 +199,7 @@ def _convert_lazily(method: Callable[..., Any], convert: Callable[[Any], Any]) -
 
 
 def _convert_getter(method: Callable[..., Any], convert: Callable[[Any], Any], position: int = 0) -> Any:
-    """Convert a function that Python calls for an attribute of its argument at the position, at its first call.
+    """Return a function that converts `method`, which reads an attribute of `args[position]`, at its first call.
 
     Where a missing attribute has a value, by `__getattr__` or for `hasattr`, the graph must not raise AttributeError.
     """
@@ -206,6 +207,7 @@ def _convert_getter(method: Callable[..., Any], convert: Callable[[Any], Any], p
 
     @functools.wraps(method)
     def run(*args: Any) -> Any:
+        """Read the attribute; refuse a read whose AttributeError the graph would raise."""
         region = current_region()
         if region is None:
             return method(*args)
@@ -223,6 +225,7 @@ def _convert_getter(method: Callable[..., Any], convert: Callable[[Any], Any], p
 
 
 def _not_equal(self: Any, other: object) -> Any:
+    """`self != other` by the class's `__eq__`, as `object.__ne__` computes it."""
     equals: Any = type(self).__eq__
     result = equals(self, other)
     return result if result is NotImplemented else not_(result)
@@ -236,6 +239,7 @@ def _refuse_iteration(method: types.FunctionType, convert: Callable[[Any], Any])
 
     @functools.wraps(method)
     def run(self: Any) -> Any:
+        """Raise StagingError, with which the trace ends even if Python replaces it by another error."""
         error = StagingError(
             f"the __iter__ of {with_article(type(self))} writes to attributes or outer names, and Python "
             "itself calls it",
@@ -253,6 +257,7 @@ def _refuse_getattribute(method: types.FunctionType) -> Any:
 
     @functools.wraps(method)
     def run(self: Any, name: str) -> Any:
+        """Call the method outside of traces; under trace, raise StagingError."""
         if current_region() is None:
             return method(self, name)
         class_name = method.__qualname__.rpartition(".")[0].rpartition(".")[2]

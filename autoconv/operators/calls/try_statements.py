@@ -107,13 +107,13 @@ def _link_cause(error: Any, cause: Callable[[], Any] | None) -> BaseException:
 
 
 def begin(recorder: TryRecorder | None) -> None:
-    """Mark the start of the body."""
+    """Mark the start of the body of a try statement for its recorder."""
     if recorder is not None:
         recorder.begin()
 
 
 def end(recorder: TryRecorder | None) -> None:
-    """Mark the end of the body, before the code of a finally clause."""
+    """Mark the end of the body of a try statement for its recorder, before the code of a finally clause."""
     if recorder is not None:
         recorder.finish_body()
 

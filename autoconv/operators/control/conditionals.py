@@ -6,7 +6,7 @@ import builtins
 import functools
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.errors import AssertionFailedError, StagingError
 from autoconv.graph.dtypes import bool_
@@ -30,8 +30,14 @@ from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 Thunk = Callable[[], Any]
-# Names that a region writes in place: the getter and the setter of their values, and the names.
-Cells = tuple[Callable[[], tuple[Any, ...]], Callable[..., None], tuple[str, ...]]
+
+
+class Cells(NamedTuple):
+    """Names that a region writes in place; converted code passes a plain tuple of these fields."""
+
+    get_values: Callable[[], tuple[Any, ...]]  # returns the values in the order of `names`
+    set_values: Callable[..., None]
+    names: tuple[str, ...]
 
 
 def if_stmt(
@@ -76,7 +82,10 @@ def switch_stmt(
 def _stage_switch(
     first_test: Any, tests: Any, bodies: Any, orelse: Any, inputs: Any, names: Any, cells: Cells | None
 ) -> Any:
-    """Record the switch from its first test that a tensor decides, whose value is `first_test`."""
+    """Record the switch from its first test that a tensor decides; return the values of `names` after it.
+
+    `first_test` is the value of that test; `tests` and `bodies` begin with it and its body.
+    """
     last_body = orelse or _unchanged
     arms = [bodies[0]]
     index: Any = dispatch.apply("select", truth(first_test), 0, -1)  # of the first body whose test holds; -1: none yet
@@ -98,9 +107,9 @@ def _stage_switch(
 
 
 def _add_test(index: Any, test: Thunk, position: int) -> Any:
-    """Return the arm index after one more test, or the test's truth if that is known at trace time.
+    """Return the index of the chosen arm after one more test, or the test's truth if that is known at trace time.
 
-    The test is evaluated only if no earlier one held.
+    `index` is -1 while no earlier test held; only then is the test evaluated, and `position` chosen where it holds.
     """
     region = current_region()
     assert region is not None
@@ -210,7 +219,7 @@ def operand(value: object) -> Any:
 
 
 def assertion(condition: TensorLike, message: Thunk | None = None) -> Any:
-    """Evaluate the condition of an assert; a tensor under trace is checked when the graph runs."""
+    """Return the condition of an assert for Python's statement; True for a tensor, which is checked at run time."""
     condition = condition_value(condition)
     if not is_staged(condition):
         return condition
@@ -243,7 +252,7 @@ def condition_value(value: object) -> Any:
 
 
 def length_of(value: object, method: Callable[[Any], Any]) -> Any:
-    """Apply the checks of `len` to the result of a user-defined `__len__`."""
+    """Return the result of a user-defined `__len__` after the checks that `len` makes."""
     result = method(value)
     if not is_staged(result):
         return builtins.len(_LengthCheck(result))
@@ -284,7 +293,10 @@ def is_staged(value: object) -> bool:
 
 
 def truth(value: object, construct: str = "if statement") -> Any:
-    """Return the truth of a value as a bool scalar; raise ValueError for a tensor that has none."""
+    """Return the truth of a value as a bool or a bool scalar of the graph; raise ValueError for a tensor without one.
+
+    `construct` names the statement in the message of the error.
+    """
     value = value if is_staged(value) else condition_value(value)
     if not is_staged(value):
         return bool(value)
@@ -372,6 +384,6 @@ def record_cells(cells: Cells) -> None:
     """Record the cells in the journal of the current region, if it has one."""
     region = current_region()
     if region is not None and (journal := region.journal) is not None:
-        getter, _, names = cells
-        for location in cell_locations(getter, names, region.trace.cells):
+        get_values, _, names = cells
+        for location in cell_locations(get_values, names, region.trace.cells):
             journal.record(location)

@@ -14,19 +14,19 @@ from autoconv.runtime.objects.symbolic_objects import apply_object, is_object, r
 from autoconv.runtime.support.spans import current_place
 
 
-def split_group(error: Any, kinds: Any) -> tuple[Any, Any]:
-    """Split an exception into (the part of those kinds, the rest); None for a part that is empty."""
+def split_group(error: Any, classes: Any) -> tuple[Any, Any]:
+    """Split an exception into the part of those classes and the part of others; a part that is empty is None."""
     if not _is_deferred(error):
-        return split_now(error, kinds)
-    first, rest = record_object("object_unpack", [apply_object("split_group", error, kinds)], count=2)
-    return first, rest
+        return split_now(error, classes)
+    matching, remaining = record_object("object_unpack", [apply_object("split_group", error, classes)], count=2)
+    return matching, remaining
 
 
 def exception_to_raise(error: Any, uncaught: Any, raised_errors: Any, handled_parts: Any) -> Any:
-    """Return the exception to raise after the clauses that handled parts of `error`, or None.
+    """Return the exception to raise after the `except*` clauses for `error`; None if there is none.
 
-    `handled_parts` are these parts, `uncaught` the part that no clause caught, and `raised_errors` the errors of the
-    clauses.
+    `handled_parts` are the parts of `error` that clauses handled. `uncaught` is the part that no clause caught, and
+    `raised_errors` are the exceptions that the clauses raised.
     """
     is_deferred = any(map(_is_deferred, (error, uncaught, raised_errors, handled_parts)))
     if is_deferred or any(map(_is_deferred, (*raised_errors, *handled_parts))):  # deferred lists cannot be unpacked

@@ -15,7 +15,7 @@ from autoconv.runtime.objects.symbolic_objects import record_object
 
 
 def stage_for(staged: StagedIterable, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Stage a loop over items that are read by their position."""
+    """Stage a loop over items that are read by their position; return the state after it."""
     length = None if staged.is_live else staged.length()
     with_journal = body.with_journal()
 
@@ -31,7 +31,7 @@ def stage_for(staged: StagedIterable, body: LoopBody, state: tuple[Any, ...]) ->
 
 
 def stage_for_object(iterable: object, body: LoopBody, state: tuple[Any, ...], start: int = 0) -> tuple[Any, ...]:
-    """Stage a loop over an iterable known only at run time, which is advanced before each iteration."""
+    """Stage a loop over an iterable known only at run time, from item `start` on; return the state after it."""
     cursor = record_object("object_iterate", [iterable], start=start)
     advance = lambda: record_object("object_advance", [cursor])
     current = lambda: record_object("object_current", [cursor])
@@ -39,7 +39,7 @@ def stage_for_object(iterable: object, body: LoopBody, state: tuple[Any, ...], s
 
 
 def stage_for_stream(iterable: object, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Stage a loop over a dataset, or over the rest of an iterator over one."""
+    """Stage a loop over a dataset, or over the remaining elements of an iterator; return the state after it."""
     stream = stream_of(iterable)
     return _stage_advancing_loop(stream.advance, stream.current, body, state)
 

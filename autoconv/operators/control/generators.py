@@ -47,14 +47,17 @@ def wrap_generator_function(function: Callable[..., Any], convert: Callable[[Any
 
 
 def loop_over_generator(source: GeneratorCall, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Loop over a generator."""
+    """Run the generator's code with the loop's body at each yield; return the state after the loop."""
     consumer = Consumer(body, state, source.is_held)
     source.pass_values(consumer, *source.args, **source.kwargs)
     return tuple(consumer.state)
 
 
 class Consumer:
-    """The body of a loop as a callable to which a generator passes its values; each yield updates its state."""
+    """The body of a loop as a callable to which a generator passes its values; each call updates the loop's `state`.
+
+    `is_held()` is true if a name of the program refers to the generator, which could then be resumed after the loop.
+    """
 
     __autoconv_function__ = True
 
@@ -74,8 +77,8 @@ class Consumer:
     def __call__(self, item: Any, restriction: str = "") -> Any:
         """Run the body for one item and return whether the loop ends.
 
-        `restriction` is one of `emit.generators`: in a try statement, which would catch an exception of the loop's
-        body, the body "may_not_raise"; in a statement that also observes how the generator is left, it "must_continue".
+        `restriction` names what the statement around the yield forbids (`emit.generators`). "may_not_raise": a try
+        statement would catch an exception of the loop's body. "must_continue": the statement observes an early exit.
         """
         region = current_region()
         start = region.graph.mark() if region is not None else None

@@ -1,4 +1,4 @@
-"""Values kept for exception handlers: stored in a dict of the graph and read back with their types."""
+"""Handler values: they are stored in a dict of the graph by the body of a `try`, and read back by its handlers."""
 
 from __future__ import annotations
 
@@ -93,6 +93,7 @@ def load_handler_value(
 
 
 def _load(value_dict: Any, position: int, before: object, name: str) -> Any:
+    """Return the object stored under `position`; `before`, boxed, if none was stored."""
     return record_object("object_method", [value_dict, position, _as_boxable(before, name)], name="get")
 
 
@@ -152,7 +153,10 @@ def _is_undefined(layout: Layout) -> bool:
 
 
 def store_parts(value_dict: Any, position: int, layouts: list[Layout], value: object, region: Region) -> None:
-    """Store a value as the index of its layout in `layouts`, which is extended as needed, and its parts."""
+    """Store a value under `position`, as a tuple: the index of its layout in `layouts`, then its graph values.
+
+    A layout that `layouts` does not have yet is appended to it.
+    """
     layout = stored_layout(value, region)
     if not _is_by_value(layout):
         layout = Leaf(ObjectType(), as_object)
@@ -167,7 +171,7 @@ def store_parts(value_dict: Any, position: int, layouts: list[Layout], value: ob
 
 
 def load_parts(value_dict: Any, position: int, layouts: Sequence[Layout], name: str, before: object) -> Any:
-    """Return the last value that `store_parts` stored.
+    """Return the last value that `store_parts` stored under `position`.
 
     `before` is the value if there was no store: NEVER if there always is one, MISSING for an attribute that was unset.
     """
@@ -178,6 +182,7 @@ def load_parts(value_dict: Any, position: int, layouts: Sequence[Layout], name: 
     layout_index = unbox(apply_object("getitem", result, 0), number_type(int64))
 
     def rebuild_stored(layout: Layout) -> tuple[Any]:
+        """Return the value of that layout, rebuilt from the parts of the stored tuple."""
         types = list(layout.types())
         stored_parts = [apply_object("getitem", result, position) for position in range(1, len(types) + 1)]
         values = [
@@ -215,9 +220,10 @@ def container_contents(value: Any, body: Region) -> list[tuple[Any, Any]]:
     return result
 
 
-def is_changed(part: object, before: object) -> bool:
-    """Return whether the contents of a list or object differ from `before`."""
-    current_contents = tuple(attributes_of(part).items()) if type(part) not in TRACED_TO_PLAIN else contents(part)
+def is_changed(container: object, before: object) -> bool:
+    """Return whether the contents of a list or object differ from `before`, its contents at an earlier time."""
+    is_traced = type(container) in TRACED_TO_PLAIN
+    current_contents = contents(container) if is_traced else tuple(attributes_of(container).items())
     return not have_same_items(current_contents, before)
 
 

@@ -37,18 +37,20 @@ _SAMPLE_RANGE = range(0)  # has the attributes of every range
 
 
 class StagedIterable:
-    """An iterable of `length()` items with `item(i)` the i-th; both may be symbolic.
+    """An iterable whose items are read by position: it has `length()` items, and `item(i)` is the i-th.
 
-    `is_live`: the body of a loop over it may change its items.
+    Both may be symbolic. `is_live`: the body of a loop over it may change its items.
     """
 
     is_live = False
     kind: type | None = None  # its class in Python
 
     def length(self) -> Any:
+        """Return the number of items."""
         raise NotImplementedError
 
     def item(self, position: int) -> Any:
+        """Return the item at that position, which the caller has checked."""
         raise NotImplementedError
 
     def __autoconv_box__(self) -> SymbolicObject:
@@ -90,6 +92,7 @@ class StagedRange(StagedIterable):
             raise_if(step == 0, _zero_step_error())
 
     def length(self) -> Any:
+        """Return the number of items, computed so that it overflows no later than Python's range would."""
         has_unit_step = isinstance(self.step, int) and self.step == 1
         if has_unit_step and isinstance(self.start, int) and self.start == 0:
             return self.stop
@@ -109,6 +112,7 @@ class StagedRange(StagedIterable):
         return dispatch.apply("select", step > 0, count_upwards, count_downwards)
 
     def item(self, position: int) -> Any:
+        """Return the item at that position, `start + position * step`."""
         region = current_region()
         if region is not None and region.trace.memory and isinstance(position, SymbolicTensor):
             # The op carries the bounds of the item, so native code can omit range checks.
@@ -171,7 +175,7 @@ def _zero_step_error() -> ValueError:
 
 
 def _as_int(bound: Any) -> Any:
-    """Convert a bool to an int, and a typed integer to a Python int."""
+    """Return a bound of a range as a weak int64 of the graph."""
     tensor = as_tensor(bound)
     if not isinstance(tensor, SymbolicTensor):
         region = current_region()
@@ -207,6 +211,7 @@ class StagedCount(StagedTensor):
         return dispatch.apply("range_length", *self._integer_bounds())
 
     def item(self, position: int) -> Any:
+        """Return the number at that position, computed from the bounds."""
         if not isinstance(position, Tensor):
             return super().item(position)
         result = dispatch.apply("range_item", position, *self._integer_bounds())
@@ -257,6 +262,7 @@ class StagedNumbers(StagedIterable):
         return len(self.items)
 
     def item(self, position: int) -> Any:
+        """Return the number at that position: a Python number, or for a symbolic position a weak number."""
         if not isinstance(position, Tensor):
             return self.items[position]
         if isinstance(self.items, range):
@@ -282,7 +288,7 @@ class StagedList(StagedIterable):
 
 
 class StagedSequence(StagedIterable):
-    """A Python sequence combined with staged iterables: its items by position, numbers or tensors of one type."""
+    """A Python list or tuple of tensors of one type, for a loop that also iterates over staged iterables."""
 
     def __init__(self, items: list[Any]) -> None:
         self.items = items
@@ -292,6 +298,7 @@ class StagedSequence(StagedIterable):
         return len(self.items)
 
     def item(self, position: int) -> Any:
+        """Return the item at that position; a symbolic one reads a stack of all items."""
         if not isinstance(position, Tensor):
             return self.items[position]
         region, stacked_items = self.stack_in_region

@@ -47,18 +47,16 @@ class LoopRecording:
     """A while loop, recorded once for each set of layouts until an iteration preserves them.
 
     The state has the variables `names`, followed by the contents of `locations`. `shared_lists` has the positions in
-    it that may hold the same list, and converts the state to graph values and back. The other attributes are results of
-    the last recording: `recorded_test` and `recorded_body` are its parts, `initial_state` is the state before the loop,
-    and `final_state` that after an iteration. `new_locations` are the locations that it was the first to write;
-    `deferred_output` emits its prints.
+    the state that may hold the same list, and converts the state to graph values and back. The attributes declared
+    below are results of the last recording.
     """
 
     recorded_test: RecordedBody
     recorded_body: RecordedBody
-    deferred_output: list[Callable[[], None]]
-    initial_state: list[Any]
-    final_state: list[Any]
-    new_locations: dict[tuple[Any, ...], Location]
+    deferred_output: list[Callable[[], None]]  # functions that emit the prints of the test and the body
+    initial_state: list[Any]  # before the loop
+    final_state: list[Any]  # after an iteration
+    new_locations: dict[tuple[Any, ...], Location]  # by key, the locations that no earlier recording wrote
 
     def __init__(
         self,
@@ -75,6 +73,7 @@ class LoopRecording:
         self.parent, self.test, self.body, self.state = parent, test, body, state
         self.names, self.locations = names, locations
         self.variable_count = len(names)
+        # The layouts of the variables, then of the contents of the locations.
         self.layouts: list[Layout] = [state_layout(value, parent) for value in state]
         self.shared_lists = SharedLists()
         self._frozen_before = dict(parent.trace.frozen_objects)
@@ -180,7 +179,7 @@ class LoopRecording:
         return dict(zip(positions, layouts_after, strict=True))
 
     def update_layouts(self, wider_layouts: list[Layout], has_moved: bool) -> bool:
-        """Return whether the iteration preserves its layouts; if not, set wider ones for the next recording.
+        """Return whether the recorded iteration preserves the layouts; if not, set wider ones for the next recording.
 
         `has_moved`: a container has moved into the graph since the recording.
         """
@@ -276,4 +275,5 @@ def _arms_with_truth_method(values: Sequence[Any]) -> list[Any]:
 
 
 def _have_same_attributes(current: dict[str, Any], before: dict[str, Any]) -> bool:
+    """Return whether two snapshots of an object's attributes have the same names with the same objects."""
     return current.keys() == before.keys() and all(current[name] is before[name] for name in current)

@@ -45,7 +45,7 @@ from autoconv.runtime.recording.contracts import ITERATION
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 
-# Iterations in Python (peeled) before a loop that records ops becomes a graph loop, under `compile`.
+# Largest number of iterations that a loop that records ops is peeled by, which is to run them in Python; for `compile`.
 _MAX_PEELED = 32
 # Longest range that is unrolled in a trace with memory arrays: its loops mostly work on single elements.
 _UNROLL_LIMIT = 4
@@ -149,7 +149,7 @@ def for_source(
     exit: str = "",
     cells: Cells | None = None,
 ) -> tuple[Any, ...]:
-    """Loop over a comprehension's source or a generator expression; early exits are those of a for statement."""
+    """Loop over a comprehension's source or a generator expression, with early exits as in `while_stmt`."""
     return _loop_over_source(source, LoopBody(body, names, exit, cells), state)
 
 
@@ -197,7 +197,7 @@ def _is_long(iterable: object) -> bool:
 
 
 def _loop_over_variant(iterable: Variant, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Loop over a variant: one loop for each alternative."""
+    """Record one loop for each alternative of a variant; return the state after the loop."""
     defined_iterable = require_defined(iterable)
     if type(defined_iterable) is not Variant:
         return _loop_over(defined_iterable, body, state)
@@ -253,7 +253,10 @@ def _loop_over_range(numbers: Any, body: LoopBody, state: tuple[Any, ...]) -> tu
 def _loop_over_counted(
     iterator: HeldIterator, counted_loop: Any, body: LoopBody, state: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """Loop over `enumerate` or `zip` of a generator expression."""
+    """Loop over `enumerate` or `zip` of a generator expression, by the generator's loop with a counter.
+
+    The iterator continues where the loop leaves it, if that position is known while tracing.
+    """
     is_over = counted_loop.is_over()
     if is_staged(is_over) and counted_loop.generator.is_generator_call:
         raise StagingError(
@@ -275,20 +278,23 @@ def _loop_over_counted(
 def _run_if_conditions_hold(
     source: Source,
     conditions: tuple[Callable[..., Any], ...],
-    parts: tuple[Any, ...],
+    target_values: tuple[Any, ...],
     body: LoopBody,
     state: tuple[Any, ...],
 ) -> tuple[Any, ...]:
-    """Run the body for one item if the remaining conditions hold."""
+    """Run the body for one item of a comprehension if all `conditions` hold; return the state after it.
+
+    `target_values` are the values of the names in the clause's target.
+    """
     for position, condition in enumerate(conditions):
-        value = condition(*parts)
+        value = condition(*target_values)
         if is_staged(value):
             remaining_conditions = conditions[position + 1 :]
-            arm = lambda *values: _run_if_conditions_hold(source, remaining_conditions, parts, body, values)  # noqa: B023
+            arm = lambda *values: _run_if_conditions_hold(source, remaining_conditions, target_values, body, values)  # noqa: B023
             return tuple(if_stmt(value, arm, None, state, body.names, cells=body.cells))
         if not value:
             return state
-    element = source.element(*parts)
+    element = source.element(*target_values)
     if type(element) is Source:
         source.is_nested = True
         return _loop_over_source(element, body, state)
@@ -296,7 +302,7 @@ def _run_if_conditions_hold(
 
 
 def _as_python_items(iterable: object) -> Any:
-    """Return the iterable of a comprehension, as a list of its items if their number is known while tracing."""
+    """Return the iterable of a comprehension; a tensor with a known number of rows becomes a list of these."""
     if is_symbolic_iterable(iterable):
         return iterable
     return iterate(iterable)

@@ -47,6 +47,7 @@ def has_key(owner: TracedDict, key: object) -> Any:
 
 
 def _get(owner: TracedDict, key: object, default: object = None) -> Any:
+    """`owner.get(key, default)`; an optional key is tested at run time."""
     value = dict.get(owner, key, default)
     if not is_optional(value):
         return value
@@ -90,8 +91,8 @@ def _copy(owner: TracedDict) -> TracedDict:
     return TracedDict(list(dict.items(owner)))
 
 
-def _update(owner: TracedDict, *others: Any, **values: Any) -> None:
-    for key, value in dict(*others, **values).items():
+def _update(owner: TracedDict, *mapping: Any, **values: Any) -> None:
+    for key, value in dict(*mapping, **values).items():
         _set(owner, key, value)
 
 

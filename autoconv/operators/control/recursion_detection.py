@@ -23,7 +23,7 @@ from autoconv.runtime.recording.contracts import CALL
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.code_signature import code_signature
 
-# Number of recursive calls, by contract, recorded inline if their arguments differ only in numbers known to Python.
+# By contract, the number of recursive calls that are recorded inline if their arguments differ in static values.
 _INLINE_LIMITS = {"compile": 3, "function": 24}
 # Largest depth of recursion without a tensor condition in between.
 _MAX_UNCONDITIONAL_DEPTH = 40
@@ -62,7 +62,10 @@ def is_tracked(function: FunctionType) -> bool:
 
 
 def _record_call(function: FunctionType, target: Any, args: Any, kwargs: Any, region: Region) -> Any:
-    """Record the call inline or as one of a recursive function, or restart an outer call as a recursive function."""
+    """Return the result of a call, recorded in one of three ways.
+
+    It is recorded inline, or as a call of a recursive function, or an outer call is restarted as such a function.
+    """
     region.contract.count_step(CALL)
     call = Call(function, target, args, kwargs, region)
     running_calls = region.trace.calls
@@ -95,7 +98,7 @@ def _record_call(function: FunctionType, target: Any, args: Any, kwargs: Any, re
 
 
 def _record_inline(call: Call, running_calls: list[Any]) -> Any:
-    """Record the call inline and return its result."""
+    """Record the call inline and return its result; if a Restart ends it, record it as a recursive function."""
     attempt = Attempt() if call.may_restart else None
     running_calls.append(call)
     try:

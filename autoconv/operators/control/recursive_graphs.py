@@ -128,7 +128,7 @@ class RecursiveFunction(Call):
         self.next_location_layouts = list(self.location_layouts)
 
     def widen(self, layouts: Sequence[Layout]) -> RecursiveFunction:
-        """Widen the argument layouts of the next round."""
+        """Widen the argument layouts of the next round by `layouts`; return the function itself."""
         pairs = zip(self.next_argument_layouts, layouts, strict=True)
         self.next_argument_layouts = [join_arguments(*pair, "", self.region.contract) for pair in pairs]
         return self
@@ -182,7 +182,10 @@ class RecursiveFunction(Call):
         )
 
     def _update_layouts(self, body: RecordedBody, round_number: int, adopted_locations: dict[Any, Location]) -> bool:
-        """Return whether the round confirmed its assumptions; if not, set those of the next round to its findings."""
+        """Return whether the round confirmed the layouts that it assumed; if not, set wider ones for the next round.
+
+    `adopted_locations` are written by the body, and belong to objects that existed before it.
+    """
         parent, body_region = self.region, body.region
         contract = parent.contract
         assumptions_before = self._assumptions()
@@ -230,7 +233,7 @@ class RecursiveFunction(Call):
         return is_unchanged and self.is_handled == (self.value_dict is not None)
 
     def _assumptions(self) -> tuple[Any, ...]:
-        """Return a copy of what the round assumes, for a comparison with its findings."""
+        """Return a copy of the layouts, captures and flags that the round assumes, to find whether it changed them."""
         layouts = self.argument_layouts, self.result_layout, [*self.location_layouts], dict(self.stored_layouts)
         return *layouts, [*self.captures], self.never_returns
 
@@ -242,7 +245,7 @@ class RecursiveFunction(Call):
         self.captures += [outer for outer in body_region.parent_captures() if outer not in self.captures]
 
     def run(self, body_region: Region) -> list[Any]:
-        """Run the body with parameters of the assumed layouts."""
+        """Run the body with parameters of the assumed layouts; return its result as the only item of a list."""
         self.graph, self.has_suspended_arms = body_region.graph, False
         values = []
         for layout in (*self.argument_layouts, *self.location_layouts):
@@ -271,6 +274,7 @@ class RecursiveFunction(Call):
         return [] if self.value_dict is None else list(self.locations.values())
 
     def _store(self, location: Location, value: object, _before: object) -> None:
+        """Store the contents of a location for the handler around a call, with the layouts that they have had."""
         region = current_region()
         assert region is not None
         layout = stored_layout(value, region)

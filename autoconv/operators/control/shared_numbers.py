@@ -27,7 +27,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 _CLASSES = _PYTHON, _NUMPY = "Python", "NumPy"  # whose class a number has; a tag is a position among these
 
-# Functions, by the number of further operands, by which Python and NumPy compute the same float and raise nothing.
+# For no further operand, one, and two: functions that give the same float in Python and NumPy, and raise nothing.
 _FUNCTIONS_OF_FLOATS = ((operator.neg, operator.pos, operator.abs), (operator.add, operator.sub, operator.mul), ())
 
 
@@ -76,15 +76,15 @@ def compare_numbers(compare: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     return Variant(tag, layouts, [python_bool, result], result)
 
 
-def extreme_of_numbers(function: Callable[..., Any], first: Any, *others: Any) -> Any:
-    """Return max or min of numbers, some of them variants; NotImplemented if the choice depends on more than numbers.
+def extreme_of_numbers(function: Callable[..., Any], first: Any, *later: Any) -> Any:
+    """Return the max or min (`function`) of numbers and variants; NotImplemented where more than numbers decide.
 
     The choice does not read the tags, so that a loop whose result has no use for the class carries no tag.
     """
     compare = operator.gt if function is builtins.max else operator.lt
     result = first
-    for other in others:
-        result = _choose_number(compare, other, result)
+    for number in later:
+        result = _choose_number(compare, number, result)
         if result is NotImplemented:
             return NotImplemented
     return result
@@ -144,8 +144,8 @@ def _class_of(value: Any) -> str | None:
     return classes.pop() if len(classes) == 1 else None
 
 
-def apply_to_number(function: Callable[..., Any], variant: Variant, *others: Any) -> Any:
-    """Return `function(variant, *others)` if one computation serves all arms; else NotImplemented.
+def apply_to_number(function: Callable[..., Any], variant: Variant, *operands: Any) -> Any:
+    """Return `function(variant, *operands)` if one computation serves all arms; else NotImplemented.
 
     A number of NumPy's class and of the same dtype as the other operand makes the result one. Changes of sign, and
     sums, differences and products with a Python float, keep the class of a float.
@@ -154,13 +154,13 @@ def apply_to_number(function: Callable[..., Any], variant: Variant, *others: Any
     dtype = None if number is None else number.type.dtype
     if dtype is None or not (dtype.is_floating or dtype is int64):
         return NotImplemented
-    if len(others) == 1 and _has_dtype(others[0], dtype) and _class_of(others[0]) == _NUMPY:
-        return function(number, others[0])
-    if not dtype.is_floating or function not in _FUNCTIONS_OF_FLOATS[len(others)]:
+    if len(operands) == 1 and _has_dtype(operands[0], dtype) and _class_of(operands[0]) == _NUMPY:
+        return function(number, operands[0])
+    if not dtype.is_floating or function not in _FUNCTIONS_OF_FLOATS[len(operands)]:
         return NotImplemented
-    if not all(_converts_exactly(other, dtype) and _class_of(other) == _PYTHON for other in others):
+    if not all(_converts_exactly(operand, dtype) and _class_of(operand) == _PYTHON for operand in operands):
         return NotImplemented
-    result = function(number, *others)
+    result = function(number, *operands)
     values = [_in_class(result, value) for value in variant.values]
     return Variant(variant.tag, [Leaf(value.type) for value in values], values, result)
 

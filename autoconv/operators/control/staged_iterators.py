@@ -40,6 +40,7 @@ class StagedZip(StagedIterator):
         )  # fmt: skip
 
     def end(self, is_exhausted: Any) -> None:
+        """Check the lengths after a loop if they have to be equal."""
         if len(self.parts) == 1 and isinstance(self.parts[0], StagedIterator):
             self.parts[0].end(is_exhausted)
         elif self.checks_end and len(self.parts) > 1:
@@ -49,6 +50,7 @@ class StagedZip(StagedIterator):
                 raise_if(dispatch.apply("logical_and", has_error, is_exhausted), error)
 
     def length(self) -> Any:
+        """Return the smallest length of the parts."""
         lengths = [part.length() for part in self.parts]
         static_lengths = [length for length in lengths if isinstance(length, (int, np.integer))]
         result: Any = min(static_lengths) if static_lengths else None

@@ -37,10 +37,11 @@ def stage_loop(
     peel: bool = True,
     is_limited: bool = False,
 ) -> tuple[Any, ...]:
-    """Record a while loop; widen the layouts of the state until an iteration preserves them.
+    """Record a while loop and return the variables `names` after it.
 
-    `locations` are those that the body is known to write. Under `compile` with `peel`, the first iteration is peeled
-    if a Python number changes its class in it for good. `is_limited`: the test bounds the number of iterations.
+    Its body is recorded again, with wider layouts of the state, until an iteration preserves them. `locations` are
+    those that the body is known to write, by key. With `peel`, under `compile`, the first iteration is recorded before
+    the loop if a Python number has another class after it. `is_limited`: the test bounds the number of iterations.
     """
     loop = LoopRecording(test, body, state, names, dict(locations or {}))
     contract = loop.parent.contract
@@ -102,7 +103,7 @@ def _peel(test: Any, body: Body, state: Sequence[Any], names: Sequence[str], loc
 
 
 def _hoist_limit(limit: Any, region: Region) -> Any:
-    """Return, computed before the loop, a limit that the loop's body computes from outer values.
+    """Return the limit of a loop's iterations, recomputed before the loop if the body computes it from outer values.
 
     Raises StagingError where the limit depends on values that the loop changes.
     """
@@ -111,6 +112,7 @@ def _hoist_limit(limit: Any, region: Region) -> Any:
     hoisted_values = {inner: value for value, inner in region.captures.items()}
 
     def hoist_value(value: Value) -> Any:
+        """Return a value of the body, recomputed before the loop: a tensor, or a Python value."""
         node = value.node
         can_be_repeated = node is not None and not node.regions and not node.effects and len(node.results) == 1
         if value not in hoisted_values and not can_be_repeated:

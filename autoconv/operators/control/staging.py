@@ -190,7 +190,11 @@ def _join_results(
     titles: Sequence[str],
     locations: Sequence[Location | None],
 ) -> tuple[list[Layout], set[int]]:
-    """Return the layouts of results and locations, and the ids of objects that an arm changes and returns a copy of."""
+    """Return the layouts of results and locations, and the ids of objects that an arm changes and returns copies of.
+
+    `columns` has one column for each result and location, `titles` its name in error messages, and `locations` its
+    location, or None for a result.
+    """
     layouts: list[Layout] = []
     changed_ids: set[int] = set()
     regions = [arm.region for arm in recorded_arms]

@@ -36,7 +36,7 @@ from autoconv.runtime.support.spans import current_span
 
 
 def join_ends(recorder: Any, node_before: Node | None, rounds_journal: Journal) -> bool:
-    """Record the try node; return False if the rounds have to be repeated.
+    """Record the try node and write the variables after it; return False if the rounds have to be repeated instead.
 
     `recorder` is the TryRecorder, `node_before` the last node before the statement, `rounds_journal` the journal of the
     rounds.
@@ -158,7 +158,7 @@ def _move_containers(recorder: Any, arms: Any, columns: Any, names: Any, locatio
 
 
 def undo_rounds(recorder: Any, node_before: Node | None, rounds_journal: Journal) -> None:
-    """Undo all effects of the rounds."""
+    """Remove the nodes of the rounds, which follow `node_before`, and undo their writes."""
     recorder.parent.graph.truncate(recorder.parent.graph.position(node_before))
     rounds_journal.roll_back()
 

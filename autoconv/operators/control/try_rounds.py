@@ -1,7 +1,8 @@
 """Rounds of recording one try or with statement.
 
-The first round records the body, and is the only one if nothing in it can raise at run time. Otherwise each handler is
-recorded in a round of its own, from the variables stored before the ops that may raise. `try_join` joins the ends.
+The first round records the body, and is the only one if nothing in the body can raise at run time. Otherwise each
+handler is recorded in a round of its own. It starts from the variables that were stored before the ops that may raise.
+`try_join` joins the ends.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ class TryRecorder:
         self._reset()
 
     def _reset(self) -> None:
+        """Set the attributes that each sequence of rounds starts from."""
         self.region = self.handler_region = self.parent  # the region being recorded, and the one around the handlers
         # "body"; "normal", "failed" or "inlined" after it; "handler" or "escape" in the rounds of handlers
         self.state = ""
@@ -170,6 +172,7 @@ class TryRecorder:
         self._end_body(error)
 
     def _open(self, name: str, parent: Region) -> Region:
+        """Enter and return a new region with a journal of its own."""
         region = subregion(parent, name)
         region.journal = Journal(region)
         enter(region)
@@ -250,6 +253,7 @@ class TryRecorder:
         enter(parent)
 
     def _end_first_round(self) -> None:
+        """End the body, if it has not ended, and the code that follows its normal end."""
         self.is_finished |= self.is_passing
         if not self.is_finished and self.state == "body":
             self._end_body(None)
@@ -270,6 +274,7 @@ class TryRecorder:
         return bool(new_keys or self.outer_parts)
 
     def _handler_rounds(self) -> Iterator[TryRecorder]:
+        """Yield the recorder for each handler, or once for the code that runs as the exception passes."""
         self.handler_region = subregion(self.parent, "try_handler")
         self.handler_region.journal = Journal(self.handler_region)
         self.error = SymbolicObject(self.handler_region.graph.add_parameter(ObjectType("Exception"), "exception"))
@@ -292,6 +297,7 @@ class TryRecorder:
         enter(self.parent)
 
     def _end_by_exception(self, error: BaseException) -> None:
+        """End the round of a handler or of the normal end by an exception that leaves it."""
         if type(error) is Suspended:
             error.mark_caught()
             self.is_suspended = True
@@ -310,6 +316,7 @@ class TryRecorder:
     # Variables at the point where the body raised
 
     def _locations_to_store(self, region: Region) -> Iterator[Location]:
+        """Yield the variables of the statement and the locations written since its start, which handlers may read."""
         yield from self.cells
         enclosing_region: Region | None = region
         keys = {location.key for location in self.cells}
@@ -323,6 +330,7 @@ class TryRecorder:
             enclosing_region = enclosing_region.parent
 
     def _store(self, location: Location, value: object, _before: object) -> None:
+        """Store the value of a location for the handlers, before an op that may raise."""
         region = current_region()
         assert region is not None
         for part, _ in container_contents(value, self.region) if location.key in self.keys_to_move else ():
@@ -346,19 +354,23 @@ class TryRecorder:
         store_handler_value(self.value_dict, position, value, location.name)
 
     def _stored_layout(self, value: object, region: Region) -> Layout:
+        """Return the layout of a stored value: an object of the graph for a stand-in that the body made."""
         if graph_object(value) is not None and self._is_created_in_body(value, region):
             return Leaf(ObjectType(), as_object)  # the stand-in is local to the body
         return stored_layout(value, region)
 
     def _is_created_in_body(self, value: object, region: Region) -> bool:
+        """Return whether code of the body created the object."""
         creating_region = creating_region_of(value, region)
         return creating_region is not None and creating_region.is_inside(self.region)
 
-    def _is_created_before_statement(self, part: Any) -> bool:
+    def _is_created_before_statement(self, container: Any) -> bool:
         """Return whether a container is older than the statement and is not in the graph."""
-        return type(part) in TRACED_TO_PLAIN and heap_of(part) is None and self.parent.is_inside(part._home)
+        is_known = type(container) in TRACED_TO_PLAIN and heap_of(container) is None
+        return is_known and self.parent.is_inside(container._home)
 
     def _stop_storing(self) -> None:
+        """Store variables no longer before ops that may raise: the body has ended."""
         if self.stores is not None and self.stores in self.parent.trace.stores:
             self.parent.trace.stores.remove(self.stores)
 

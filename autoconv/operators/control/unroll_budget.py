@@ -28,7 +28,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 # Largest number of nodes that all iterations of a range may record, in traces without and with memory arrays.
 _MAX_NODES, _MAX_NODES_WITH_MEMORY = 1000, 250
 _MAX_INNER_NODES = 125  # largest number of nodes of a range inside of a loop that replaces another range
-_MAX_SHARE_OF_NODES = 0.75  # that a loop may have of those of its iterations: it has those of one, and some of its own
+_MAX_SHARE_OF_NODES = 0.75  # largest ratio of a loop's nodes to those of its unrolled iterations
 MAX_NODES_OF_REFUSED = 2000  # largest number of nodes that a loop may record by iterations if a graph refuses it
 
 
@@ -130,9 +130,10 @@ def node_limit(region: Region) -> int:
 def _try_to_stage(
     numbers: range, body: LoopBody, state: tuple[Any, ...], unrolled_count: int, kinds: set[str]
 ) -> tuple[Any, ...] | None:
-    """Record a loop of the graph.
+    """Record a loop of the graph and return the state after it.
 
-    Undo this and return None if the loop saves few of `unrolled_count` nodes, or has results of further `kinds`.
+    Undo this and return None if the loop has more than `_MAX_SHARE_OF_NODES` of the `unrolled_count` nodes, or results
+    of other kinds than `kinds`.
     """
     region, attempt, staged = current_region(), Attempt(), as_staged(numbers)
     assert region is not None and staged is not None
@@ -159,7 +160,7 @@ def _record_cells(body: LoopBody) -> None:
 
 
 def _measure(region: Region, attempt: Attempt) -> tuple[int, set[str]]:
-    """Return the number of nodes of an attempt, with those of their regions, and the kinds of their results."""
+    """Return the number of nodes of an attempt, with those in regions, and the kinds of their results."""
     nodes = list(_walk(region.graph.nodes_since(attempt.mark)))
     return len(nodes), {_kind(value.type) for node in nodes for value in node.results}
 

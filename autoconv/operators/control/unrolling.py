@@ -54,7 +54,7 @@ _REVERSED = "reversed"
 
 
 class _ChangedError(BaseException):
-    """Unwind a loop over a container whose contents have become known only at run time."""
+    """Signal that the contents of an iterated container have become known only at run time, and end the unrolling."""
 
 
 def unroll(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -187,13 +187,17 @@ def _iterate_entries(owner: Any, view_name: str) -> Iterator[Any]:
 
 
 def _are_same_key(first: object, second: object) -> bool:
+    """Return whether two keys are one object, or equal objects of one class."""
     return first is second or (type(first) is type(second) and first == second)
 
 
 def _record_rest(
     iterable: object, iterator: object, done_count: int, body: LoopBody, state: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """Record the rest of a Python iterable; a tensor decides whether the loop continues after `done_count` items."""
+    """Record a loop over the remaining items of an iterable; a tensor decides whether it continues at all.
+
+    `iterator` gives these items, and `done_count` items of `iterable` came before them.
+    """
     region = current_region()
     if type(iterable) is TracedList and region is not None and not region.contract.objects_in_graph:
         return _record_rest_of_list(iterable, done_count, body, state)
@@ -225,7 +229,7 @@ def _record_iteration(body: LoopBody, state: tuple[Any, ...], item: Callable[[],
 
 
 def _record_rest_of_list(owner: TracedList, done_count: int, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Record the rest of a loop over a list, whose items are read when their turn comes."""
+    """Record a loop over the items of a list from position `done_count` on, each read when its turn comes."""
     if items_of(owner) is None and list.__len__(owner) - done_count > _UNROLL_LIMIT:
         final_state = _record_as_one_loop(owner, done_count, body, state)
         if final_state is not None:
@@ -245,7 +249,10 @@ def _record_rest_of_list(owner: TracedList, done_count: int, body: LoopBody, sta
 def _record_as_one_loop(
     owner: TracedList, done_count: int, body: LoopBody, state: tuple[Any, ...]
 ) -> tuple[Any, ...] | None:
-    """Record the rest of a list as one loop over its items; None if they have no common type or the loop changes it."""
+    """Record one loop over the items of a list from position `done_count` on; return the state after the loop.
+
+    Return None, with nothing recorded, if the items have no common type or the loop changes the list.
+    """
     staged_items = as_staged(list(owner)[done_count:])
     if staged_items is None:
         return None
@@ -263,7 +270,7 @@ def _record_as_one_loop(
 
 
 def _exhaust(iterator: Any) -> list[Any]:
-    """Exhaust an iterator, which Python would advance only as long as the loop continues.
+    """Return all remaining items of an iterator, which Python would advance only as long as the loop continues.
 
     Raises StagingError if that has side effects, or if the iterator is unbounded.
     """

@@ -46,7 +46,10 @@ def raise_if(condition: Any, error: BaseException) -> None:
 
 
 def raise_all_but_last(variant: Variant, make_error: Callable[[Any], BaseException]) -> Any:
-    """Raise `make_error(value)` where the graph chooses an alternative but the last; return the last value."""
+    """Record a raise of `make_error(value)` for each alternative but the last, where the tag selects it.
+
+    Returns the last alternative.
+    """
     defined_variant = require_defined(variant)
     if type(defined_variant) is not Variant:
         return defined_variant
@@ -137,6 +140,7 @@ def as_index(variant: Variant) -> Any:
 
 
 def _is_integer(value: object) -> bool:
+    """Return whether a value is an integer scalar whose values all fit int64."""
     if isinstance(value, SymbolicTensor):
         dtype = value.type.dtype
         return value.type.shape == () and dtype.is_integer and not (dtype.is_unsigned and dtype.size == int64.size)
@@ -144,6 +148,7 @@ def _is_integer(value: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
+    """Return whether a value is a real number or a bool, of Python or as a scalar of the graph."""
     if isinstance(value, SymbolicTensor):
         return value.type.shape == () and not value.type.dtype.is_complex and not value.type.dtype.is_string
     return isinstance(value, (bool, int, float))
@@ -199,6 +204,7 @@ def _call_with_keywords(function: Callable[..., Any], names: tuple[str, ...], *v
 def _make_arm(function: Any, before: Any, value: Any, after: Any) -> Any:
     """Return an arm that applies the function to one alternative; its TypeError is one of the program."""
     def arm() -> tuple[Any]:
+        """Return `function` of the alternative and the other operands, as a tuple of one result."""
         try:
             return (distribute(function, *before, value, *after),)
         except (TypeError, AttributeError) as error:
@@ -218,7 +224,7 @@ def _may_be_refusal(operands: Sequence[Any]) -> bool:
 
 
 def merge_arms(variant: Variant, values: Sequence[Any], region: Region) -> Any:
-    """Return the variant with `values` in its arms; arms that are tensors of one dtype are merged."""
+    """Return a variant with the tag of `variant` and with `values` as its arms; tensors of one dtype share an arm."""
     groups: list[list[int]] = []
     layouts = [layout_of(value, region) for value in values]
     for index, layout in enumerate(layouts):
@@ -238,6 +244,7 @@ def merge_arms(variant: Variant, values: Sequence[Any], region: Region) -> Any:
 
 
 def _are_mergeable(first: Layout, second: Layout) -> bool:
+    """Return whether two arms can be one: tensors of one dtype in any shapes, or equal layouts."""
     if not isinstance(first, Leaf) or not isinstance(second, Leaf):
         return first == second
     if not isinstance(first.type, TensorType) or not isinstance(second.type, TensorType):
@@ -301,6 +308,7 @@ def _make_method(name: str) -> Any:
     in_place_operator: Any = getattr(operator, f"__i{name[2:]}", None)
 
     def method(self: Variant, *arguments: Any) -> Any:
+        """Apply the operator to each alternative, or call the method of the only value."""
         operation = function
         if in_place_operator is not None and is_in_place(sys._getframe(1)):
             operation = lambda x, y: function(x, y) if _is_array(x) else in_place_operator(x, y)
@@ -313,6 +321,7 @@ def _make_method(name: str) -> Any:
 
 
 def _apply_to_number(name: str, function: Callable[..., Any], self: Variant, *arguments: Any) -> Any:
+    """Return the result of the operator `name` on the number that the arms share; else NotImplemented."""
     variant = require_defined(self)
     if type(variant) is not Variant:
         return function(variant, *arguments)

@@ -1,9 +1,6 @@
-"""Guess the item types of lists, from the nodes recorded so far.
+"""Guess the dtype and rank of arrays made of lists, by the points-to analysis of the nodes recorded so far.
 
-For each object there is an example of each class of number that it may be, and for a container also examples of its
-items; a function is applied to the examples. Data flow is followed through regions (Andersen, Program Analysis and
-Specialization for the C Programming Language), and lists that may alias share one record of items. A list without known
-stores is assumed to hold what all other lists hold, if those agree.
+A list without known stores is assumed to hold what all other lists hold, if those agree.
 """
 
 from __future__ import annotations
@@ -54,7 +51,7 @@ def _array_type(flow: Flow, value: Value) -> TensorType | None:
     return _as_type(descriptions.pop()) if len(descriptions) == 1 else None
 
 
-_Description = tuple[np.dtype[Any], tuple[Dimension, ...]]
+_Description = tuple[np.dtype[Any], tuple[Dimension, ...]]  # the dtype and the shape of an array
 
 
 def _describe(contents: Contents, depth: int = 0, is_outermost: bool = False) -> _Description | None:
@@ -79,6 +76,7 @@ def _describe(contents: Contents, depth: int = 0, is_outermost: bool = False) ->
 
 
 def _as_type(description: _Description | None) -> TensorType | None:
+    """Return the tensor type of an array with dimensions whose elements are numbers; None for others."""
     if description is None:
         return None
     dtype, shape = description

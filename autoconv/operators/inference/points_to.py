@@ -1,7 +1,9 @@
 """Points-to analysis of the objects in a graph that is being recorded.
 
-Lattice: sets of example numbers, array types and item contents for each value, joined along data flow (forward) until
-a fixed point is reached. Flow-insensitive: every store into a list may be seen by every read of it.
+Lattice: for each value an example of each class of number that it may be, the types of arrays, and the contents of its
+items. A function is applied to the examples. The sets are joined along data flow (forward), through regions, until a
+fixed point is reached (Andersen, Program Analysis and Specialization for the C Programming Language). The analysis is
+flow-insensitive: every store into a list may be seen by every read of it. Lists that may alias share one record.
 """
 
 from __future__ import annotations
@@ -129,6 +131,7 @@ class Flow:
             self.add_example(contents, example.item() if type_.weak else example[()])
 
     def add_array(self, contents: Contents, dtype: np.dtype[Any], shape: Sequence[Any]) -> None:
+        """Add that the object may be an array of that dtype and shape; a size that is no int is unknown."""
         description = dtype, tuple(size if isinstance(size, int) else None for size in shape)
         if description not in contents.arrays:
             contents.arrays.add(description)

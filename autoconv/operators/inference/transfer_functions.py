@@ -57,6 +57,7 @@ def _current(flow: Flow, node: Node) -> None:
 
 
 def _unpack(flow: Flow, node: Node) -> None:
+    """Transfer function of the op `object_unpack`, whose results are the items of its operand, or lists of them."""
     source, star_position = flow.contents_of(node.inputs[0]), node.attributes.get("star")
     for position, value in enumerate(node.results):
         if position in source.parts and star_position in (None, -1):

@@ -1,0 +1,1 @@
+"""Calls of NumPy's functions in converted code."""

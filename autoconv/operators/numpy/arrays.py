@@ -113,6 +113,7 @@ def _as_numpy_number(value: object) -> Any:
 
 
 def _number_dtype(dtype: Any) -> DType:
+    """Return the dtype of an array's elements; raise StagingError for other elements than numbers in native order."""
     numpy_dtype = np.dtype(dtype)
     if numpy_dtype.kind not in "biufc" or not numpy_dtype.isnative:
         raise StagingError(f"an array of {numpy_dtype} is created", current_place())
@@ -124,6 +125,7 @@ def _refuse_order() -> NoReturn:
 
 
 def _require_plain_options(options: dict[str, Any]) -> None:
+    """Raise StagingError for options of a creating function other than the memory orders "C" and "K"."""
     if options.pop("order", "C") not in ("C", "K") or options.pop("like", None) is not None or options:
         _refuse_order()
 
@@ -131,6 +133,7 @@ def _require_plain_options(options: dict[str, Any]) -> None:
 def _make_filled_creator(fill: Any) -> Callable[..., Any]:
     """Return the replacement of np.zeros and the like; with `fill` None, the elements are arbitrary."""
     def make(shape: Any, dtype: Any = float, order: str = "C", **options: Any) -> Any:
+        """Return a new array; options that this module does not cover raise StagingError."""
         if order not in ("C", None):
             _refuse_order()
         _require_plain_options(options)
@@ -150,6 +153,7 @@ def _ndarray(
 def _full(
     shape: ShapeLike, fill_value: TensorLike, dtype: DTypeLike | None = None, order: str = "C", **options: Any
 ) -> Any:
+    """`np.full`."""
     if order not in ("C", None):
         _refuse_order()
     _require_plain_options(options)
@@ -167,6 +171,7 @@ def _full(
 
 
 def _fill(array: SymbolicArray, value: object) -> None:
+    """Store a value into all elements of a new array, converted as NumPy converts it."""
     if loses_imaginary_parts(value, array.type.dtype):
         raise StagingError("a complex number fills a real array, for which NumPy warns", current_place())
     value = convert_plain_sequence(value)
@@ -192,6 +197,7 @@ def _without_leading_ones(tensor: Any, rank: int) -> Any:
 def _make_creator_like(fill: Any) -> Callable[..., Any]:
     """Return the replacement of np.zeros_like and the like; with `fill` None, the elements are arbitrary."""
     def make(a: object, dtype: Any = None, shape: ShapeLike | None = None, subok: bool = True, **options: Any) -> Any:
+        """Return a new array with the shape, dtype and memory order of `a`, unless the options state others."""
         keeps_order = shape is None and options.get("order", "K") == "K"
         _require_plain_options(options)
         order = kept_order((a,)) if keeps_order else None
@@ -216,6 +222,7 @@ def _as_tensor(value: object) -> Any:
 
 
 def _array(value: Any, dtype: Any = None, copy: Any = True, **options: Any) -> Any:
+    """`np.array`."""
     _require_plain_options({key: option for key, option in options.items() if key not in ("subok", "ndmin")})
     if ndmin := np.array(0, ndmin=options.get("ndmin", 0)).ndim:  # NumPy checks it
         array = _array(value, dtype, copy, **{**options, "ndmin": 0})
@@ -292,6 +299,7 @@ def _histogram(a: object, bins: TensorLike = 10, *args: Any, **kwargs: Any) -> A
 
 
 def _arange(*bounds: Any, dtype: Any = None, **options: Any) -> Any:
+    """`np.arange`."""
     _require_plain_options(options)
     start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
     if not any(isinstance(as_tensor(bound), SymbolicTensor) for bound in bounds):
@@ -310,7 +318,10 @@ def _arange(*bounds: Any, dtype: Any = None, **options: Any) -> Any:
 
 
 def _make_constant_creator(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function that creates an array; plain arguments give a new array of the same elements in every call."""
+    """Return the replacement of a function that creates an array of values computed from its arguments.
+
+    Plain arguments give a new array of the same elements in every call.
+    """
 
     def make(*args: Any, **kwargs: Any) -> Any:
         if any(as_tensor(value) is not None for value in (*args, *kwargs.values())):
@@ -333,7 +344,7 @@ _CREATORS: dict[Any, Callable[..., Any]] = {
     np.identity: _make_constant_creator(np.identity), np.linspace: _make_constant_creator(np.linspace),
 }  # fmt: skip
 
-# Functions whose results may share memory with their first argument.
+# Functions that may return their first argument or a view of it.
 _MEMORY_SHARING_FUNCTIONS = frozenset(
     {*VIEW_BY_FUNCTION, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray}
 )

@@ -1,9 +1,7 @@
-"""NumPy functions as Python code that is converted.
+"""NumPy functions as Python code that is converted: those that call a function of the user, fromiter, eig and eigvals.
 
-They are those that call a function of the user for elements or rows, and fromiter, eig and eigvals.
-
-A call of a function in `SOURCE_BY_FUNCTION`, or of an object of numpy.vectorize, runs the converted function in its
-place. What these functions do not cover raises StagingError, so that the call runs as plain Python.
+A call of a function in `SOURCE_BY_FUNCTION`, or of an object of numpy.vectorize, runs the converted Python code
+instead. Arguments that this code does not cover raise StagingError, so that the call runs as plain Python.
 """
 
 from __future__ import annotations

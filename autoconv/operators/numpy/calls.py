@@ -33,7 +33,7 @@ from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.tensor import Tensor
 
-# Context managers that only set how NumPy warns and prints: entered while tracing, they have this effect on the trace.
+# Context managers that only set how NumPy warns and prints. They are entered while tracing.
 HARMLESS_CONTEXTS: frozenset[Any] = frozenset({np.errstate, np.printoptions})
 _PLAIN_CLASSES = (
     bool, int, float, complex, str, bytes, type(None), slice, type, np.generic, np.dtype, DType, TensorShape,
@@ -155,7 +155,7 @@ def _call_implementation(
 
 
 def _as_zero_dimensional(function: Any, result: Any, args: Any, contract: Contract | None, options: Any) -> Any:
-    """Convert scalars in a result to 0-d arrays where NumPy returns those."""
+    """Return a result with its scalars as 0-d arrays where NumPy returns those; `options` are the keyword arguments."""
     if contract is None or not gives_array(function, args, options):
         return result
     if type(result) in (tuple, list):

@@ -195,7 +195,10 @@ def move_parts_of_exceptions(parent: Region, arms: Iterable[RecordedBody]) -> bo
 
 
 def move_new_into_graph(parent: Region, recorded_body: RecordedBody, locations: Sequence[Location]) -> bool:
-    """Apply `move_into_graph` to locations that a loop's body writes first; return whether a container was moved."""
+    """Apply `move_into_graph` to locations that this recording of a loop's body was the first to write.
+
+    Returns whether a container was moved.
+    """
     columns, layouts = [], []
     for location in locations:
         before, after = location.read(), recorded_body.value_of(location)
@@ -301,9 +304,10 @@ def _function_of(value: Any) -> FunctionType | None:
 
 @contextmanager
 def refuse_unrecorded_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
-    """Raise StagingError, after undoing it, for a change that no journal records in the block.
+    """Undo a change in the block that no journal records, then raise StagingError with `place`.
 
-    It concerns lists, dicts, deques and bytearrays in `inputs` and in free variables of `body` (None: no function).
+    The lists, dicts, deques and bytearrays in `inputs`, and in free variables of `body` unless that is None, are
+    compared with their contents before the block.
     """
     values = [*inputs, *_free_variable_values(body, "")]
     containers = [part for value in values for part in mutable_parts(value)]

@@ -25,7 +25,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 
 
 class Layout:
-    """Base of the kinds of layouts; `field` is the name of the field with its children, or ""."""
+    """Base of the kinds of layouts; `field` names the attribute with the child layouts, "" for a kind without."""
 
     __slots__ = ()
 
@@ -82,7 +82,7 @@ class Leaf(Layout):
 
 @dataclass(frozen=True, slots=True)
 class Parts(Layout):
-    """A structure by its parts. `kind`: its class, or the type spec of a composite tensor; `keys`: those of a dict."""
+    """A structure by its parts. `kind`: its class, or the type spec of a composite; `keys`: of a dict, else None."""
 
     field: ClassVar[str] = "parts"
 
@@ -145,6 +145,7 @@ class Arms(Layout):
         return TensorType(dtypes[0], ()) if len(dtypes) > 1 and len(set(dtypes)) == 1 else None
 
     def types(self) -> Iterator[Type]:
+        """Yield the type of the tag, that of the shared number if there is one, then those of the other arms."""
         yield weak_type(0)
         number_type = self.number_type
         if number_type is not None:
@@ -254,7 +255,7 @@ _NUMPY_CLASSES = frozenset({*map(type, (np.bool_(), np.int64(), np.float64(), np
 
 
 def is_number_subclass(value: object) -> bool:
-    """Return whether a value is a number of a subclass of Python's classes of numbers, such as an IntEnum."""
+    """Return whether a value is an instance of a proper subclass of Python's classes of numbers, such as an IntEnum."""
     if not isinstance(value, (int, float, complex)) or isinstance(value, np.generic):
         return False
     return type(value) not in (bool, int, float, complex)

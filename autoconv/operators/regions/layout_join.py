@@ -147,9 +147,10 @@ def _join_parts(first: Layout, second: Layout, name: str, contract: Contract) ->
         kind = _common_kind(first, second)
         if kind is not None:
             widened_keys = getattr(kind, "__autoconv_widened__", ())  # parts that a class wants as int64 if they differ
+            part_pairs = zip(first.parts, second.parts, strict=True)
             pairs = [
-                _widen_integers(part, other) if key in widened_keys else (part, other)
-                for key, part, other in zip(first.keys or first.parts, first.parts, second.parts, strict=True)
+                _widen_integers(*pair) if key in widened_keys else pair
+                for key, pair in zip(first.keys or first.parts, part_pairs, strict=True)
             ]
             return Parts(kind, first.keys, tuple(_join_part(*pair, name, contract) for pair in pairs))
     pairs_of_layouts = zip(originals, (first, second), strict=True)
@@ -218,8 +219,8 @@ def widen_lists(layout: Layout, name: str, contract: Contract) -> Layout:
     is_only_list_of_variant = len(lists) == 1 and len(layout.arms) > 1
     if all(map(is_container, lists)) or is_only_list_of_variant:  # also without lists
         return layout
-    others = [arm for arm in layout.arms if not _is_list(arm)]
-    return Arms((join_lists(lists, name, contract), *others)) if others else join_lists(lists, name, contract)
+    other_arms = [arm for arm in layout.arms if not _is_list(arm)]
+    return Arms((join_lists(lists, name, contract), *other_arms)) if other_arms else join_lists(lists, name, contract)
 
 
 def _has_run_time_length(layout: Layout) -> bool:
@@ -287,9 +288,9 @@ def join_objects(first: Layout, second: Layout) -> Layout:
 
 
 def number_kind(layout: Layout) -> Any:
-    """Return the kind of a number, (dtype, whether it is a Python number); None for other layouts.
+    """Return the pair (dtype, whether the number is weak) of a number's layout; None for other layouts.
 
-    A known number of a subclass, such as a member of an IntEnum, has its layout as a third item, a kind of its own.
+    For a known number of a subclass, such as a member of an IntEnum, the layout follows as a third item.
     """
     if not is_number_layout(layout):
         return None

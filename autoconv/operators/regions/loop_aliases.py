@@ -117,6 +117,7 @@ def _has_other_reference(container: object, names: Collection[str], attributes: 
     seen_ids: set[int] = set()
 
     def refers_to_container(value: object, depth: int) -> bool:
+        """Return whether at most `depth` references lead from the value to the container."""
         if value is container:
             return True
         if depth == 0 or id(value) in seen_ids:

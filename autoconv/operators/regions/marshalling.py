@@ -93,6 +93,7 @@ def emit(value: object, layout: Layout, region: Region) -> list[Value]:
 
 
 def _emit_list(value: Any, layout: RunTimeList, region: Region) -> list[Value]:
+    """Return the graph values of a list of run-time length: see `RunTimeList`."""
     if type(value) is Variant:  # lists of several lengths
         value = _select_in_arms(value, [True] * len(value.values), layout)
     items = value if type(value) is Items else items_of(value)
@@ -301,6 +302,7 @@ def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
 
 
 def _rebuild_static(layout: Static, values: Iterator[Any]) -> Any:
+    """Return the object of a static layout: a copy without trace state after the graph has run."""
     region = current_region()
     if region is None:  # after the graph has run
         return untraced_copy(layout.value)
@@ -317,6 +319,7 @@ def _rebuild_leaf(layout: Leaf, values: Iterator[Any]) -> Any:
 
 
 def _rebuild_parts(layout: Parts, values: Iterator[Any]) -> Any:
+    """Return a structure of the rebuilt parts: a traced container during a trace."""
     parts = [rebuild(part, values) for part in layout.parts]
     region = current_region()
     if layout.kind is dict and region is None and layout.keys is not None:
@@ -333,6 +336,7 @@ def _rebuild_parts(layout: Parts, values: Iterator[Any]) -> Any:
 
 
 def _rebuild_variant(layout: Arms, values: Iterator[Any]) -> Any:
+    """Return a variant; after the graph has run, the value that the tag selects."""
     tag = next(values)
     number = None if layout.number_type is None else next(values)
     arm_values = [_rebuild_arm(arm, number, values) for arm in layout.arms]
@@ -354,6 +358,7 @@ def _rebuild_arm(arm: Layout, number: Any, values: Iterator[Any]) -> Any:
 
 
 def _rebuild_instance(layout: Instance, values: Iterator[Any]) -> Any:
+    """Return a new object with the rebuilt attributes; after the graph has run, the graph's own object, if any."""
     parts = [rebuild(part, values) for part in layout.parts]
     region = current_region()
     if layout.is_in_graph and region is None:
@@ -372,6 +377,7 @@ def _rebuild_instance(layout: Instance, values: Iterator[Any]) -> Any:
 
 
 def _rebuild_list(layout: RunTimeList, values: Iterator[Any]) -> Any:
+    """Return a traced list that holds the tensor lists; after the graph has run, a list of items."""
     lists = [next(values) for _ in layout.types()]
     if current_region() is not None:
         result = TracedList()

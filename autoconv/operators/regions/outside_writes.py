@@ -43,16 +43,19 @@ def check_outside_writes(trace: Trace) -> None:
 
 
 def _variants_in(value: object) -> list[Variant]:
+    """Return the variants in a value: itself, or those at any depth of tuples."""
     if type(value) is Variant:
         return [value]
     return [variant for part in value for variant in _variants_in(part)] if type(value) is tuple else []
 
 
 def _with_tensors(value: Any) -> Any:
+    """Return a value in which one of its tensors stands for each variant."""
     if type(value) is Variant:
         return _tensor_alternative(value)
     return tuple(map(_with_tensors, value)) if type(value) is tuple else value
 
 
 def _tensor_alternative(variant: Variant) -> Any:
+    """Return the first tensor among the alternatives; None without one."""
     return next((value for value in variant.values if isinstance(value, SymbolicTensor)), None)

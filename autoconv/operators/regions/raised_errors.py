@@ -172,9 +172,10 @@ def record_raise(region: Region, error: BaseException) -> None:
 def _refuse_values_out_of_reach(
     error: BaseException, has_values_in_attributes: bool, has_values_in_arguments: bool, span: Span | None
 ) -> None:
-    """Raise StagingError where values of the graph are out of reach when the graph builds the exception.
+    """Raise StagingError for an exception with values of the graph that are not arguments of Python's constructor.
 
-    They are in its attributes, in arguments of a constructor of the user's, or in the exceptions of a group.
+    Such values are in attributes, in arguments of a user-defined constructor, or in the exceptions of a group. The
+    graph, which builds the exception at run time, could not insert them.
     """
     place = place_of(span) if span is not None else None
     has_own_constructor = isinstance(type(error).__init__, FunctionType) and not isinstance(error, AutoconvError)

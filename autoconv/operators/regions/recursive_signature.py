@@ -1,4 +1,4 @@
-"""Arguments and results of recursive functions, in the form in which their graphs take and return them."""
+"""Layouts of the arguments and results of recursive functions, and calls by bound arguments."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ def holds_only_data(layout: Layout) -> bool:
 
 
 def _is_data(value: object) -> bool:
+    """Return whether a value is None, a number, text, an unassigned name, or a tuple of such values."""
     if type(value) is tuple:
         return all(map(_is_data, value))
     return value is None or isinstance(value, (bool, int, float, complex, str, bytes, Undefined)) or is_number_layout(

@@ -45,7 +45,7 @@ class RecordedBody:
 
     @contextmanager
     def restored_end_state(self) -> Iterator[None]:
-        """Inside the block, restore the state of Python objects as of the end of the arm."""
+        """Inside the block, give the written locations their contents at the end of the arm; restore them after it."""
         contents_before = {key: location.read() for key, location in self.locations.items()}
         for key, location in self.locations.items():
             location.write(self.end_contents[key])
@@ -138,7 +138,7 @@ def apply_body(arm: Body, inputs: Sequence[Any]) -> Callable[[Region], tuple[Any
 def unify_captures(regions: Sequence[Region], leading_counts: int | Sequence[int] = 0) -> list[Value]:
     """Give all regions the same captures in the same order, after their leading parameters; return the outer values.
 
-    `leading_counts` is the number of leading parameters, or a sequence with one number for each region.
+    Leading parameters are those that are no captures; `leading_counts` is their number, for all regions or for each.
     """
     union: dict[Value, None] = {}
     for region in regions:

@@ -112,7 +112,7 @@ def require_known_identity(first: object, second: object) -> None:
 def restart_for_shared_objects(values: Iterable[Any]) -> None:
     """Restart the trace if its results hold an object twice, since each occurrence is rebuilt separately.
 
-    It also restarts if they hold two objects of one class, one of them rebuilt after a branch: they may be one object.
+    The same happens for two objects of one class of which a branch has rebuilt one: they may be one object.
     """
     region = current_region()
     assert region is not None
@@ -150,7 +150,7 @@ def _is_created(value: object, region: Region) -> bool:
 
 
 def _created_objects(value: object, region: Region) -> Iterator[Any]:
-    """Yield the objects in a value that the region created, once for each reference to them."""
+    """Yield the objects in a value that the region, or one inside of it, created, once for each reference."""
     pending: list[Any] = [value]
     seen: dict[int, Any] = {}
     while pending:
@@ -168,5 +168,6 @@ def _created_objects(value: object, region: Region) -> Iterator[Any]:
 
 
 def _as_shared(layout: Layout) -> Layout:
+    """Return the layout with all layouts of instances in it marked as shared."""
     layout = layout.with_children(_as_shared)
     return replace(layout, is_shared=True) if isinstance(layout, Instance) else layout

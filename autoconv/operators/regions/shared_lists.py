@@ -57,9 +57,9 @@ class Place:
 class SharedLists:
     """Places that may hold one new container.
 
-    `earlier`: place -> earlier places that hold the same container on some path. `constant_index`: place -> the
-    position, from 1, of the earlier place that holds the same container on all paths. `frozen_results`: the positions
-    of results that must not change, since they hold shared containers at no place.
+    `earlier` maps a place to the earlier places that hold the same container on some path. `constant_index` maps a
+    place to the position, from 1, among these of the one that holds the same container on all paths. `frozen_results`
+    are the positions of results that must not change, since they hold shared containers at no place.
     """
 
     earlier: dict[Place, tuple[Place, ...]] = field(default_factory=dict)
@@ -219,11 +219,13 @@ def _references(values: Sequence[Any]) -> Iterator[Any]:
                 pending_values += [] if items_of(part) is not None else structure_parts(part)
 
 
-def _is_new(part: object, region: Region) -> bool:
-    return type(part) in TRACED_TO_PLAIN and part._home.is_inside(region)  # type: ignore[attr-defined]
+def _is_new(value: object, region: Region) -> bool:
+    """Return whether a value is a list, dict or set that the region, or one inside of it, made."""
+    return type(value) in TRACED_TO_PLAIN and value._home.is_inside(region)  # type: ignore[attr-defined]
 
 
 def _place_order(place: Place) -> tuple[int, tuple[int, ...]]:
+    """Return the sort key of a place: earlier results first, and a container before the places inside of it."""
     return place.result_position, place.path
 
 
@@ -239,6 +241,7 @@ def _places(
 def _inner_places(
     layout: Layout, values: Sequence[Alternatives], place: Place, regions: Sequence[Region]
 ) -> Iterator[tuple[Place, Sequence[Alternatives]]]:
+    """Yield the places inside of a place, with the values of all regions there."""
     visit = _inner_places if isinstance(layout, Arms) else _places  # the arms are values of the place itself
     for number, part in enumerate(_child_layouts(layout)):
         pairs = zip(values, regions, strict=True)
@@ -252,6 +255,7 @@ def _child_layouts(layout: Layout) -> Sequence[Layout]:
 
 
 def _rebuilds_container(layout: Layout) -> bool:
+    """Return whether the layout, or an arm of it, makes a new list, dict or set of its parts."""
     if isinstance(layout, Arms):
         return any(map(_rebuilds_container, layout.arms))
     return isinstance(layout, RunTimeList) or (isinstance(layout, Parts) and layout.kind in TRACED_CLASS_BY_PLAIN)
@@ -325,16 +329,17 @@ def _rebuilt_value_at(place: Place, values: Sequence[Any], layouts: Sequence[Lay
     return value
 
 
-def _replace_part(value: Any, path: Sequence[int], part: Any) -> Any:
-    """Put another value at a path of a rebuilt value: containers are changed, tuples and variants made again."""
+def _replace_part(value: Any, path: Sequence[int], replacement: Any) -> Any:
+    """Return a rebuilt value with `replacement` at the path: containers are changed, tuples and variants made anew."""
     if not path:
-        return part
-    number, *rest = path
+        return replacement
+    number, *inner_path = path
     if type(value) is Variant:
-        arms = [_replace_part(arm, rest, part) if i == number else arm for i, arm in enumerate(value.values)]
+        arms = [*value.values]
+        arms[number] = _replace_part(arms[number], inner_path, replacement)
         return Variant(value.tag, value.layouts, arms)
     keys, parts = take_apart(value)
-    new_part = _replace_part(parts[number], rest, part)
+    new_part = _replace_part(parts[number], inner_path, replacement)
     if isinstance(value, tuple):
         return tuple(new_part if i == number else item for i, item in enumerate(value))
     if isinstance(value, dict):
@@ -346,6 +351,7 @@ def _replace_part(value: Any, path: Sequence[int], part: Any) -> Any:
 
 
 def _arm_values(value: Any) -> tuple[Any, ...]:
+    """Return the alternatives of a variant; another value as the only one."""
     return value.values if type(value) is Variant else (value,)
 
 

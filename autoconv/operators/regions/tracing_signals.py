@@ -15,8 +15,8 @@ from autoconv.runtime.support.spans import current_place
 class AbandonTrace(BaseException):
     """Unwind a trace that cannot go on; the code that started the trace chooses what runs instead.
 
-    Subclasses set their attributes before they call this constructor, from which on the trace refers to the exception:
-    where memory is short, the constructor of a subclass may end at any line.
+    Subclasses set their attributes before they call this constructor, which stores the exception in the trace. Where
+    memory is short, the constructor of a subclass may end at any line.
     """
 
     def __init__(self, *args: Any) -> None:

@@ -1,4 +1,4 @@
-"""Containers and objects that an arm or a loop returns as copies.
+"""Find containers and objects that an arm or a loop returns as copies.
 
 Their layout takes them apart, because another path returns a different container or object.
 """
@@ -56,13 +56,14 @@ def changed_copies(arm: RecordedBody, value: object, layout: Layout) -> set[int]
 def layout_at_end(arm: RecordedBody, value: object, changed_ids: Collection[int]) -> Layout:
     """Return the layout of an arm's result; objects with ids in `changed_ids` are taken apart in their end state."""
 
-    def layout_of_part(part: object) -> Layout:
-        if is_created_here(part) and id(part) in changed_ids:
-            return instance_layout(part, arm.region)
-        if is_structure(part) and (isinstance(part, tuple) or id(part) in changed_ids):
-            keys, parts = take_apart(part)
-            return Parts(structure_form(part), keys, tuple(map(layout_of_part, parts)))
-        return layout_of(part, arm.region)
+    def layout_in_current_state(value_or_part: object) -> Layout:
+        """Return the layout of the result, or of a part of it."""
+        if is_created_here(value_or_part) and id(value_or_part) in changed_ids:
+            return instance_layout(value_or_part, arm.region)
+        if is_structure(value_or_part) and (isinstance(value_or_part, tuple) or id(value_or_part) in changed_ids):
+            keys, parts = take_apart(value_or_part)
+            return Parts(structure_form(value_or_part), keys, tuple(map(layout_in_current_state, parts)))
+        return layout_of(value_or_part, arm.region)
 
     with arm.restored_end_state():
-        return layout_of_part(value)
+        return layout_in_current_state(value)

@@ -80,6 +80,7 @@ def _variant_layout(variant: Variant, region: Region, stays_whole: Callable[[Any
     """
 
     def arm_layout(layout: Layout, value: Any) -> Layout:
+        """Return the layout of an alternative: static for a container that stays whole."""
         if is_container(layout) and stays_whole(layout.value):
             return layout
         is_container_of_python = type(value) in TRACED_TO_PLAIN and heap_of(value) is None
@@ -99,9 +100,9 @@ def _is_indivisible(value: object, region: Region) -> bool:
 
 
 def _is_outer(container: Any, region: Region) -> bool:
-    """Return whether a list, dict or set was created outside of the region: in an enclosing one.
+    """Return whether a list, dict or set was created outside of the region, in an enclosing one.
 
-    The home of a container from a merged region (such as an inlined body of a `try`) is the region it merged into.
+    A region that was merged into this one, such as the inlined body of a `try`, counts as inside.
     """
     return region.is_inside(container._home) and container._home.merged_region is not region
 

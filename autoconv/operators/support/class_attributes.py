@@ -30,4 +30,5 @@ def register_inherited_write(trace: Trace, owner: object, attribute: str) -> Non
 
 
 def _bases(owner: object) -> tuple[type, ...]:
+    """Return the classes from which a class or an instance inherits attributes, in the order of lookup."""
     return owner.__mro__[1:] if isinstance(owner, type) else type(owner).__mro__

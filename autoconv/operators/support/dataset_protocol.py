@@ -38,6 +38,7 @@ class Stream:
         return self._element("iterator_next")
 
     def _element(self, op: str) -> Any:
+        """Return the element that the op of that name returns for the iterator."""
         result = dispatch.apply(op, self.value)
         return self.rebuild(list(result) if isinstance(result, tuple) else [result])
 

@@ -20,6 +20,7 @@ def debugger_name(function: Callable[..., Any]) -> str:
 
 
 def _debugger_name(code: types.CodeType, module_names: dict[str, Any]) -> str:
+    """Return the result of `debugger_name` for the code of a function; `module_names` are its globals."""
     for name in _TRACER_NAMES:
         if name in code.co_names:
             return name

@@ -66,6 +66,7 @@ def template_of(error: BaseException) -> tuple[tuple[Any, ...] | None, list[Any]
 
 
 def _is_numpy_scalar(argument: SymbolicTensor | SymbolicObject) -> bool:
+    """Return whether a value of the graph stands for a scalar of NumPy's, whose text differs from Python's."""
     region = current_region()
     if region is None or not (region.contract.numpy_arrays and region.trace.uses_arrays):
         return False
@@ -74,6 +75,7 @@ def _is_numpy_scalar(argument: SymbolicTensor | SymbolicObject) -> bool:
 
 @contextmanager
 def _collect_tensors() -> Iterator[list[Any]]:
+    """Provide the list to which the tensors that are formatted inside the block are appended."""
     outer_tensors, _STATE.tensors = _STATE.tensors, []
     try:
         yield _STATE.tensors

@@ -71,6 +71,7 @@ class GeneratorCall:
         return False
 
     def values(self) -> Iterator[Any]:
+        """Return Python's generator over the values."""
         result: Iterator[Any] = self.function(*self.args, **self.kwargs)
         return result
 
@@ -87,6 +88,7 @@ def _unpacking_function(into: str) -> Callable[[Any], tuple[Any, ...]]:
     assign = eval(compile(f"lambda item: [({names},) for {into} in (item,)][0]", __file__, "eval"))
 
     def unpack(item: object) -> tuple[Any, ...]:
+        """Assign the item to the target; an error of this assignment is one of the program."""
         try:
             values: tuple[Any, ...] = assign(item)
         except Exception as error:
@@ -130,6 +132,7 @@ class GeneratorExpression:
 
     @property
     def is_generator_call(self) -> bool:
+        """True if a call of a generator function made it."""
         return type(self._source) is GeneratorCall
 
     @property
@@ -169,6 +172,7 @@ class GeneratorExpression:
         return getattr(self._python_iterator(), name)
 
     def _python_iterator(self) -> Iterator[Any]:
+        """Return Python's iterator over the remaining values; it is made at the first call."""
         if self._iterator is None:
             self._iterator = self._values(self._source)
             if self._home is not None and isinstance(self._iterator, types.GeneratorType):
@@ -176,6 +180,7 @@ class GeneratorExpression:
         return self._iterator
 
     def _check_region(self) -> None:
+        """Raise StagingError outside of the region that made the generator expression."""
         if self._home is None or current_region() is not self._home.merged_region:
             raise StagingError(
                 "whether this generator expression is iterated depends on a tensor", current_place(),

@@ -24,7 +24,7 @@ _MODULES = ("builtins", "itertools")  # modules of the iterator classes to bind
 class HeldIterator:
     """An `enumerate`, `zip`, `map`, `reversed` etc. over values of the trace, for use in the region that created it.
 
-    A region that was merged into another is replaced by that one, `merged_region`, in all comparisons.
+    Where that region has been merged into another, the other one counts as the creating region.
     """
 
     def __init__(self, iterator: Iterator[Any], loop_recorder: Any = None) -> None:

@@ -13,7 +13,7 @@ from autoconv.runtime.tensors.static_values import constant_of
 
 
 def record_implications(region: Region, test: Any, holds: bool) -> None:
-    """Register in an arm's region what its test implies, which holds or not in the arm.
+    """Register in an arm's region what its test implies there; `holds`: the test is true in the arm, else false.
 
     An `isinstance` test implies the class of an object; a test of a variant's tag, such as `x is None`, implies its
     alternative.
@@ -22,7 +22,7 @@ def record_implications(region: Region, test: Any, holds: bool) -> None:
 
 
 def _record_implications(region: Region, test: Value, holds: bool) -> None:
-    """Register what the test of an arm, or a part of it, implies; it holds or not."""
+    """Register what the test of an arm, or an operand of it, implies if its truth is `holds`."""
     test = _without_casts(test)
     node = test.node
     if node is None:
@@ -44,7 +44,11 @@ def _record_implications(region: Region, test: Value, holds: bool) -> None:
 
 
 def _record_implications_of_arms(region: Region, node: Node, position: int, holds: bool) -> None:
-    """Register what `a and b`, or `a or b`, implies about `a`: an arm with the other truth is not the selected one."""
+    """Register what `a and b`, or `a or b`, implies about `a`.
+
+    `node` is the `cond` on `a`, and its result at `position` has the truth `holds`. An arm whose output has the other
+    truth is therefore not selected.
+    """
     for is_first, arm in zip((True, False), node.regions, strict=True):
         truth = _known_truth(node, arm, _without_casts(arm.outputs[position]), is_first)
         if truth is not None and truth is not holds:
@@ -52,7 +56,10 @@ def _record_implications_of_arms(region: Region, node: Node, position: int, hold
 
 
 def _known_truth(node: Node, arm: Graph, output: Value, is_first: bool) -> bool | None:
-    """Return the truth of an arm's output that is a constant, or the test that selects the arm; else None."""
+    """Return the truth of an arm's output that is a constant, or that is the test of the `cond`; else None.
+
+    `is_first`: the arm is that of a true test.
+    """
     constant = constant_of(output)
     if constant is not None:
         return bool(constant)

@@ -47,7 +47,7 @@ def _view_function(function: Callable[..., Any]) -> Callable[..., Any]:
 def _view_of_each(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function that returns a view of each of its arguments."""
 
-    def view(x: object) -> Any:
+    def view_or_array(x: object) -> Any:
         return (
             view_of(x, function)
             if type(x) is SymbolicArray
@@ -55,7 +55,8 @@ def _view_of_each(function: Callable[..., Any]) -> Callable[..., Any]:
         )
 
     def views(*arrays: Any) -> Any:
-        strided_views = tuple(map(view, arrays))
+        """Return the view of the only argument, or a tuple with the views of all arguments."""
+        strided_views = tuple(map(view_or_array, arrays))
         return strided_views[0] if len(strided_views) == 1 else strided_views
 
     return views
@@ -65,6 +66,7 @@ def _views_of_argument(function: Callable[..., Any], result_class: type) -> Call
     """Wrap a function that returns several views of its argument."""
 
     def views(array: SymbolicArray, *args: Any, **kwargs: Any) -> Any:
+        """Return the views as a `result_class`; raise StagingError if NumPy may return something else."""
         strided_views = record_strided_views(array, lambda x: function(x, *args, **kwargs))
         if strided_views is NotImplemented:
             _refuse_view(function)
@@ -78,6 +80,7 @@ def _view_splitter(function: Callable[..., Any]) -> Callable[..., Any]:
     split = _views_of_argument(function, list)
 
     def views(array: SymbolicArray, sections: Any, axis: int = 0) -> list[Any]:
+        """Return a list of views, whose borders may be known only at run time."""
         axis = {np.hsplit: min(1, array.ndim - 1), np.vsplit: 0, np.dsplit: 2}.get(function, axis)
         if not -array.ndim <= axis < array.ndim or None not in array.known_shape:
             return split(array, sections, *([axis] if function in (np.split, np.array_split) else []))
@@ -106,13 +109,14 @@ def _make_diagonal(array: SymbolicArray, k: IntLike) -> Any:
 def _identity_if(function: Callable[..., Any], times: int) -> Callable[..., Any]:
     """Wrap a function that returns its argument itself if its second argument, a number of repetitions, is `times`."""
 
-    def run(array: SymbolicArray, n: Any = 1, *args: Any, **kwargs: Any) -> Any:
+    def apply(array: SymbolicArray, n: Any = 1, *args: Any, **kwargs: Any) -> Any:
+        """Return the array itself for `times` repetitions, else a new array."""
         if as_tensor(n) is None and operator.index(n) == times:
             return array
         result = call_implementation(function, load_elements(array), n, *args, **kwargs)
         return wrap_new_arrays(result, like=(array,) if function is np.diff else ())
 
-    return run
+    return apply
 
 
 def _einsum(*operands: Any, **options: Any) -> Any:
@@ -146,6 +150,7 @@ def _ix(*arrays: Any) -> Any:
 
 
 def _windows(array: SymbolicArray, window_shape: Any, axis: Any = None, **options: Any) -> SymbolicArray:
+    """`np.lib.stride_tricks.sliding_window_view` of an array of known sizes."""
     shape = _known_sizes(np.lib.stride_tricks.sliding_window_view, array, window_shape, axis, **options)
     return windows_of(array, *window_axes(shape, window_shape, axis))
 
@@ -153,7 +158,8 @@ def _windows(array: SymbolicArray, window_shape: Any, axis: Any = None, **option
 def _as_strided(
     array: SymbolicArray, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True
 ) -> Any:
-    # Refuses unknown sizes, and the option.
+    """`np.lib.stride_tricks.as_strided` for known sizes and strides; other arguments raise StagingError."""
+    # Refuses unknown sizes, and the option `subok`.
     _known_sizes(np.lib.stride_tricks.as_strided, array, (shape or (), strides or ()), subok=subok)
     try:
         (layout,) = compute_view_layouts(array.type, lambda x: strided_view(x, shape, strides, writeable))
@@ -182,6 +188,7 @@ def _known_sizes(
 
 
 def _flatten(values: Any) -> list[Any]:
+    """Return the items of nested tuples and lists in one list."""
     return [part for value in values for part in (_flatten(value) if isinstance(value, (tuple, list)) else [value])]
 
 

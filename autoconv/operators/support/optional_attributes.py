@@ -97,6 +97,7 @@ class _GraphAttribute:
         return self if instance is None else functools.partial(self._read_attribute, instance)
 
     def _read_attribute(self, instance: object, name: str) -> Any:
+        """Read an attribute that Python did not find from the graph object; raise AttributeError without one."""
         kind = type(instance)
         attribute = inspect.getattr_static(kind, name, MISSING)
         if attribute is not MISSING and not isinstance(attribute, MaybeMissing):
@@ -123,6 +124,7 @@ def _set_attribute(self: Any, name: str, value: object) -> None:
 
 
 def _delete_attribute(self: Any, name: str) -> None:
+    """`__delattr__` of a class with instances in the graph, for unconverted code and Python's own deleters."""
     heap = _heap_for(self, name)
     if heap is None:
         object.__delattr__(self, name)
@@ -149,6 +151,7 @@ REDIRECTING_METHODS = frozenset({_set_attribute, _delete_attribute})
 
 
 def _install_stand_in(region: Region, cls: type, name: str, value: object) -> None:
+    """Replace an attribute of a class until the trace ends, unless the trace has replaced it already."""
     if (cls, name) not in region.trace.stand_ins:
         region.trace.stand_ins[cls, name] = vars(cls).get(name, MISSING)
         setattr(cls, name, value)

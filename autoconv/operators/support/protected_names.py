@@ -1,4 +1,4 @@
-"""Names that may be unassigned, and exit codes."""
+"""Values of names that may be unassigned, exit codes, and the operators that converted code applies to both."""
 
 from __future__ import annotations
 

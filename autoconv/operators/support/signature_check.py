@@ -47,7 +47,8 @@ def require_fitting_arguments(function: Callable[..., Any], override: Callable[.
     if not signatures:
         return override
 
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def call_override(*args: Any, **kwargs: Any) -> Any:
+        """Bind the arguments to the first signature that fits, and call the override."""
         for signature in signatures:
             try:
                 bound = signature.bind(*args, **kwargs)
@@ -56,7 +57,7 @@ def require_fitting_arguments(function: Callable[..., Any], override: Callable[.
             return override(*bound.args, **bound.kwargs)
         return call_for_program(function, *args, **kwargs)  # raises Python's error
 
-    return run
+    return call_override
 
 
 def call_for_program(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:

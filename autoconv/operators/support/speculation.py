@@ -42,6 +42,7 @@ class Attempt:
         self.region.graph.truncate(self.region.graph.position(self.mark))
 
     def _close(self) -> tuple[Journal, list[Callable[[], None]]]:
+        """End the attempt; return its journal and the functions that emit its prints."""
         journal, output = self.region.journal, self.region.trace.pending_output
         assert journal is not None and output is not None
         self.region.journal, self.region.trace.pending_output = self.outer_journal, self.outer_output

@@ -84,6 +84,7 @@ def _range(*bounds: Any) -> Any:
 
 @overrides(builtins.len)
 def _len(x: Any) -> Any:
+    """`len(x)`."""
     if type(x) is SymbolicArray and x.ndim:
         return x.size_of(0)
     tensor = _as_tensor(x)
@@ -278,10 +279,10 @@ def _quantifier(deciding_truth: bool, combine: Callable[..., Any], reduction: st
             flags = tensor if tensor.dtype.is_bool else tensor != 0
             result = dispatch.apply(reduction, flags, axis=None, keepdims=False)
             return _bool(result) if is_array(tensor) else result
-        return quantify_rest(iter(iterable))
+        return quantify_remaining(iter(iterable))
 
-    def quantify_rest(iterator: Any) -> Any:
-        """Combine the truths of the items that are left; a staged item makes the rest a branch of the graph."""
+    def quantify_remaining(iterator: Any) -> Any:
+        """Combine the truths of the remaining items; after a staged one, the others are a branch of the graph."""
         for item in iterator:
             if is_staged(item):
                 if binds_outer_names(iterator):
@@ -289,7 +290,7 @@ def _quantifier(deciding_truth: bool, combine: Callable[..., Any], reduction: st
                         "how many elements are taken depends on a tensor, and each assigns to a name", current_place(),
                         "a for statement with the assignment in its body",
                     )  # fmt: skip
-                return combine(truth(item), lambda: quantify_rest(iterator))
+                return combine(truth(item), lambda: quantify_remaining(iterator))
             if builtins.bool(item) is deciding_truth:
                 return deciding_truth
         return not deciding_truth
@@ -307,6 +308,7 @@ def is_builtin(function: object, name: str) -> bool:
 
 
 def _is_symbolic(x: object) -> bool:
+    """Return whether an iterable's items, or their number, are known only at run time."""
     return isinstance(x, (SymbolicTensor, SymbolicArray, StagedIterable, Variant)) or items_of(x) is not None
 
 

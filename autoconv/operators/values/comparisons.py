@@ -51,6 +51,7 @@ def _equality_operator(name: str, tensor_op: str) -> Callable[[Any, Any], Any]:
     python_operator = getattr(operator, name)
 
     def compare(x: Any, y: Any) -> Any:
+        """Compare by the parts of the operands where Python's own comparison does not serve."""
         if current_region() is None:
             return python_operator(x, y)
         if type(x).__eq__ is object.__eq__:
@@ -91,6 +92,7 @@ def _ordering_operator(name: str) -> Callable[[Any, Any], Any]:
     python_operator = _ORDER_OPERATORS[name]
 
     def compare(x: Any, y: Any) -> Any:
+        """Compare by the parts of the operands where Python's own comparison does not serve."""
         if current_region() is None:
             return python_operator(x, y)
         if type(x) is Variant or type(y) is Variant:
@@ -117,6 +119,7 @@ _COMPARISONS = {"eq": eq, "ne": ne, "lt": lt, "le": le, "gt": gt, "ge": ge}
 
 
 def _compare_variants(compare: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
+    """Return `compare(x, y)` where one or both are variants: by their numbers, or in an arm for each alternative."""
     x, y = (require_defined(value) if type(value) is Variant else value for value in (x, y))
     if type(x) is not Variant and type(y) is not Variant:
         return compare(x, y)
@@ -153,12 +156,14 @@ def _refuse_nans(x: object, y: object) -> None:
 
 
 def _may_be_nan(x: object) -> bool:
+    """Return whether a value is a Python float that is NaN, or a float of the graph."""
     if type(x) is SymbolicTensor:
         return x.weak and x.type.dtype is float64
     return isinstance(x, float) and x != x
 
 
 def _is_same_value(x: SymbolicTensor, y: SymbolicTensor) -> bool:
+    """Return whether two numbers are one value of the graph, and therefore one object."""
     region = current_region()
     assert region is not None
     return x.weak and region.lift(x.value_in_graph) is region.lift(y.value_in_graph)
@@ -249,13 +254,14 @@ def _compare_sequences(name: str, x: object, y: object, are_lists: bool) -> Any:
         return _COMPARISONS[name](first_items[position], second_items[position])
 
     def compare_from(position: int) -> Any:
+        """Compare the items from `position` on, then the lengths."""
         while position < min(len(first_items), len(second_items)):
             is_same = is_same_or_equal(first_items[position], second_items[position])
             if is_staged(is_same):
                 if name in ("eq", "ne") and position + 1 == len(first_items) == len(second_items):
                     return python_truth(is_same) if name == "eq" else not_(is_same)
-                compare_rest = functools.partial(compare_from, position + 1)
-                return if_exp(truth(is_same), compare_rest, functools.partial(result_if_first_difference_at, position))
+                compare_later = functools.partial(compare_from, position + 1)
+                return if_exp(truth(is_same), compare_later, functools.partial(result_if_first_difference_at, position))
             if not is_same:
                 return result_if_first_difference_at(position)
             position += 1
@@ -271,6 +277,7 @@ def _is_generated(method: object) -> bool:
 
 
 def _compared_fields(x: Any) -> tuple[Any, ...]:
+    """Return the values of the fields by which the generated methods of a dataclass compare."""
     return tuple(getattr(x, field.name) for field in dataclasses.fields(x) if field.compare)
 
 

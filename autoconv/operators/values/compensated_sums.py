@@ -73,4 +73,5 @@ def _dtype_of_number(value: object) -> DType | None:
 
 
 def _select(condition: object, x: object, y: object) -> Any:
+    """Return `x` where the condition holds, else `y`; both are computed."""
     return (x if condition else y) if isinstance(condition, bool) else dispatch.apply("select", condition, x, y)

@@ -38,8 +38,9 @@ def convert_created(result: Any) -> Any:
 
 
 def grid_item(grid: Any, index: object) -> object:
-    """Return `grid[index]` for a grid of GRID_CLASSES; NotImplemented for an index with values of the graph that only
-    NumPy itself could take.
+    """Return `grid[index]` for a grid of GRID_CLASSES; NotImplemented for an index that only NumPy could take.
+
+    Such an index has values of the graph, and is no list of arrays and ranges to join.
     """
     region = current_region()
     if region is None or not region.contract.numpy_arrays:
@@ -57,6 +58,7 @@ def grid_item(grid: Any, index: object) -> object:
 
 
 def _parts(index: object) -> tuple[object, ...]:
+    """Return the entries of a subscript."""
     return index if type(index) is tuple else (index,)
 
 
@@ -86,8 +88,9 @@ def _join(index_entries: Sequence[object], as_columns: bool) -> object:
 
 
 def _range_or_item(entry: object) -> object:
-    """Return a slice as an array of its numbers, and any other entry of a subscript as a value; None for a slice of the
-    graph with a complex step or without a stop.
+    """Return a slice as an array of its numbers, and any other entry of a subscript as a value.
+
+    Return None for a slice of the graph with a complex step or without a stop.
     """
     if type(entry) is list:
         return implementation(np.asarray)(entry)  # type: ignore[misc]

@@ -109,6 +109,7 @@ def _has_operators(kind: type) -> bool:
 
 
 def _is_operator(name: str) -> bool:
+    """Return whether a special method of that name is called for an operation on an existing instance."""
     return name.startswith("__") and name.endswith("__") and name not in ("__init__", "__post_init__", "__getattr__")
 
 
@@ -186,7 +187,8 @@ def dispatch_on_class(
         return otherwise()
     kind, *other_kinds = kinds
 
-    def run_arm() -> tuple[Any]:
+    def apply_as_kind() -> tuple[Any]:
+        """Apply the operation to a stand-in of the first class; its errors are those of the program."""
         region = current_region()
         assert region is not None
         try:
@@ -196,7 +198,7 @@ def dispatch_on_class(
             raise
 
     test = record_object("object_isinstance", [value], kinds=kind)
-    arms = [run_arm, lambda: (dispatch_on_class(value, other_kinds, apply_to_instance, otherwise),)]
+    arms = [apply_as_kind, lambda: (dispatch_on_class(value, other_kinds, apply_to_instance, otherwise),)]
     (result,) = stage_arms(test, arms, [], ("attribute",))
     return result
 

@@ -1,4 +1,4 @@
-"""Items: reads with tensor indices, and writes that are journalled while a region is traced."""
+"""Reads of items, also by tensors, and writes of items, which are journalled while a region is traced."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import as_dtype, int64
 from autoconv.graph.types import number_type
-from autoconv.operators.control.conditionals import if_exp, record_cells
+from autoconv.operators.control.conditionals import Cells, if_exp, record_cells
 from autoconv.operators.control.variants import as_array_element, as_index, distribute, only_value, raise_if
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.protected_names import is_absent
@@ -92,6 +92,7 @@ _PYTHON_CONTAINERS = frozenset({tuple, str, bytes, range, list, dict, *TRACED_TO
 
 
 def _item_of_variants(x: Any, index: Any) -> Any:
+    """Return `x[index]` where one or both are variants: by one integer index, or in an arm for each alternative."""
     position = as_index(index) if type(index) is Variant and is_tensor(x) else None
     return distribute(get_item, x, index) if position is None else x[position]
 
@@ -191,6 +192,7 @@ def _item_from_array(x: Any, items: list[Any], index: SymbolicTensor) -> Any:
 
 
 def _number_kind(item: object) -> Any:
+    """Return the pair (whether a number is a Python number, dtype)."""
     return (item.type.weak, item.type.dtype) if isinstance(item, Tensor) else (True, weak_dtype(item))
 
 
@@ -198,11 +200,11 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
     """Run `x[i][j] = value` for the path (i, j) and return the new `x`: tensors are replaced, others mutated."""
     if value is _UNCHANGED:
         return x
-    index, *rest = path
-    if rest:
-        part = get_item(x, index)
-        changed_inner = set_item(part, tuple(rest), value)
-        return x if changed_inner is part else set_item(x, (index,), changed_inner)
+    index, *inner_path = path
+    if inner_path:
+        inner = get_item(x, index)
+        changed_inner = set_item(inner, tuple(inner_path), value)
+        return x if changed_inner is inner else set_item(x, (index,), changed_inner)
     if isinstance(x, Variant):
         if sum(not is_absent(arm) for arm in x.values) > 1:
             distribute(lambda arm: set_item(arm, path, value), x)
@@ -248,7 +250,7 @@ _UNCHANGED = object()  # marker from `changed_part`: nothing has to be stored
 
 
 def changed_part(before: object, new_part: Any) -> Any:
-    """Return the value to store in `x[i]` after a write inside of it; a marker if that has changed it in place."""
+    """Return the value to store in `x[i]` after a write into that item; a marker if the write was in place."""
     return _UNCHANGED if before is new_part else new_part
 
 
@@ -359,7 +361,7 @@ _IMMUTABLE_TYPES = (type(None), bool, int, float, complex, str, bytes, tuple, fr
 
 
 def record_method_call(function: Callable[..., Any]) -> None:
-    """Journal the container that a builtin method mutates."""
+    """Journal the container that a builtin method mutates, before the call `function(…)` of that bound method."""
     owner = getattr(function, "__self__", None)
     if isinstance(owner, (list, dict, set)) and getattr(function, "__name__", "") in _MUTATING_METHODS:
         record_container_write(owner)
@@ -379,7 +381,7 @@ def outer_names(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
     region = current_region()
     if region is None:
         return
-    record_cells((getter, setter, names))
+    record_cells(Cells(getter, setter, names))
     if region.contract.effects_each_call:
         locations = cell_locations(getter, names, region.trace.cells)
         region.contract.require_original(getter, f"the outer name {names[0]!r} is written", locations)
@@ -396,5 +398,5 @@ def local_cells(read: Any) -> None:
 
 
 def new(container: object) -> Any:
-    """Return a list, dict or set that was just created, a traced one during a trace."""
+    """Return the value of code that created a list, dict or set: during a trace, its traced form."""
     return container if current_region() is None else trace_container(container)

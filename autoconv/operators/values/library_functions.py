@@ -42,7 +42,8 @@ def convert_library_function(
     if source is None:
         return None
 
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        """Call the unconverted form on plain values, else the converted code."""
         values = (*args, *kwargs.values())
         has_plain_values = not holds_symbols(values) and not any(map(_is_generator, values))
         if has_plain_values and function in _UNCONVERTED_ON_PLAIN_VALUES:
@@ -53,7 +54,7 @@ def convert_library_function(
             return call_for_program(function, *args, **kwargs)  # raises Python's error
         return convert(source)(*args, **kwargs)
 
-    return run
+    return apply
 
 
 def _is_generator(value: object) -> bool:
@@ -122,6 +123,7 @@ def combinations(iterable: Iterable[Any], r: int) -> Iterator[tuple[Any, ...]]:
         refuse("itertools.combinations of another number of items than two or three")
 
     def generate() -> Iterator[tuple[Any, ...]]:
+        """Yield the combinations in the order of their positions."""
         for i in range(len(pool)):
             for j in range(i + 1, len(pool)):
                 if r == 2:
@@ -206,6 +208,7 @@ def islice(iterable: Iterable[Any], /, *bounds: Any) -> Iterator[Any]:
         raise program_error(ValueError, f"{names} for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
 
     def generate() -> Iterator[Any]:
+        """Yield the items from `start` to `stop`."""
         item_count = max(start, stop)  # items before `start` are skipped even if `stop` is smaller
         if item_count > 0:
             for i, item in enumerate(iterable):
@@ -238,6 +241,7 @@ def product(*iterables: Iterable[Any], repeat: int = 1) -> Iterator[tuple[Any, .
         refuse("itertools.product of none, or of more than three iterables")
 
     def generate() -> Iterator[tuple[Any, ...]]:
+        """Yield the tuples; the last iterable is advanced first."""
         for first in pools[0]:
             if len(pools) == 1:
                 yield (first,)
@@ -287,34 +291,38 @@ def dict_fromkeys(iterable: Iterable[Any], value: object = None, /) -> dict[Any,
     return {key: value for key in iterable}  # noqa: C420 - that would be a call of dict.fromkeys
 
 
-def replace(obj: Any, /, **changes: object) -> Any:
+def replace(instance: Any, /, **changes: object) -> Any:
     """Implement dataclasses.replace for classes whose fields are all arguments of the constructor."""
-    names: Any = _names_of_kept_fields(obj, *changes)
+    names: Any = _names_of_kept_fields(instance, *changes)
     if names is None:
         refuse("dataclasses.replace is given other objects than dataclasses, or names that are no arguments")
-    return obj.__class__(**{name: getattr(obj, name) for name in names}, **changes)
+    return instance.__class__(**{name: getattr(instance, name) for name in names}, **changes)
 
 
 @called_unconverted
-def _names_of_kept_fields(obj: Any, *changes: str) -> list[str] | None:
+def _names_of_kept_fields(instance: Any, *changes: str) -> list[str] | None:
     """Return the names of a dataclass' fields without `changes`.
 
     Return None for other objects, if a field is not an argument of the constructor, or if `changes` names no field.
     """
-    if not dataclasses.is_dataclass(obj) or isinstance(obj, type) or type(obj) is not obj.__class__:
+    if not dataclasses.is_dataclass(instance) or isinstance(instance, type) or type(instance) is not instance.__class__:
         return None
-    names = [field.name for field in dataclasses.fields(obj) if field.init]
-    is_replaceable = [*obj.__dataclass_fields__] == names and {*changes} <= {*names}
+    names = [field.name for field in dataclasses.fields(instance) if field.init]
+    is_replaceable = [*instance.__dataclass_fields__] == names and {*changes} <= {*names}
     return [name for name in names if name not in changes] if is_replaceable else None
 
 
 def _copy_of_fields(function: Callable[..., Any], container: type) -> Callable[..., Any]:
-    """Return the implementation of `function`, dataclasses.asdict or astuple, for fields that hold no containers but
-    lists. `container` is the class of its results, dict or tuple.
+    """Return the implementation of `function`, dataclasses.asdict or astuple, for fields without dicts and tuples.
+
+    `container` is the class of its results, dict or tuple.
     """
 
-    def copy_of_fields(obj: object, **factory: object) -> Any:
+    def copy_of_fields(instance: object, **factory: object) -> Any:
+        """Return the copies of the fields of a dataclass, in a `container`."""
+
         def copy_of(value: Any) -> object:
+            """Return the copy of a value in a field."""
             if _field_names(value) is not None:
                 return function(value)
             if _is_list(value):
@@ -323,12 +331,12 @@ def _copy_of_fields(function: Callable[..., Any], container: type) -> Callable[.
                 refuse("a field of a dataclass holds a tuple, a dict or a list of another class")
             return copy.deepcopy(value)
 
-        names = _field_names(obj)
+        names = _field_names(instance)
         if factory or names is None:
             refuse("dataclasses.asdict or astuple is given a factory, or another object than a dataclass")
         if container is dict:
-            return {name: copy_of(getattr(obj, name)) for name in names}
-        return tuple([copy_of(getattr(obj, name)) for name in names])
+            return {name: copy_of(getattr(instance, name)) for name in names}
+        return tuple([copy_of(getattr(instance, name)) for name in names])
 
     return copy_of_fields
 
@@ -340,10 +348,11 @@ def _is_list(value: object) -> bool:
 
 
 @called_unconverted
-def _field_names(obj: Any) -> Any:
+def _field_names(instance: Any) -> Any:
     """Return the names of an object's fields; None unless it is a dataclass."""
-    is_dataclass = dataclasses.is_dataclass(obj) and not isinstance(obj, type) and type(obj) is obj.__class__
-    return [field.name for field in dataclasses.fields(obj)] if is_dataclass else None
+    if not dataclasses.is_dataclass(instance) or isinstance(instance, type) or type(instance) is not instance.__class__:
+        return None
+    return [field.name for field in dataclasses.fields(instance)]
 
 
 def ndindex(*shape: Any) -> Iterator[tuple[int, ...]]:
@@ -353,6 +362,7 @@ def ndindex(*shape: Any) -> Iterator[tuple[int, ...]]:
         refuse("numpy.ndindex of no dimensions, or of more than three")
 
     def generate() -> Iterator[tuple[int, ...]]:
+        """Yield the indices in row-major order."""
         for i in range(sizes[0]):
             if len(sizes) == 1:
                 yield (i,)

@@ -22,7 +22,7 @@ from autoconv.runtime.recording.numpy_protocol import find_numpy_function
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-# The functions, by the number of leading arguments that are arrays: a list there is converted as by `np.array(list)`.
+# By the number of leading arguments that are arrays, the functions: a list there is converted as by `np.array(list)`.
 _FUNCTIONS_BY_ARRAY_COUNT = {
     1: """
         all amax amin any argmax argmin argpartition argsort argwhere around array asanyarray asarray

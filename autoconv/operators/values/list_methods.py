@@ -52,6 +52,7 @@ Items.call = call_method  # type: ignore[method-assign,assignment]
 
 
 def _register_method(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator that registers the function `_list_NAME` as the method NAME."""
     _METHODS[function.__name__.removeprefix("_list_")] = function
     return function
 
@@ -69,6 +70,7 @@ TracedList.search = search  # type: ignore[assignment]
 
 @_register_method
 def _list_extend(owner: TracedList, values: object) -> None:
+    """`owner.extend(values)`; another list of run-time length is appended by one op."""
     other_items = items_of(values)
     if other_items is None:
         for_stmt(values, as_loop_body(owner.append))
@@ -127,6 +129,7 @@ _METHODS["__imul__"] = _repeat_in_place
 
 @_register_method
 def _list_pop(owner: TracedList, position: int = -1) -> Any:
+    """`owner.pop(position)`."""
     items = items_of(owner)
     size = length(items)
     raise_if(size == 0, IndexError("pop from empty list"))
@@ -144,6 +147,7 @@ def _list___delitem__(owner: TracedList, position: int) -> None:
 
 
 def _remove_at(owner: TracedList, position: Any, size: Any) -> None:
+    """Remove the item at a valid position, which may be negative, of a list of `size` items."""
     index = position % size
     items_after = _slice_list(owner, index + 1, size)
     set_graph_items(owner, items_of(_slice_list(owner, 0, index)))
@@ -183,6 +187,7 @@ def _list_sort(owner: TracedList, *, key: object = None, reverse: bool = False) 
 
 @_register_method
 def _list_index(owner: TracedList, value: object, start: Any = 0, stop: Any = None) -> Any:
+    """`owner.index(value, start, stop)`, by a loop that ends at the first equal item."""
     is_part = stop is not None or not isinstance(start, int) or start != 0
     searched_list: Any = owner[start:stop] if is_part else owner
     index, _, exit_code = for_stmt(
@@ -214,6 +219,7 @@ def _list_remove(owner: TracedList, value: object) -> None:
 
 @_register_method
 def _list_count(owner: TracedList, value: object) -> Any:
+    """`owner.count(value)`, by a loop over all items."""
     (count,) = for_stmt(
         _loop_iterable(owner),
         lambda other, count: if_stmt(other == value, lambda n: (n + 1,), None, (count,), ("count",)),
@@ -229,6 +235,7 @@ def _list___contains__(owner: TracedList, value: object) -> Any:
 
 @_register_method
 def _list___getitem__(owner: TracedList, position: int) -> Any:
+    """`owner[position]`; a slice without a step is a new list."""
     if not isinstance(position, slice):
         return item(items_of(owner), position)
     if position.step not in (None, 1):
@@ -239,6 +246,7 @@ def _list___getitem__(owner: TracedList, position: int) -> Any:
 
 @_register_method
 def _list___setitem__(owner: TracedList, position: int, value: object) -> None:
+    """`owner[position] = value`; the layout of the elements is widened as needed."""
     if isinstance(position, slice):
         refuse("has a slice of it assigned")
     region = require_region()
@@ -282,5 +290,6 @@ def _clip(bound: Any, size: Any) -> Any:
 
 
 def _list_op(name: str, *operands: Any, **attributes: Any) -> Value:
+    """Apply an op that returns a tensor list; return its graph value."""
     result = dispatch.apply(name, *operands, **attributes)
     return result if isinstance(result, Value) else result.value_in_graph

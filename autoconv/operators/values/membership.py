@@ -68,6 +68,7 @@ def in_(item: Any, container: Any) -> Any:
 
 
 def not_in(item: object, container: object) -> Any:
+    """`item not in container`; the result is a tensor if one of the two is."""
     return not_(in_(item, container))
 
 
@@ -83,6 +84,7 @@ def _test_in_graph(item: Any, container: Any) -> Any:
 
 
 def _test_untraced(item: Any, container: Any) -> Any:
+    """`item in container` while no thread traces; a tensor contains a number that equals one of its elements."""
     if as_tensor(container) is None:
         return item in container
     equal = binary_dispatch.binary("equal", container, item)

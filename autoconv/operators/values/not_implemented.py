@@ -51,6 +51,7 @@ def wrap_undecided_method(
 
     @functools.wraps(run)
     def binary_method(instance: Any, other: object) -> Any:
+        """Return what the method returns, or the result of the next method where a tensor decides on NotImplemented."""
         result = run(instance, other)
         if result is NotImplemented:
             return result  # independent of tensors: Python itself tries the next method
@@ -89,6 +90,7 @@ def _continue_after_not_implemented(
     symbol = _SYMBOLS[plain_name].partition(" ")[0] + "=" if is_in_place else _SYMBOLS[plain_name]
 
     def try_reflected() -> Any:
+        """Return the result of the other operand's reflected method; raise TypeError without one."""
         has_same_type = type(other) is type(instance)
         result = NotImplemented if has_same_type else _call_method(other, f"__r{plain_name}__", instance)
 
@@ -115,6 +117,7 @@ def _is_user_object(value: object) -> bool:
 
 
 def _compare_by_identity(name: str, symbol: str, instance: Any, other: object) -> Any:
+    """Return `==` or `!=` by identity, as Python does after both methods; raise TypeError for an ordering."""
     if name in ("eq", "ne"):
         return (instance is other) == (name == "eq")
     class_names = f"{kind_of(instance).__name__!r} and {kind_of(other).__name__!r}"
@@ -122,5 +125,6 @@ def _compare_by_identity(name: str, symbol: str, instance: Any, other: object) -
 
 
 def _unsupported_operands(symbol: str, first: object, second: object) -> TypeError:
+    """Return Python's error for operands that no method takes."""
     class_names = f"{kind_of(first).__name__!r} and {kind_of(second).__name__!r}"
     return mark_program_error(TypeError(f"unsupported operand type(s) for {symbol}: {class_names}"))

@@ -60,7 +60,9 @@ def value_of(x: object) -> Any:
 
 def _make_recorder(op: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the replacement of a function of math or cmath, which records `op` for symbolic arguments."""
+
     def apply(*args: Any, **kwargs: Any) -> Any:
+        """Record the op for symbolic arguments; call the function with others."""
         args = tuple(map(value_of, args))
         if kwargs or not any(isinstance(argument, SymbolicTensor) for argument in args):
             return function(*args, **kwargs)
@@ -77,6 +79,7 @@ def _make_pair_recorder(function: Callable[..., Any]) -> Callable[..., Any]:
     recorders = [_make_recorder("python_math", part) for part in MATH_PARTS[function]]
 
     def apply(*args: Any, **kwargs: Any) -> Any:
+        """Return both results of the function; for a symbolic argument, each is a node of its own."""
         if kwargs or not any(isinstance(value_of(argument), SymbolicTensor) for argument in args):
             return function(*args, **kwargs)
         return tuple(recorder(*args) for recorder in recorders)
@@ -161,7 +164,7 @@ def is_compiled() -> bool:
 
 
 def refuse_complex(function: Callable[..., Any], *args: Any) -> None:
-    """Raise Python's TypeError for a complex number in place of a real one.
+    """Raise the TypeError of `function` if one of its arguments is a complex number of Python's in the graph.
 
     A NumPy scalar raises StagingError under `compile`: NumPy warns and takes its real part.
     """
@@ -204,6 +207,7 @@ def as_python_number(x: object) -> Any:
 
 
 def _python_dtype(dtype: DType) -> DType:
+    """Return the dtype of the Python number to which a NumPy scalar of that dtype converts."""
     if dtype.is_complex:
         return complex128
     return bool_ if dtype.is_bool else int64 if dtype.is_integer else float64

@@ -37,6 +37,7 @@ def _extreme_override(name: str, op: str, reduction: str) -> Callable[..., Any]:
     python_function = getattr(builtins, name)
 
     def choose(x: Any, y: Any) -> Any:
+        """Return `max(x, y)` or `min(x, y)`."""
         # As in Python, max(x, y) is x unless y is greater, also for NaN.
         is_better = y > x if name == "max" else y < x
         if not is_compiled() and not (is_weak(x) and is_weak(y)) and isinstance(is_better, Tensor):
@@ -45,6 +46,7 @@ def _extreme_override(name: str, op: str, reduction: str) -> Callable[..., Any]:
         return dispatch.apply("select", is_better, y, x) if is_selected else if_exp(is_better, lambda: y, lambda: x)
 
     def extreme(*args: Any, key: Any = None, **default: Any) -> Any:
+        """`max(…)` or `min(…)`."""
         args = tuple(map(value_of, args))
         if key is not None:
             return extreme_by_key(name, args[0] if len(args) == 1 else args, key, **default)
@@ -78,12 +80,12 @@ def extreme_by_key(name: str, iterable: Any, key: Callable[[Any], Any], **defaul
         return getattr(builtins, name)(items, **default)
     compare, key_function = lt if name == "min" else gt, convert_callback(key)
 
-    def choose(best: Any, other: Any) -> Any:
-        """Return the better of two pairs of a key and its item."""
-        is_better = compare(other[0], best[0])
+    def choose(best: Any, candidate: Any) -> Any:
+        """Return the better of two (key, item) pairs; `best` if their keys are equal."""
+        is_better = compare(candidate[0], best[0])
         if not is_staged(is_better):
-            return other if is_better else best
-        return if_exp(is_better, lambda: other, lambda: best)
+            return candidate if is_better else best
+        return if_exp(is_better, lambda: candidate, lambda: best)
 
     return functools.reduce(choose, ((key_function(item), item) for item in items))[1]
 
@@ -121,6 +123,7 @@ def _are_of_one_kind(x: object, y: object) -> bool:
 
 
 def _dtype_of(x: object) -> Any:
+    """Return the dtype of a number or array."""
     if isinstance(x, Tensor):
         return x.type.dtype
     return as_dtype(x.dtype) if isinstance(x, (np.ndarray, np.generic)) else weak_dtype(x)

@@ -30,6 +30,7 @@ def _set_operator(name: str) -> Callable[[Any, Any], Any]:
     python_function = PYTHON_FUNCTION_BY_OPERATOR[name]
 
     def apply(x: object, y: object) -> Any:
+        """`x <operator> y`."""
         if current_region() is None:
             return python_function(x, y)
         if _may_read_directly(x) and Variant in (type(x), type(y)):
@@ -51,6 +52,7 @@ def _may_read_directly(x: object) -> bool:
 
 
 def _is_of_set_subclass(x: object) -> bool:
+    """Return whether a value is an instance of the program's own subclass of `set`."""
     return isinstance(x, set) and type(x) is not set and type(x) not in TRACED_TO_PLAIN
 
 

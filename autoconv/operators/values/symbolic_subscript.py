@@ -49,7 +49,10 @@ def check_index(owner: object, size: int, index: SymbolicTensor) -> None:
 
 
 def select_by_object(owner: Sequence[Any], index: Any) -> Any:
-    """`select_item` for an index that is a graph object: the graph subscripts the positions with it."""
+    """Return the item at an index that is a graph object, with one arm for each item.
+
+    The graph applies the index to the list or tuple of positions, so that errors are Python's.
+    """
     positions = plain_class(owner)(range(len(owner)))
     result = apply_object("getitem", constant_object(positions), index)
     return _stage_selection(unbox(result, number_type(int64)), list(owner))

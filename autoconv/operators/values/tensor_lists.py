@@ -135,6 +135,7 @@ def map_list(owner: TracedList, function: Callable[[Any], Any]) -> TracedList:
 
 
 def map_items(items: Items, function: Callable[[Any], Any]) -> Items:
+    """Return the items of a new list of `function(item)`."""
     source = TracedList()
     source._items = items
     return items_of(map_list(source, function))  # type: ignore[no-any-return]
@@ -214,7 +215,10 @@ def require_region() -> Region:
 
 
 def refuse(predicate: str) -> NoReturn:
-    """Raise StagingError for an unsupported use of a list of run-time length; `predicate` is that of the message."""
+    """Raise StagingError for an unsupported use of a list of run-time length.
+
+    `predicate` continues the message "a list whose length is known only at run time …".
+    """
     raise StagingError(
         f"a list whose length is known only at run time {predicate}", current_place(),
         "a loop over the list, autoconv.stack(list), or an autoconv.TensorArray",

@@ -116,6 +116,7 @@ def _limits_of_type(limits_class: Any, dtype: object) -> Any:
 
 @overrides(builtins.hasattr)
 def _hasattr(x: object, name: str) -> Any:
+    """`hasattr(x, name)` for the value that plain Python would have in place of `x`."""
     result = has_attribute(x, name)
     if result is not NotImplemented:
         return result

@@ -44,6 +44,8 @@ class ActiveTrace:
 
 
 class _Traces(threading.local):
+    """The traces that this thread is making."""
+
     active: tuple[ActiveTrace, ...] = ()  # outermost first
 
 

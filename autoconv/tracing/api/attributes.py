@@ -18,6 +18,7 @@ class FunctionAttributes(dict[str, Any]):
     __slots__ = ()
 
     def update(self, *args: Any, **kwargs: Any) -> None:
+        """Add the items of dicts and the keywords; of a FunctionAttributes only those that the program has set."""
         sources = [
             {name: source[name] for name in source if name not in _PACKAGE_NAMES}
             if type(source) is FunctionAttributes

@@ -32,9 +32,11 @@ class MethodBinding:
 
     @property
     def constructor_options(self) -> tuple[Any, ...]:
+        """The constructor's arguments after `python_function`."""
         raise NotImplementedError
 
     def _initialise_binding(self, name: str) -> None:
+        """Create the empty tables of the methods of instances; `name` is that of the function."""
         self._method_by_instance: Ephemerons[Any] = Ephemerons(name)
         self._method_by_id: BoundedDict[int, Any] = BoundedDict(MAX_KEYS)  # methods of instances without attributes
 
@@ -68,6 +70,7 @@ class MethodBinding:
             return vars(function)[name]
 
     def _missing_attribute(self, name: str) -> object:
+        """Return the value of an attribute that neither the object nor its function has, or raise AttributeError."""
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     def _explain_methods(self) -> list[tuple[type, str]]:

@@ -72,6 +72,7 @@ class CallDispatch(Generic[P, R]):
     def _initialise_dispatch(
         self, call_count_cell: ctypes.c_int64, *, times_calls: bool, checks_float_state: bool
     ) -> None:
+        """Create the gate and the tables of entries; `call_count_cell` counts the calls that ran as graphs."""
         self._call_count_cell = call_count_cell
         self._direct_traces: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()  # each with its entry
         self._native_entries = ()
@@ -196,12 +197,15 @@ class CallDispatch(Generic[P, R]):
         return next((trace for trace, first_entry in pairs if first_entry is entry or entry in trace.entries), None)
 
     def _call_by_trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call by the trace for its key, or as plain Python."""
         raise NotImplementedError
 
     def method_for_call(self, args: tuple[Any, ...]) -> Any:
+        """Return the method for a call with an instance as the first argument; None without one."""
         raise NotImplementedError
 
     def _rerun_plain(self, error: BaseException, args: Any, kwargs: Any) -> Any:
+        """Rerun a call, whose graph ended with the error, as plain Python."""
         raise NotImplementedError
 
     # ---- choice between graph and plain Python
@@ -372,8 +376,8 @@ class CallDispatch(Generic[P, R]):
         first_trace = next((trace for trace, _ in self._direct_traces), None)
         is_first = first_trace is concrete and self._first_entries == concrete.entries
         if concrete.entry is not None and not is_first:
-            others = [pair for pair in self._direct_traces if pair[0] is not concrete]
-            pairs = [(concrete, concrete.entry), *others[: _MAX_DIRECT_TRACES - 1]]
+            other_pairs = [pair for pair in self._direct_traces if pair[0] is not concrete]
+            pairs = [(concrete, concrete.entry), *other_pairs[: _MAX_DIRECT_TRACES - 1]]
             self._set_direct_traces(*sorted(pairs, key=lambda pair: not pair[0].is_narrow))
 
     def _set_direct_traces(self, *pairs: tuple[ConcreteFunction, Callable[..., Any]]) -> None:
@@ -388,11 +392,11 @@ class CallDispatch(Generic[P, R]):
         if self._signature.has_positional_form and not needs_python:
             self._native_entries = self._make_native_entries(native_candidates)
 
-    def _make_native_entries(self, entries: Any) -> tuple[Any, ...]:
-        """Return the contents of the slot `_native_entries`."""
-        names = self._signature.native_names
-        cells = self._call_count_cell, self._gate.cell
-        return make_native_slot(type(self), *cells, self.python_function, names, entries)
+    def _make_native_entries(self, entry_functions: Any) -> tuple[Any, ...]:
+        """Return the contents of the slot `_native_entries`, from which native code dispatches a call."""
+        signature_names, gate = self._signature.native_names, self._gate.cell
+        counter, function = self._call_count_cell, self.python_function
+        return make_native_slot(type(self), counter, gate, function, signature_names, entry_functions)
 
 
 def _may_sample_plain(concrete: ConcreteFunction, seconds: float) -> bool:

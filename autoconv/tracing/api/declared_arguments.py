@@ -53,6 +53,7 @@ class DeclaredTensor:
 
     @property
     def spec(self) -> TensorSpec:
+        """The TensorSpec with None for each open size."""
         return TensorSpec([size if isinstance(size, int) else None for size in self.shape], self.dtype)
 
 
@@ -62,8 +63,8 @@ class Trace:
 
     `graph` is the recorded graph with constants in place of declared numbers and defaults. Outputs that are variants
     are joined (see `join_variants`); `layout` is the layout of the outputs. `arguments` are DeclaredTensors and Python
-    values, `source` is the file and line of the function. `generator_states` has the states, at the time of the trace,
-    of random generators, by the positions of their parameters.
+    values. `source` is "file:line" of the function's definition, or "". `generator_states` has the states, at the time
+    of the trace, of random generators, by the positions of their parameters.
     """
 
     concrete: ConcreteFunction
@@ -76,9 +77,9 @@ class Trace:
 
     @contextmanager
     def located_refusals(self) -> Iterator[None]:
-        """Give each GraphUnfit without a span that the block raises the span of the function's definition.
+        """Give each GraphUnfit that the block raises without a span the span of the function's definition.
 
-        A result that is one of several structures is refused: the values alone do not tell which one it is.
+        Raises UnsupportedError at once for a result that is one of several structures: its values do not state which.
         """
         file, _, line = self.source.rpartition(":")
         if _has_arms(self.layout):
@@ -238,7 +239,7 @@ def _is_parameter(leaf_key: Any) -> bool:
 
 
 def _source_place(function: Function) -> str:
-    """Return the file and line of the function's definition."""
+    """Return "file:line" of the function's definition; "" for a function without code."""
     code = getattr(function.python_function, "__code__", None)
     return f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}" if code is not None else ""
 

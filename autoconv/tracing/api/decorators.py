@@ -41,22 +41,16 @@ class Decorator(Protocol):
 
 @overload
 def function(
-    func: Callable[P, R],
-    input_signature: Sequence[Any] | None = None,
-    autograph: bool = True,
-    jit_compile: bool | None = None,
-    **options: Unpack[Options],
-) -> Function[P, R]: ...
+    func: Callable[P, R], input_signature: Sequence[Any] | None = None, autograph: bool = True,
+    jit_compile: bool | None = None, **options: Unpack[Options],
+) -> Function[P, R]: ...  # fmt: skip
 
 
 @overload
 def function(
-    func: None = None,
-    input_signature: Sequence[Any] | None = None,
-    autograph: bool = True,
-    jit_compile: bool | None = None,
-    **options: Unpack[Options],
-) -> Decorator: ...
+    func: None = None, input_signature: Sequence[Any] | None = None, autograph: bool = True,
+    jit_compile: bool | None = None, **options: Unpack[Options],
+) -> Decorator: ...  # fmt: skip
 
 
 @present_errors
@@ -106,6 +100,7 @@ def function(
     """
 
     def decorate(inner: Callable[..., Any]) -> Any:
+        """Return the Function of a callable, with the options of the decorator."""
         reduces_retracing = bool(reduce_retracing or experimental_relax_shapes)
         follows_hints = bool(experimental_follow_type_hints)
         options = FunctionOptions(

@@ -109,6 +109,7 @@ def replace_generators(graph: Graph) -> Graph:
 
 
 def _values(graph: Graph) -> list[Value]:
+    """Return the parameters of a graph, and the results of all its nodes, those in regions included."""
     return [*graph.parameters, *(value for node in graph.walk() for value in node.results)]
 
 
@@ -136,6 +137,7 @@ def state_of(generator: Any) -> np.ndarray:
 
 
 def _check_bits(algorithm: str, exported_algorithm: str) -> None:
+    """Raise UnsupportedError if a generator's bits are of another algorithm than the one with exported code."""
     if algorithm != exported_algorithm:
         raise UnsupportedError(f"a generator with the bits of {algorithm}, not {exported_algorithm}, has no form")
 
@@ -151,6 +153,7 @@ class _GeneratorReplacement(Rewriter[None]):
         return _STATE_TYPES.get(value.type, value.type)  # type: ignore[arg-type]
 
     def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        """Return the results of nodes that make a generator or draw from one; None for other nodes."""
         match node.op.name:
             case "constant":
                 self._constants[node.results[0]] = node.attributes["value"]
@@ -270,8 +273,8 @@ def _refuse(node: Node, description: str) -> NoReturn:
 def _arguments(node: Node, draw: _Draw) -> list[Any] | None:
     """Return an argument for each parameter of a draw; None if the node has arguments that the code does not take.
 
-    Each argument is ("value", constant), or ("input", i) or ("number", i): the operand i of the node, from 0 after the
-    generator.
+    Each argument is ("value", constant), or ("input", i) or ("number", i) for an operand of the node; the operand after
+    the generator has the number 0.
     """
     positional, keywords = node.attributes["arguments"], dict(node.attributes["keywords"])
     if node.attributes["method"] in _SIZE_METHODS:

@@ -32,6 +32,7 @@ def write_movement(graph: Graph) -> Graph:
 
 
 def _moves_by_values(node: Node) -> bool:
+    """Return whether a node moves elements by counts, shifts or sizes that are operands."""
     match node.op.name:
         case "segment_sum":
             return node.attributes.get("num_segments") is None and _has_rank(node)
@@ -45,16 +46,19 @@ def _moves_by_values(node: Node) -> bool:
 
 
 def _has_rank(node: Node) -> bool:
+    """Return whether all operands of a node have known ranks."""
     return all(getattr(value.type, "shape", None) is not None for value in node.inputs)
 
 
 def _replace(copy: Graph, node: Node, inputs: list[Value]) -> list[Value] | None:
+    """Record the form of a node in `copy`, and return its result; None for nodes that need none."""
     if not _moves_by_values(node):
         return None
     return [FORMS[node.op.name](GraphBuilder(copy, node.span), inputs, node.attributes)]
 
 
 def _number(b: GraphBuilder, number: int) -> Value:
+    """Return an int64 constant."""
     return b.constant(value=np.int64(number))  # type: ignore[no-any-return]
 
 
@@ -80,6 +84,7 @@ def _filled(b: GraphBuilder, number: Any, x: Value, sizes: list[Any]) -> Value:
 
 @FORMS.of("repeat")
 def _repeat(b: GraphBuilder, inputs: list[Value], attributes: Mapping[str, Any]) -> Value:
+    """Gather the rows of which `searchsorted` in the running totals of the counts finds the positions."""
     (x, counts), axis = inputs, attributes["axis"]
     counts = b.cast(counts, dtype=int64)
     are_valid = b.reduce_all(b.greater_equal(counts, _number(b, 0)), axis=None, keepdims=False)

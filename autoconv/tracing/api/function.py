@@ -307,6 +307,7 @@ class Function(MethodBinding, CallDispatch[P, R], LoopOutlining, TraceMaker, Fun
         return outcome.concrete
 
     def _trace_once(self, call: Call, on_create: Any) -> Any:
+        """Trace the function for a call; `on_create` is called with each variable that the trace creates, if given."""
         with tracing(self):
             is_converted = self._decorator_options.autograph
             traceable = Traceable(self.python_function, self._signature, self._contract, self, is_converted)
@@ -321,6 +322,7 @@ class Function(MethodBinding, CallDispatch[P, R], LoopOutlining, TraceMaker, Fun
             raise
 
     def _find_concrete(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ConcreteFunction:
+        """Return the trace for the arguments, which is made if necessary; raise AutoconvError if there is no graph."""
         if self._input_signature is not None and not args and not kwargs:
             args = tuple(self._input_signature)
         try:
@@ -395,6 +397,7 @@ LoopOutlining.loop_class = Function
 
 
 def _refuse_variables(variable: Any) -> None:
+    """Raise ValueError for a variable that a trace creates although the function was traced before."""
     place = current_place()
     place_text = f" here:\n{place}\n{place.caret()}\n" if place is not None else ". "
     raise ValueError(_SINGLETON_ERROR + place_text + _VARIABLE_REMEDY)

@@ -90,6 +90,7 @@ class FunctionIntrospection:
 
     @property
     def function_spec(self) -> Signature:
+        """The signature by which calls are bound, under TensorFlow's name."""
         return self._signature
 
     @property
@@ -115,6 +116,7 @@ class FunctionIntrospection:
         return self.concrete_functions
 
     def get_concrete_function(self, /, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """Return the trace for these arguments."""
         raise NotImplementedError
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, ConcreteFunction]:
@@ -126,6 +128,7 @@ class FunctionIntrospection:
         }
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
+        """Return a text with the types of each trace: on one line for each, or with `verbose` as a block for each."""
         return "\n\n".join(trace.pretty_printed_signature(verbose) for trace in self.concrete_functions)
 
     def why_sizes_are_closed(self) -> list[str]:

@@ -121,6 +121,7 @@ class LoopOutlining:
         return form
 
     def _make_outlined_form(self) -> OutlinedForm:
+        """Outline the loops of the Python function; return an empty form if it has none, or has many definitions."""
         self._call_counter.outlined_forms += 1
         is_made_anew = self._call_counter.outlined_forms > _MAX_FORMS
         if is_made_anew or not isinstance(self.python_function, types.FunctionType):
@@ -128,6 +129,7 @@ class LoopOutlining:
         loops: list[Any] = []
 
         def compile_loop(function: types.FunctionType) -> Any:
+            """Return the compiled function of an outlined loop, and add it to `loops`."""
             name = f"{function.__name__}_loop_{function.__code__.co_firstlineno}"
             options = self._decorator_options._replace(name=name, input_signature=None, donate=())
             loop = self.loop_class(function, self._contract, options)

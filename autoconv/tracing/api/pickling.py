@@ -214,6 +214,7 @@ def _make_replacer(in_progress: frozenset[types.FunctionType]) -> Callable[[Any]
     """
 
     def replace(value: Any) -> Any:
+        """Return the value to store in place of a global or the content of a cell; NoValue for one that is left out."""
         is_of_script = isinstance(value, types.FunctionType) and value.__module__ in _MAIN
         if is_of_script and value not in in_progress and len(in_progress) < _MAX_DEPTH:
             try:
@@ -249,6 +250,7 @@ def _cell_content(cell: Any, replace: Callable[[Any], Any]) -> Any:
 
 
 def _make_cell(value: Any) -> types.CellType:
+    """Return a closure's cell with the unpacked content; an empty cell for NoValue."""
     return types.CellType() if isinstance(value, NoValue) else types.CellType(_unpack_value(value))
 
 

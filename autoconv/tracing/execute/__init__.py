@@ -1,0 +1,1 @@
+"""How traces are compiled, and how calls reach them: bindings, native entries, rollback, plain reruns."""

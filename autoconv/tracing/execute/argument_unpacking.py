@@ -122,6 +122,7 @@ def _needs_python_comparison(leaf: LeafKey) -> bool:
 
 
 def _is_by_identity(leaf: LeafKey) -> bool:
+    """Return whether a leaf is compared by the identity of an object that is alive."""
     return isinstance(leaf, Reference) and leaf.is_by_identity and leaf.get() is not None
 
 
@@ -141,8 +142,8 @@ def _write_extraction(key: Key, leaves: Sequence[LeafKey]) -> Extract:
     if len(pairs) > _PAIR_LIMIT:
         extraction.writer.require(f"len({{*map(id, ({', '.join(containers)}))}}) == {len(containers)}")
     else:
-        for container, other in pairs:
-            extraction.writer.require(f"{container} is not {other}")
+        for first, second in pairs:
+            extraction.writer.require(f"{first} is not {second}")
     for name, leaf in shared_leaves.items():
         extraction.writer.require(f"{name} is {extraction.written_containers[leaf.position]}")
     expressions = (*extraction.leaf_expressions, *extraction.written_containers)
@@ -201,6 +202,7 @@ class _ExtractionWriter:
             )
 
     def _unpack_leaf(self, expression: str, leaf: LeafKey) -> None:
+        """Write the comparison of a value of the key, or the extraction of a leaf that native code takes."""
         if isinstance(leaf, _EXTRACTED_KINDS):
             self.leaf_expressions.append(expression if expression.isidentifier() else self.writer.variable(expression))
         elif isinstance(leaf, Literal):

@@ -92,7 +92,7 @@ def _fixed_value(parameter: Parameter) -> Any:
 
 
 def _fit(parameter: Parameter, value: Any, alias_numbers: dict[int, int]) -> list[Any]:
-    """Return the leaves of the argument `value`, converted as `_fit_leaf` does.
+    """Return the leaves of the argument `value`, each converted by `_fit_leaf`.
 
     Raises _MismatchError if the argument is missing or does not fit the parameter.
     """

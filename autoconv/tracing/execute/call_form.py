@@ -224,10 +224,10 @@ def _definition_guards(function: types.FunctionType | None) -> list[Guard]:
 
 
 def _defaults(function: types.FunctionType | None, arguments: Arguments) -> tuple[Any, ...]:
-    """Return the defaults of the last arguments, as far back as each argument has one.
+    """Return the defaults of the longest run of last arguments that all have one.
 
-    Return none if defaults are not guarded, or the arguments are not the function's last parameters: a call gives
-    parameters behind `*` by keyword, and a bound method lacks the first parameter.
+    The tuple is empty if defaults are not guarded, or if the arguments are not the function's last parameters: a call
+    gives parameters behind `*` by keyword, and a bound method lacks the first parameter.
     """
     if function is None or not function_offsets() or arguments.are_extracted:
         return ()
@@ -244,6 +244,7 @@ def _defaults(function: types.FunctionType | None, arguments: Arguments) -> tupl
 
 
 def _are_constants(defaults: tuple[Any, ...] | None) -> bool:
+    """Return whether all defaults of a function, if it has any, are None, numbers or texts."""
     return all(value is None or type(value) in _CONSTANT_TYPES for value in defaults or ())
 
 
@@ -265,7 +266,7 @@ def _result_form(
 ) -> ResultForm | None:
     """Return the form of a call's result, or None if native code cannot build it.
 
-    The layout takes as many of the next `positions`, of outputs, as it has leaves.
+    `positions` gives the positions of outputs of the graph; each leaf of the layout takes the next one.
     """
     if isinstance(layout, Static):
         return _static_form(layout.value)

@@ -119,11 +119,13 @@ class ConcreteFunction(GraphMember):
         return self._optimised_recording().runnable
 
     def _optimised_recording(self) -> Recording:
+        """Return the recording with the optimised graph; the first call optimises it."""
         if not self._recording.is_optimised:
             self._recording = self._recording.optimise(self._name)
         return self._recording
 
     def _compile(self) -> Executable:
+        """Compile the graph, and keep and return the result."""
         outputs_need_no_copy = not self._returns_captures and not self._returns_constants
         results = Results(self.layout, self._returns_arrays, outputs_need_no_copy, self._first_equal_positions)
         context = self._donated, self._owner.backend, self._are_disjoint, self.can_run_again
@@ -137,7 +139,7 @@ class ConcreteFunction(GraphMember):
 
     @property
     def entry(self) -> Callable[..., Any] | None:
-        """The entry for calls with only tensors, arrays and numbers."""
+        """The entry for calls with only tensors, arrays and numbers; None if there is none."""
         return self.executable.entry
 
     @property
@@ -158,6 +160,7 @@ class ConcreteFunction(GraphMember):
         return self.outside.find_overlap(leaves, self.executable.location_readers) if self.outside else ""
 
     def _are_disjoint(self, leaves: Sequence[Any]) -> bool:
+        """Return whether no argument shares memory with an outside value that the trace read."""
         return not self.overlap_with_outside(leaves)
 
     @property
@@ -280,6 +283,7 @@ class ConcreteFunction(GraphMember):
         return self._graphs_by_device[device]
 
     def _make_differentiable_graph(self, graph: Graph, run: Any = None) -> DifferentiableGraph:
+        """Return the graph with its derivatives; `run` is its compiled form if there is one."""
         return DifferentiableGraph(graph, self.recorded.name, self.contract.name, run, self._owner.backend)
 
     def _call_under_tape(self, leaves: Sequence[Any]) -> Any:
@@ -381,7 +385,7 @@ class ConcreteFunction(GraphMember):
         ]
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
-        """Return the types of inputs, output and captures: on one line, or as one block each."""
+        """Return the types of inputs, outputs and captures: on one line, or with `verbose` as a block of lines."""
         return self.function_type.block() if verbose else str(self.function_type)
 
     @present_errors

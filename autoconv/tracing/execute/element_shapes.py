@@ -38,7 +38,7 @@ def takes_open_elements(graph: Graph, backend: str | None) -> bool:
 
 
 class ElementGraph:
-    """A graph that is called with the next element of its iterator; a call takes and returns a list of values."""
+    """A CompiledGraph whose code is called with the next element of the iterator argument."""
 
     entry = None
     sizes = None

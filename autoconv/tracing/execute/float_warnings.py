@@ -132,6 +132,7 @@ class FloatErrors:
             reported = _ANY_FLAG
 
         def has_warnings() -> bool:
+            """Take the new flags of the run; return whether any warning of the run may be shown."""
             nonlocal flags, is_shown
             new_flags = (self.take_flags() | reported) & ~flags
             if new_flags and not is_shown:
@@ -173,7 +174,7 @@ class FloatErrors:
 
 
 def _runs_numpy(node: Node) -> bool:
-    """Return whether the node reads an array that is an object of the graph, whose elements NumPy computes with."""
+    """Return whether the node reads an array that is an object of the graph, so that NumPy itself computes with it."""
     return ObjectType("ndarray") in [value.type for value in node.inputs]
 
 
@@ -275,7 +276,7 @@ def _known_value(value: Value) -> Any:
 
 
 def _warning_frequency(filters: list[Any]) -> str:
-    """Return how often these filters of `warnings` show a RuntimeWarning of flagged calls."""
+    """Return how often these filters of `warnings` show a RuntimeWarning: _EACH, _NEVER, _RARELY or _RAISED."""
     for action, text, category, module, line in filters:
         if issubclass(RuntimeWarning, category):
             if action in ("always", "all", "error"):

@@ -10,7 +10,7 @@ _NODE_BYTES = 1100  # bytes per node, measured: the node, its values, and the ba
 
 
 def graph_weight(graph: Graph) -> int:
-    """Estimate the bytes of a graph, its constants included."""
+    """Return an estimate of the bytes of a graph, its constants included."""
     constants = (node.attributes.get("value") for node in graph.walk())  # None for nodes that are no constants
     return sum(
         _NODE_BYTES + (constant.nbytes if isinstance(constant, (np.ndarray, np.generic)) else 0)

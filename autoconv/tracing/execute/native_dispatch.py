@@ -23,24 +23,24 @@ _INSTALLED: list[bool] = []  # empty before the first attempt to install native 
 
 
 def make_native_slot(
-    class_: Any, counter: ctypes.c_int64, gate: Any, plain: Callable[..., Any], names: tuple[str | None, ...],
-    entries: Sequence[Callable[..., Any]],
+    class_: Any, counter: ctypes.c_int64, gate: Any, python_function: Callable[..., Any], names: tuple[str | None, ...],
+    entry_functions: Sequence[Callable[..., Any]],
 ) -> tuple[Any, ...]:  # fmt: skip
     """Return the contents of the slot `_native_entries` of an object: see backends/llvm/runtime/call_dispatch.py.
 
-    `counter` counts calls, and `gate` those that run without examination. `plain` is the Python function. `names` are
-    the names of its parameters, None for a parameter that is only positional. `class_` is the class of the called
-    object; its attribute `takes_instances` is determined here if it is None. Return () if an object does not have the
-    memory layout that native code expects.
+    `counter` counts calls, and `gate` those that run without examination. `names` are the names of the parameters of
+    `python_function`, None for a parameter that is only positional. `entry_functions` are tried in order. `class_` is
+    the class of the called object; its attribute `takes_instances` is determined here if it is None. Return () if an
+    object does not have the memory layout that native code expects.
     """
-    if not get_backend().can_dispatch((counter, gate), entries):
+    if not get_backend().can_dispatch((counter, gate), entry_functions):
         return ()
     with _LOCK:
         if not _INSTALLED:
             _INSTALLED.append(_install(next(base for base in class_.__mro__ if "_native_entries" in vars(base))))
         if _INSTALLED[0] and class_.takes_instances is None:
             class_.takes_instances = get_backend().mark_method_descriptor(class_)
-    return (counter, gate, plain, names, *entries) if _INSTALLED[0] else ()
+    return (counter, gate, python_function, names, *entry_functions) if _INSTALLED[0] else ()
 
 
 def is_installed() -> bool:

@@ -184,6 +184,7 @@ def _argument_for(value: Any, graph_part: Part) -> Any:
 
 
 def _fetch(value: Any) -> Any:
+    """Return a value of another process as an array of this process; other values unchanged."""
     return value.fetch() if isinstance(value, RemoteArray) else value
 
 
@@ -196,6 +197,7 @@ class _Job:
         self.result: list[Any] = []
 
     def work(self) -> None:
+        """Run the call, and keep its result or error."""
         try:
             self.result = list(self._run(self._arguments))
         except BaseException as error:

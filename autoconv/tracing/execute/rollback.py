@@ -58,8 +58,8 @@ def _is_lasting(node: Node, lasting_effects: Effects) -> bool:
 def has_no_lasting_effects(graph: Graph) -> bool:
     """Return whether a call that has run completely may run once more, as it has no side effects.
 
-    This test is stricter than `can_run_again`: the graph draws no random numbers at all, and has no operations on
-    Python objects if one of its inputs is mutable.
+    For `can_run_again`, a run has failed. Here, in addition, the graph must draw no random numbers at all, and have no
+    operations on Python objects if one of its inputs is mutable.
     """
     if any(
         node.op.traits.prints or node.op.traits.irreversible or node.effects & Effects.RANDOM for node in graph.walk()
@@ -153,6 +153,7 @@ def wrap_restoring(run: Callable[..., Any], arrays_of: Callable[..., list[np.nda
     """
 
     def run_restoring(*arguments: Any) -> Any:
+        """Run the graph; restore the arrays if the run ends with one of `UNDONE_ERRORS`."""
         writeable_arrays = [array for array in arrays_of(*arguments) if array.flags.writeable]
         copies = [array.copy() for array in writeable_arrays]
         try:
@@ -173,6 +174,7 @@ def restore(error: BaseException, *arrays_and_copies: np.ndarray) -> None:
 
 
 def _has_objects(graph: Graph) -> bool:
+    """Return whether a graph has operations on Python objects."""
     return any(node.op.name.startswith("object_") for node in graph.walk())
 
 

@@ -97,7 +97,7 @@ class MultiShapeGraph:
         self._backend = backend
         self._immediate_shapes = immediate_shapes
         self._seconds: dict[Shapes, float] = {}  # time of the calls by code for any size
-        self._compile_seconds = _MIN_HOT_SECONDS  # or longest compilation of code for any size
+        self._compile_seconds = _MIN_HOT_SECONDS  # of the longest compilation of code for any size, and at least this
         self._times_calls = contract == "function"  # false from the first short call on
         self._open_entries: tuple[Callable[..., Any], ...] = ()  # entries of code for any size
         self._entries: tuple[Callable[..., Any], ...] = ()  # entries of code for single shapes
@@ -120,6 +120,7 @@ class MultiShapeGraph:
         return run(arguments)
 
     def _time_call(self, run: CompiledGraph, shapes: Shapes, arguments: Sequence[Any]) -> list[Any]:
+        """Run the code and add the seconds to those of the shapes; stop timing after a short call."""
         start = time.perf_counter()
         results = run(arguments)
         seconds = time.perf_counter() - start
@@ -271,10 +272,12 @@ class MultiShapeGraph:
         return types
 
     def _compile(self, graph: Graph) -> CompiledGraph:
+        """Compile a form of the graph, and count the compilation."""
         self.compilations += 1
         return compile_graph(graph, self._form, self._pool_number, self._backend)
 
     def _compile_fallback(self) -> CompiledGraph:
+        """Return the code of the graph as traced, for shapes without code of their own; it is compiled once."""
         if self._fallback is None:
             self._fallback = compile_graph(self._graph, pool_number=self._pool_number, backend=self._backend)
         return self._fallback

@@ -135,6 +135,7 @@ class AttributeReads:
         self._examine_pending()
 
     def _examine_pending(self) -> None:
+        """Examine the functions found so far, and those that they name."""
         while self._pending:
             function = self._pending.pop()
             if function not in self._functions:
@@ -205,7 +206,7 @@ class AttributeReads:
 
     @property
     def attribute_names_if_all_known(self) -> frozenset[str] | None:
-        """The same as `names`, or None if other attributes may be read as well."""
+        """The attributes in `names`; None if functions may also read attributes that they do not name."""
         return self._final_names if self._is_closed else None
 
     def names_for_class(self, cls: type) -> frozenset[str] | None:
@@ -302,6 +303,7 @@ def reachable_values(
 
 
 def _values_with_parts(items: Iterable[Any]) -> list[Any]:
+    """Return the items that are no numbers, texts or the like."""
     return [item for item in items if type(item) not in _TYPES_WITHOUT_PARTS]
 
 

@@ -50,6 +50,7 @@ def _lift_constants(graph: Graph, arrays_by_node_id: Mapping[int, np.ndarray], a
     parameters_by_id: dict[int, Value] = {}
 
     def get_parameter(array: np.ndarray, name: str) -> Value:
+        """Return the parameter for an array; it is added, with the name, for an array that has none yet."""
         if id(array) not in parameters_by_id:
             parameters_by_id[id(array)] = graph.add_parameter(TensorType(as_dtype(array.dtype), array.shape), name)
             arrays[id(array)] = array

@@ -98,4 +98,5 @@ def changes_first_input(node: Node) -> bool:
 
 
 def _is_object(value: Value) -> bool:
+    """Return whether a value of the graph is a Python object."""
     return isinstance(value.type, ObjectType)

@@ -38,14 +38,14 @@ class ContainerStores:
             yield replace(location, read=read, kind="contents")
 
     def _intern(self, location: Location) -> tuple[Any, ...]:
-        """Return the current contents of a container; contents with the same parts are the same tuple."""
+        """Return the current contents of a container, interned."""
         contents = location.read()
         assert has_static_contents(location.owner)
         parts = [part for pair in contents for part in pair] if isinstance(location.owner, dict) else contents
         return self._contents_by_ids.setdefault((id(location.owner), *map(id, parts)), contents)
 
     def record_store(self, location: Location, contents: tuple[Any, ...], before: Any) -> None:
-        """Record operations that turn the contents of a container from `before`, or `UNKNOWN`, into `contents`."""
+        """Record operations that turn the contents of a container from `before`, or UNKNOWN, into `contents`."""
         container, target = self._trace.argument_containers[id(location.owner)]
         self._restart_in_try(container)
         if not isinstance(container, dict):

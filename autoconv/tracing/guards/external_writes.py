@@ -181,6 +181,7 @@ class WriteMonitor:
             raise RestartTrace([*new_inputs, *self._find_locations_of(owners, new_inputs)])
 
     def _run_plain(self, action: str) -> NoReturn:
+        """Raise RunPlain because of the action (see `check_write`)."""
         is_condition = action.startswith("whether ")  # on which the effect of a later statement depends
         raise RunPlain(action if is_condition else f"{action}, which has to happen on every call")
 
@@ -204,7 +205,10 @@ class WriteMonitor:
             raise RestartTrace(holding_locations)
 
     def handle_changed_objects(self, reads_arrays: bool) -> None:
-        """Refuse or retrace a graph that changes objects which may be arrays, if it has arrays as values."""
+        """Refuse or retrace a graph that changes objects which may be arrays.
+
+        `reads_arrays` is true if the graph has arrays from outside as values.
+        """
         if reads_arrays:
             raise RunPlain("an object that may be an array is changed, and an outside array is read")
         if self.array_names and not self.trace.memory:
@@ -249,9 +253,9 @@ class WriteMonitor:
         Then several inputs are the same attribute of other objects of the class, which this trace did not write.
         """
         for location in new_inputs:
-            unwritten = [other for other in self.locations if other.key not in self.written_keys]
-            others_with_attribute = [other for other in unwritten if _is_same_attribute(location, other)]
-            if len(others_with_attribute) >= _MIN_UNWRITTEN:
+            unwritten_inputs = [known for known in self.locations if known.key not in self.written_keys]
+            same_attributes = [known for known in unwritten_inputs if _is_same_attribute(location, known)]
+            if len(same_attributes) >= _MIN_UNWRITTEN:
                 self._run_plain(f"{location.name} is written, whose object the call itself seems to create")
 
     def _record_store(self, location: Location, value: Any, before: Any) -> None:
@@ -277,7 +281,7 @@ class WriteMonitor:
 
 
 _MUTABLE_TYPES = (list, dict, set)
-_MIN_UNWRITTEN = 3  # objects of a class, with an attribute that an earlier trace wrote and this one did not
+_MIN_UNWRITTEN = 3  # number of objects of a class with an attribute that an earlier trace wrote and this one did not
 
 
 def _is_same_attribute(first: Location, second: Location) -> bool:
@@ -287,10 +291,12 @@ def _is_same_attribute(first: Location, second: Location) -> bool:
 
 
 def _may_be_array(owner: Any) -> bool:
+    """Return whether an object stands for one of NumPy's arrays or scalars."""
     return isinstance(owner, SymbolicTensor) and not owner.weak
 
 
 def _is_array_key(key: Any) -> bool:
+    """Return whether a leaf is a NumPy array, as a value or as memory."""
     return isinstance(key, ArrayKey) or (isinstance(key, TensorKey) and key.is_of_array)
 
 

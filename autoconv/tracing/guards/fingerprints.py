@@ -135,11 +135,13 @@ class Fingerprints:
         return self._visited[id(value)]
 
     def _enum_member(self, value: enum.Enum, name: str, depth: int) -> Any:
+        """Return the fingerprint of a member of an enumeration: its identity and its attributes."""
         self.compared_classes.add(type(value))
         self.object_classes.add(type(value))
         return id(value), self._own_attributes(value, name, depth)
 
     def _parts(self, value: Any, name: str, depth: int) -> Any:
+        """Return the fingerprint of a function, module, container or object, which consists of those of its parts."""
         if isinstance(value, types.FunctionType):
             return id(value), _live_reference(value), value.__code__, self._function_values(value, name, depth)
         if isinstance(value, types.ModuleType):
@@ -186,6 +188,7 @@ class Fingerprints:
         return id(value), self._own_attributes(value, name, depth), self._class_values(cls, name)
 
     def _sequence(self, value: Any, cls: type, name: str, depth: int) -> Any:
+        """Return the fingerprint of a list or tuple of the class `cls`."""
         parts = tuple(
             None if (id(value), i) in self.input_keys else self.of(item, f"{name}[{i}]", depth)
             for i, item in enumerate(iterate_as_builtin(value))
@@ -264,6 +267,7 @@ class Fingerprints:
         return id(value)
 
     def _fingerprint_by_identity(self, value: Any, name: str, reason: str) -> Any:
+        """Return the fingerprint by identity of a value that cannot be guarded; raise Unguardable if `strict`."""
         if self.strict:
             raise Unguardable(name, reason)
         self.unguarded.append(f"{name} ({reason})")
@@ -313,6 +317,7 @@ def guarded_class_attributes(base: type, names_read: frozenset[str] | None) -> I
 
 
 def is_user_module(module: types.ModuleType) -> bool:
+    """Return whether a module is the user's, so that its functions may be converted."""
     return is_user_code(types.SimpleNamespace(__module__=module.__name__, __code__=None))
 
 

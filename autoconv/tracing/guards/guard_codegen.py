@@ -51,7 +51,7 @@ _IMMUTABLE_TYPES = (
 # Values of these types that have no comparison of their own in `compare` are compared by their fingerprints.
 _FINGERPRINTED_TYPES = (list, tuple, dict, set, frozenset, range, slice, functools.partial, np.ndarray, np.generic)
 
-Binding = tuple[Any, str | None]  # a dict of globals and a name in it, or a closure cell and None
+Binding = tuple[Any, str | None]  # where a value is read: (namespace, name), or (closure cell, None)
 
 
 def generate_checker(
@@ -128,6 +128,7 @@ class _CheckWriter:
             self._compare_fingerprint(value, variable)
 
     def _compare_function(self, value: types.FunctionType, variable: str) -> None:
+        """Compare a function: by identity, and the user's functions by their code and defaults as well."""
         if not is_user_code(value):
             self.writer.require_same(value, variable)
         elif value.__defaults__ or value.__kwdefaults__ or value.__dict__:
@@ -138,6 +139,7 @@ class _CheckWriter:
             self.writer.require(f"not ({variable}.__defaults__ or {variable}.__kwdefaults__ or {variable}.__dict__)")
 
     def _compare_module(self, value: types.ModuleType, variable: str) -> None:
+        """Compare a module: its identity, and those of its attributes that traced code may read."""
         self.writer.require_same(value, variable)
         if self._reads is None:
             return
@@ -207,12 +209,14 @@ class _CheckWriter:
             self.writer.require(f"all({comparisons})")
 
     def _compare_array(self, value: np.ndarray, variable: str) -> None:
+        """Compare an array: its identity, dtype, shape and contents."""
         self.writer.require_same(value, variable)
         self.writer.require(f"{variable}.dtype is {self.writer.constant(value.dtype)}")
         self.writer.require(f"{variable}.shape == {value.shape!r}")
         self.writer.require(f"{variable}.tobytes() == {self.writer.constant(value.tobytes())}")
 
     def _compare_object(self, value: Any, variable: str) -> None:
+        """Compare an object: its identity, class and attributes."""
         if self._require_same_if_repeated(value, variable):
             return
         self.writer.require_same(value, variable)
@@ -239,6 +243,7 @@ class _CheckWriter:
         self._compare_class(type(value))
 
     def _compare_slot(self, slot: Any, value: Any, variable: str) -> None:
+        """Compare the value in a slot of an object, which may be empty."""
         try:
             part = slot.__get__(value)
         except AttributeError:  # the slot is empty
@@ -287,6 +292,7 @@ class _CheckWriter:
                 self.writer.require(f"{defaults} is {self.writer.constant(function.__defaults__)}")
 
     def _compare_fingerprint(self, value: Any, variable: str) -> None:
+        """Compare a value by its fingerprint, which is computed in each call."""
         fingerprint = self._fingerprint
         expected_fingerprint = self.writer.constant(fingerprint(value))
         self.writer.require(f"{self.writer.constant(fingerprint)}({variable}) == {expected_fingerprint}")

@@ -1,0 +1,1 @@
+"""The cache key of a call: signatures, types of arguments, structures."""

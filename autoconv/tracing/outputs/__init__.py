@@ -1,0 +1,1 @@
+"""Outputs of a trace: results, values that escape, aliases of arguments, suppressed text."""
