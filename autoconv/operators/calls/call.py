@@ -219,7 +219,6 @@ def _is_package_function(function: types.FunctionType) -> bool:
 
 
 def _convert_function(function: types.FunctionType, contract: Contract) -> Callable[..., Any]:
-    """Return the converted function; for a generator function, the function that starts its graph form."""
     return wrap_generator_function(_convert_unless_excluded(function, contract), _convert_to_generator)
 
 
@@ -327,7 +326,6 @@ def _register_created_object(created_object: Any) -> None:
 
 
 def _convert_members_of(region: Any, value: object) -> None:
-    """Convert the operators and properties of the class of an object until the trace ends."""
     convert_members(region, type(value), is_outer=id(value) not in (region.trace.created_objects or ()))
 
 
@@ -375,7 +373,6 @@ def is_user_code(function: object) -> bool:
 
 
 def operators_module() -> Any:
-    """Return the module that converted code calls as `ag__`."""
     return sys.modules["autoconv.operators"]
 
 

@@ -16,7 +16,7 @@ from autoconv.operators.regions.container_promotion import have_same_items
 from autoconv.operators.regions.layout import NEVER, Arms, Layout, Leaf, Parts, Static, Variant
 from autoconv.operators.regions.layout_join import join_layouts, type_of_number
 from autoconv.operators.regions.marshalling import emit, rebuild
-from autoconv.operators.regions.value_layout import creating_region_of, layout_of
+from autoconv.operators.regions.value_layout import is_created_in, layout_of
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.ops.python.objects import NotAssigned
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
@@ -210,9 +210,7 @@ def container_contents(value: Any, body: Region) -> list[tuple[Any, Any]]:
         is_known_container = type(part) in TRACED_TO_PLAIN and heap_of(part) is None
         if is_known_container and part._home is not None and part._home.is_inside(body):
             result.append((part, contents(part)))
-        creating_region = creating_region_of(part, body)
-        is_created_in_body = creating_region is not None and creating_region.is_inside(body)
-        if is_created_in_body and has_attributes(part) and graph_object(part) is None:
+        if is_created_in(part, body) and has_attributes(part) and graph_object(part) is None:
             result.append((part, tuple(attributes_of(part).items())))
             pending_values += attributes_of(part).values()
         elif is_structure(part):

@@ -1,8 +1,7 @@
 """Rounds of recording one try or with statement.
 
 The first round records the body, and is the only one if nothing in the body can raise at run time. Otherwise each
-handler is recorded in a round of its own. It starts from the variables that were stored before the ops that may raise.
-`try_join` joins the ends.
+handler has a round, which starts from the variables stored before ops that may raise. `try_join` joins the ends.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from autoconv.operators.regions.raised_errors import bypasses_handlers, record_r
 from autoconv.operators.regions.region_body import RecordedBody, refuse_missing, write_location
 from autoconv.operators.regions.shared_identity import find_shared_identities, mark_shared, require_identity
 from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
-from autoconv.operators.regions.value_layout import creating_region_of, layout_of
+from autoconv.operators.regions.value_layout import is_created_in, layout_of
 from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, heap_of
 from autoconv.runtime.objects.staged_exceptions import StagedException
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, as_object, box, graph_object, record_object
@@ -65,8 +64,7 @@ class TryRecorder:
     def _reset(self) -> None:
         """Set the attributes that each sequence of rounds starts from."""
         self.region = self.handler_region = self.parent  # the region being recorded, and the one around the handlers
-        # "body"; "normal", "failed" or "inlined" after it; "handler" or "escape" in the rounds of handlers
-        self.state = ""
+        self.state = ""  # "body"; after it "normal", "failed" or "inlined"; in later rounds "handler" or "escape"
         self.is_finished = False  # the statement needs no further round
         self.is_passing = False  # an exception that no clause may catch leaves the body
         self.is_suspended = False
@@ -133,8 +131,8 @@ class TryRecorder:
         if is_uncatchable and isinstance(error, (Exception, AbandonTrace)):
             raise error  # nothing after it would be recorded
         if self.state != "body":
-            self.is_passing |= error is not None and error is not self.outer_exception and bypasses_handlers(error)
-        elif error is None or error is self.outer_exception:
+            self.is_passing |= error is not None and is_new and bypasses_handlers(error)
+        elif error is None or not is_new:
             self._end_body(None)
         else:  # unwinding by an exception raised while tracing
             self.handle_exception()
@@ -172,7 +170,6 @@ class TryRecorder:
         self._end_body(error)
 
     def _open(self, name: str, parent: Region) -> Region:
-        """Enter and return a new region with a journal of its own."""
         region = subregion(parent, name)
         region.journal = Journal(region)
         enter(region)
@@ -206,12 +203,11 @@ class TryRecorder:
         elif error is not None:
             record_raise(self.region, error)
         self._stop_storing()
-        self.body = self._close(diverges=error is not None)
+        body = self.body = self._close(diverges=error is not None)
         self.state = "failed" if error is not None else "normal"
         self.region = self._open("try_normal", self.parent)
         if error is not None:
             return
-        body = self.body
         locations = [*self.cells, *body.locations.values()]
         values = [*body.results, *(body.end_contents[key] for key in body.locations)]
         move_shared_containers(self.region, body, values, is_for_next_region=True)  # so the body is not repeated
@@ -253,7 +249,6 @@ class TryRecorder:
         enter(parent)
 
     def _end_first_round(self) -> None:
-        """End the body, if it has not ended, and the code that follows its normal end."""
         self.is_finished |= self.is_passing
         if not self.is_finished and self.state == "body":
             self._end_body(None)
@@ -335,7 +330,7 @@ class TryRecorder:
         assert region is not None
         for part, _ in container_contents(value, self.region) if location.key in self.keys_to_move else ():
             box(part)
-        if region.contract.objects_in_graph and self._is_created_in_body(value, region):
+        if region.contract.objects_in_graph and is_created_in(value, self.region):
             box(value)  # it would stay a Python object local to an arm or loop of the body, out of the handler's reach
         if region.contract.promises_identity and isinstance(value, tuple):
             self.outer_parts += [part for part in mutable_parts(value) if self._is_created_before_statement(part)]
@@ -354,23 +349,16 @@ class TryRecorder:
         store_handler_value(self.value_dict, position, value, location.name)
 
     def _stored_layout(self, value: object, region: Region) -> Layout:
-        """Return the layout of a stored value: an object of the graph for a stand-in that the body made."""
-        if graph_object(value) is not None and self._is_created_in_body(value, region):
+        if graph_object(value) is not None and is_created_in(value, self.region):
             return Leaf(ObjectType(), as_object)  # the stand-in is local to the body
         return stored_layout(value, region)
 
-    def _is_created_in_body(self, value: object, region: Region) -> bool:
-        """Return whether code of the body created the object."""
-        creating_region = creating_region_of(value, region)
-        return creating_region is not None and creating_region.is_inside(self.region)
 
-    def _is_created_before_statement(self, container: Any) -> bool:
-        """Return whether a container is older than the statement and is not in the graph."""
-        is_known = type(container) in TRACED_TO_PLAIN and heap_of(container) is None
-        return is_known and self.parent.is_inside(container._home)
+    def _is_created_before_statement(self, value: Any) -> bool:
+        """Return whether a value is a container that is older than the statement and not in the graph."""
+        return type(value) in TRACED_TO_PLAIN and heap_of(value) is None and self.parent.is_inside(value._home)
 
     def _stop_storing(self) -> None:
-        """Store variables no longer before ops that may raise: the body has ended."""
         if self.stores is not None and self.stores in self.parent.trace.stores:
             self.parent.trace.stores.remove(self.stores)
 

@@ -138,10 +138,8 @@ def _join_parts(first: Layout, second: Layout, name: str, contract: Contract) ->
     first, second = _take_instance_apart(first, second), _take_instance_apart(second, first)
     if isinstance(first, Instance) and isinstance(second, Instance) and _have_same_attributes(first, second):
         second_parts = dict(zip(second.keys, second.parts, strict=True))
-        joined_parts = [
-            _join_part(part, second_parts[key], f"{name}.{key}", contract)
-            for key, part in zip(first.keys, first.parts, strict=True)
-        ]
+        named_parts = zip(first.keys, first.parts, strict=True)
+        joined_parts = [_join_part(part, second_parts[key], f"{name}.{key}", contract) for key, part in named_parts]
         return Instance(first.kind, first.keys, tuple(joined_parts), first.is_shared or second.is_shared)
     if isinstance(first, Parts) and isinstance(second, Parts):
         kind = _common_kind(first, second)

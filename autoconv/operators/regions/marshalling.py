@@ -390,14 +390,9 @@ def _rebuild_list(layout: RunTimeList, values: Iterator[Any]) -> Any:
 
 
 _REBUILD_BY_LAYOUT: dict[type[Layout], Callable[[Any, Iterator[Any]], Any]] = {
-    Static: _rebuild_static,
-    Never: lambda layout, values: None,
-    Leaf: _rebuild_leaf,
-    Parts: _rebuild_parts,
-    Instance: _rebuild_instance,
-    RunTimeList: _rebuild_list,
-    Arms: _rebuild_variant,
-}
+    Static: _rebuild_static, Never: lambda layout, values: None, Leaf: _rebuild_leaf, Parts: _rebuild_parts,
+    Instance: _rebuild_instance, RunTimeList: _rebuild_list, Arms: _rebuild_variant,
+}  # fmt: skip
 
 
 def record_absent(type_: Type, region: Region) -> Value:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from autoconv.errors import StagingError
 from autoconv.operators.regions.layout import NEVER, Instance, Layout, Variant
-from autoconv.operators.regions.value_layout import creating_region_of
+from autoconv.operators.regions.value_layout import creating_region_of, is_created_in
 from autoconv.runtime.objects.rebuilt_arguments import refuse_identity
 from autoconv.runtime.objects.symbolic_objects import graph_object
 from autoconv.runtime.recording.regions import Region, current_region
@@ -32,7 +32,7 @@ def find_shared_identities(columns: Sequence[Sequence[Any]], regions: Sequence[R
     first_positions: dict[tuple[int, ...], int] = {}
     for position, column in enumerate(columns):
         values = [(value, region) for value, region in zip(column, regions, strict=True) if value is not NEVER]
-        if values and all(_is_created(value, region) for value, region in values):
+        if values and all(is_created_in(*pair) and has_attributes(pair[0]) for pair in values):
             key = tuple(map(id, column))
             if first_positions.setdefault(key, position) != position:
                 result[position] = first_positions[key]
@@ -112,7 +112,7 @@ def require_known_identity(first: object, second: object) -> None:
 def restart_for_shared_objects(values: Iterable[Any]) -> None:
     """Restart the trace if its results hold an object twice, since each occurrence is rebuilt separately.
 
-    The same happens for two objects of one class of which a branch has rebuilt one: they may be one object.
+    So it does if a branch has rebuilt one of two objects of one class in the results: they may be one object.
     """
     region = current_region()
     assert region is not None
@@ -143,19 +143,13 @@ def _created_outside_graph(values: Iterable[Any], seen_ids: set[int]) -> Iterato
             yield from _created_outside_graph(parts, seen_ids)
 
 
-def _is_created(value: object, region: Region) -> bool:
-    """Return whether the region, or one inside of it, created the object."""
-    creating_region = creating_region_of(value, region)
-    return creating_region is not None and creating_region.is_inside(region) and has_attributes(value)
-
-
 def _created_objects(value: object, region: Region) -> Iterator[Any]:
     """Yield the objects in a value that the region, or one inside of it, created, once for each reference."""
     pending: list[Any] = [value]
     seen: dict[int, Any] = {}
     while pending:
         part = pending.pop()
-        is_created = part is not NEVER and _is_created(part, region)
+        is_created = part is not NEVER and is_created_in(part, region) and has_attributes(part)
         if is_created:
             yield part
         if id(part) in seen or part is NEVER:

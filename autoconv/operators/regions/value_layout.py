@@ -66,8 +66,7 @@ def layout_of(value: Any, region: Region) -> Layout:
     if is_structure(value) and not _is_indivisible(value, region) and has_leaves(value, region):
         keys, parts = take_apart(value)
         return Parts(structure_form(value), keys, tuple(layout_of(part, region) for part in parts))
-    creating_region = creating_region_of(value, region)
-    if creating_region is not None and creating_region.is_inside(region) and has_attributes(value):
+    if is_created_in(value, region) and has_attributes(value):
         has_copies = id(value) in region.trace.frozen_objects  # a path has copied it
         return instance_layout(value, region, is_shared=has_copies)
     return Static(value)
@@ -111,6 +110,12 @@ def creating_region_of(value: object, region: Region) -> Region | None:
     """Return the region in which traced code created an object; None for an object that other code created."""
     created_object, creating_region = (region.trace.created_objects or {}).get(id(value), (None, None))
     return creating_region if created_object is value else None
+
+
+def is_created_in(value: object, region: Region) -> bool:
+    """Return whether traced code of the region, or of one inside of it, created the object."""
+    creating_region = creating_region_of(value, region)
+    return creating_region is not None and creating_region.is_inside(region)
 
 
 def is_created_here(value: object) -> bool:

@@ -170,7 +170,7 @@ def _item_from_array(x: Any, items: list[Any], index: SymbolicTensor) -> Any:
     if has_objects_in_graph() and is_of_one_kind and kind in _NUMBER_CLASSES:
         constant = constant_object(x if isinstance(x, (tuple, range)) else items)
         return unbox(apply_object("getitem", constant, index), number_type(weak_dtype(items[0])))
-    region = current_region()
+    region, is_mixed = current_region(), False
     if region is not None and region.contract.python_numbers:
         if is_of_one_kind and kind is np.float64:
             check_index(x, len(items), index)
@@ -179,8 +179,6 @@ def _item_from_array(x: Any, items: list[Any], index: SymbolicTensor) -> Any:
         if any(isinstance(item, (int, float)) and type(item) not in _NUMBER_CLASSES for item in items):
             return None
         is_mixed = len({_number_kind(item) for item in items}) > 1
-    else:
-        is_mixed = False
     if is_of_one_kind and isinstance(items[0], (bool, int, float)):
         number = binary_dispatch.get_item(constant_table(items), index)
         return dispatch.apply("python_cast", number, dtype=number.type.dtype, weak=True)

@@ -45,7 +45,7 @@ def convert_library_function(
     def apply(*args: Any, **kwargs: Any) -> Any:
         """Call the unconverted form on plain values, else the converted code."""
         values = (*args, *kwargs.values())
-        has_plain_values = not holds_symbols(values) and not any(map(_is_generator, values))
+        has_plain_values = not holds_symbols(values) and not any(type(x) is GeneratorExpression for x in values)
         if has_plain_values and function in _UNCONVERTED_ON_PLAIN_VALUES:
             return unconverted_form(function)(*args, **kwargs)
         try:
@@ -55,10 +55,6 @@ def convert_library_function(
         return convert(source)(*args, **kwargs)
 
     return apply
-
-
-def _is_generator(value: object) -> bool:
-    return type(value) is GeneratorExpression
 
 
 @called_unconverted
@@ -97,10 +93,8 @@ def accumulate(
         for item in iterable:
             if not has_total:
                 total, has_total = item, True
-            elif func is None:
-                total = total + item
             else:
-                total = func(total, item)
+                total = total + item if func is None else func(total, item)
             yield total
 
 
@@ -301,11 +295,8 @@ def replace(instance: Any, /, **changes: object) -> Any:
 
 @called_unconverted
 def _names_of_kept_fields(instance: Any, *changes: str) -> list[str] | None:
-    """Return the names of a dataclass' fields without `changes`.
-
-    Return None for other objects, if a field is not an argument of the constructor, or if `changes` names no field.
-    """
-    if not dataclasses.is_dataclass(instance) or isinstance(instance, type) or type(instance) is not instance.__class__:
+    """Return the names of a dataclass' fields without `changes`; None for what `replace` does not cover."""
+    if _field_names(instance) is None:
         return None
     names = [field.name for field in dataclasses.fields(instance) if field.init]
     is_replaceable = [*instance.__dataclass_fields__] == names and {*changes} <= {*names}
@@ -320,7 +311,6 @@ def _copy_of_fields(function: Callable[..., Any], container: type) -> Callable[.
 
     def copy_of_fields(instance: object, **factory: object) -> Any:
         """Return the copies of the fields of a dataclass, in a `container`."""
-
         def copy_of(value: Any) -> object:
             """Return the copy of a value in a field."""
             if _field_names(value) is not None:

@@ -52,7 +52,7 @@ Items.call = call_method  # type: ignore[method-assign,assignment]
 
 
 def _register_method(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator that registers the function `_list_NAME` as the method NAME."""
+    """Decorator that registers a function as the method whose name follows "_list_" in its own name."""
     _METHODS[function.__name__.removeprefix("_list_")] = function
     return function
 

@@ -197,15 +197,12 @@ class CallDispatch(Generic[P, R]):
         return next((trace for trace, first_entry in pairs if first_entry is entry or entry in trace.entries), None)
 
     def _call_by_trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a call by the trace for its key, or as plain Python."""
         raise NotImplementedError
 
     def method_for_call(self, args: tuple[Any, ...]) -> Any:
-        """Return the method for a call with an instance as the first argument; None without one."""
         raise NotImplementedError
 
     def _rerun_plain(self, error: BaseException, args: Any, kwargs: Any) -> Any:
-        """Rerun a call, whose graph ended with the error, as plain Python."""
         raise NotImplementedError
 
     # ---- choice between graph and plain Python
@@ -394,9 +391,8 @@ class CallDispatch(Generic[P, R]):
 
     def _make_native_entries(self, entry_functions: Any) -> tuple[Any, ...]:
         """Return the contents of the slot `_native_entries`, from which native code dispatches a call."""
-        signature_names, gate = self._signature.native_names, self._gate.cell
-        counter, function = self._call_count_cell, self.python_function
-        return make_native_slot(type(self), counter, gate, function, signature_names, entry_functions)
+        names, cells = self._signature.native_names, (self._call_count_cell, self._gate.cell)
+        return make_native_slot(type(self), *cells, self.python_function, names, entry_functions)
 
 
 def _may_sample_plain(concrete: ConcreteFunction, seconds: float) -> bool:

@@ -84,7 +84,7 @@ def _filled(b: GraphBuilder, number: Any, x: Value, sizes: list[Any]) -> Value:
 
 @FORMS.of("repeat")
 def _repeat(b: GraphBuilder, inputs: list[Value], attributes: Mapping[str, Any]) -> Value:
-    """Gather the rows of which `searchsorted` in the running totals of the counts finds the positions."""
+    """Gather rows by positions that `searchsorted` finds in the running totals of the counts."""
     (x, counts), axis = inputs, attributes["axis"]
     counts = b.cast(counts, dtype=int64)
     are_valid = b.reduce_all(b.greater_equal(counts, _number(b, 0)), axis=None, keepdims=False)

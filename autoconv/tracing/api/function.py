@@ -307,7 +307,6 @@ class Function(MethodBinding, CallDispatch[P, R], LoopOutlining, TraceMaker, Fun
         return outcome.concrete
 
     def _trace_once(self, call: Call, on_create: Any) -> Any:
-        """Trace the function for a call; `on_create` is called with each variable that the trace creates, if given."""
         with tracing(self):
             is_converted = self._decorator_options.autograph
             traceable = Traceable(self.python_function, self._signature, self._contract, self, is_converted)
@@ -377,10 +376,7 @@ class Function(MethodBinding, CallDispatch[P, R], LoopOutlining, TraceMaker, Fun
     ) -> Function[Q, R]: ...
 
     def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
-        """Return the method of an instance: a Function with traces of its own, or at first a TransientMethod.
-
-        The traces are freed with the instance.
-        """
+        """Return the method of an instance: a Function with traces that are freed with it, or a TransientMethod."""
         if instance is None:
             return self
         method = self.find_method(instance)
@@ -397,7 +393,6 @@ LoopOutlining.loop_class = Function
 
 
 def _refuse_variables(variable: Any) -> None:
-    """Raise ValueError for a variable that a trace creates although the function was traced before."""
     place = current_place()
     place_text = f" here:\n{place}\n{place.caret()}\n" if place is not None else ". "
     raise ValueError(_SINGLETON_ERROR + place_text + _VARIABLE_REMEDY)

@@ -1,1 +1,1 @@
-"""How traces are compiled, and how calls reach them: bindings, native entries, rollback, plain reruns."""
+"""Compilation of traces, and the way from calls to them: bindings, native entries, rollback, plain reruns."""

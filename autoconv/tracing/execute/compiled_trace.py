@@ -125,7 +125,6 @@ class ConcreteFunction(GraphMember):
         return self._recording
 
     def _compile(self) -> Executable:
-        """Compile the graph, and keep and return the result."""
         outputs_need_no_copy = not self._returns_captures and not self._returns_constants
         results = Results(self.layout, self._returns_arrays, outputs_need_no_copy, self._first_equal_positions)
         context = self._donated, self._owner.backend, self._are_disjoint, self.can_run_again
@@ -283,7 +282,6 @@ class ConcreteFunction(GraphMember):
         return self._graphs_by_device[device]
 
     def _make_differentiable_graph(self, graph: Graph, run: Any = None) -> DifferentiableGraph:
-        """Return the graph with its derivatives; `run` is its compiled form if there is one."""
         return DifferentiableGraph(graph, self.recorded.name, self.contract.name, run, self._owner.backend)
 
     def _call_under_tape(self, leaves: Sequence[Any]) -> Any:

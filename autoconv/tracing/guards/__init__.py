@@ -1,1 +1,1 @@
-"""What a trace read or wrote outside of its arguments, and the check that the trace still holds."""
+"""Guards: the values that a trace read or wrote outside of its arguments, and checks that the trace still holds."""

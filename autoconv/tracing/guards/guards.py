@@ -324,6 +324,7 @@ class Guards:
         return expected[0] is type(value) and self._fingerprints().of(value) != expected
 
     def _fingerprints(self) -> Fingerprints:
+        """Return an object that computes fingerprints as those in `checks` were computed."""
         return Fingerprints(self.input_keys, self.runs_plain, reads=self.reads)
 
     def refresh(self) -> None:
@@ -392,6 +393,7 @@ def _locations_in(value: Any, visited_ids: set[int], depth: int) -> Iterator[jou
 
 
 def _cell_content(cell: Any) -> Any:
+    """Return the content of a closure's cell; MISSING for an empty cell."""
     try:
         return cell.cell_contents
     except ValueError:  # the cell is empty

@@ -21,6 +21,7 @@ def list_item_type(key: object) -> tuple[ItemType, int] | None:
 
 
 def _item_type(kind: ItemKind) -> ItemType:
+    """Return the type of the items of a list whose key has this `item_kind`."""
     return TupleType(tuple(map(_item_type, kind))) if isinstance(kind, tuple) else _ITEM_TYPES[kind]
 
 

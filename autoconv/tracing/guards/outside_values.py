@@ -144,4 +144,5 @@ def _form_of(container: Any) -> Any:
 
 
 def _is_container(value: Any) -> bool:
+    """Return whether a value is a list, dict, set or deque."""
     return isinstance(value, _CONTAINERS)

@@ -52,6 +52,7 @@ class FunctionWriter:
         return name
 
     def require(self, condition: str) -> None:
+        """Require that the expression `condition` is true."""
         self._write(f"if not ({condition}): return {self._fallback}")
 
     def require_same(self, value: Any, expression: str) -> None:
@@ -89,6 +90,7 @@ class FunctionWriter:
         self.require(f"[*{expression}] == {self.constant(keys)} and [*map(type, {expression})] == {classes}")
 
     def _write(self, line: str) -> None:
+        """Append a line to the body; raise TooLong beyond the limit."""
         if len(self._lines) >= _MAX_LINES:
             raise TooLong
         self._lines.append(line)

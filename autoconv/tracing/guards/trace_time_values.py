@@ -27,6 +27,7 @@ def make_evaluator(trace: Trace, call: Call, outer_region: Region | None) -> Cal
     """
 
     def evaluate(value: Value) -> Any:
+        """Return the array of a value in this call; None if it is not available."""
         graph = trace.root.graph
         nodes = _backward_slice(graph, value)
         if nodes is None:

@@ -45,10 +45,12 @@ class TensorKey:
 
     @property
     def is_of_array(self) -> bool:
+        """True if a NumPy array with dimensions, or a NumPy scalar, was passed."""
         return self.origin in ("array", BY_COLUMNS) or self.is_by_strides
 
     @property
     def is_by_strides(self) -> bool:
+        """True for an array in neither order, whose elements the graph loads by the strides."""
         return self.origin.startswith(BY_STRIDES)
 
     @property
@@ -272,8 +274,8 @@ def _are_narrower(narrow_templates: Sequence[Any], wide_templates: Sequence[Any]
         return False
     pairs = zip(narrow_templates, wide_templates, strict=True)
     return all(
-        name == other_name and is_narrower_template(narrow_template, wide_template)
-        for (name, narrow_template), (other_name, wide_template) in pairs
+        narrow_name == wide_name and is_narrower_template(narrow_template, wide_template)
+        for (narrow_name, narrow_template), (wide_name, wide_template) in pairs
     )
 
 
@@ -290,6 +292,7 @@ def has_extra_attributes(value: Any) -> bool:
 
 
 def make_object_key(value: Any) -> ObjectKey:
+    """Return the key of an argument that the graph receives as an object, whatever its contents."""
     return ObjectKey(type(value).__name__)
 
 

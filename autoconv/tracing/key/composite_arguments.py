@@ -17,7 +17,7 @@ from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import Template, flatten
 from autoconv.runtime.support.type_spec import is_composite, is_composite_spec
 
-# The leaves of a value, and its template: the structure that the leaves are in, or None for a single leaf.
+# (leaves of a value, its template): the template is the structure that the leaves are in, None for a single leaf.
 Flattened = tuple[list[Any], Template | None]
 
 

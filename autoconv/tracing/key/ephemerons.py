@@ -83,12 +83,12 @@ _FULL_GENERATION = 2  # the generation that the garbage collector reports for a 
 _INTERRUPT_DELAY = 0.01  # seconds until an interrupt during a collection is raised again
 
 
-def _handle_collection(phase: str, info: dict[str, int]) -> None:
+def _handle_collection(phase: str, statistics: dict[str, int]) -> None:
     """Move the values when a full collection starts or ends.
 
-    This is a callback of the garbage collector; `phase` is "start" or "stop".
+    This is a callback of the garbage collector; `phase` is "start" or "stop", and `statistics` has the generation.
     """
-    if info["generation"] != _FULL_GENERATION:
+    if statistics["generation"] != _FULL_GENERATION:
         return
     try:
         _move_values(phase)

@@ -34,7 +34,7 @@ def select_opaque_arguments(arguments: Sequence[tuple[str, Any]], known_names: f
 
 
 def _estimate_leaf_count(value: Any, depth: int = 4) -> int:
-    """Estimate the number of leaves of a container, from a sample, nested `depth` deep at most.
+    """Return an estimate, from a sample, of the number of leaves of a container that is nested at most `depth` deep.
 
     Return 0 if the sample has items that are neither numbers nor texts nor containers of these.
     """
@@ -52,17 +52,17 @@ def _estimate_leaf_count(value: Any, depth: int = 4) -> int:
 
 
 def _estimate_leaf_count_of_item(item: Any, depth: int) -> int:
-    """Estimate the number of leaves of an item of a container."""
+    """Return an estimate of the number of leaves of an item of a container."""
     if type(item) in _ATOM_TYPES:
         return 1
     return _estimate_leaf_count(item, depth - 1) if type(item) in _CONTAINERS and depth else 0
 
 
-def _share_parts(values: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Return whether two of `values`, or one of them and one of `others`, contain the same list or dict."""
+def _share_parts(values: Sequence[Any], opaque_values: Sequence[Any]) -> bool:
+    """Return whether two of `values`, or one of them and one of `opaque_values`, contain the same list or dict."""
     part_ids = [id(part) for value in values for part in mutable_parts(value)]
-    other_ids = {id(part) for value in others for part in mutable_parts(value)} if others and part_ids else set()
-    return len(set(part_ids)) < len(part_ids) or not other_ids.isdisjoint(part_ids)
+    opaque_ids = {id(part) for value in opaque_values for part in mutable_parts(value)} if part_ids else set()
+    return len(set(part_ids)) < len(part_ids) or not opaque_ids.isdisjoint(part_ids)
 
 
 def guess_list_items(value: list[Any], depth: int = 1) -> tuple[ItemKind, int]:

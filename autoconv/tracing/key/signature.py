@@ -156,6 +156,7 @@ class Signature:
         memory = memory and not any(isinstance(leaf, Tensor) and not is_number(leaf.type) for leaf in leaves)
 
         def make_key(index: int, leaf: Any) -> Any:
+            """Return the key of the leaf at that index."""
             if index in types_by_index:
                 return TensorKey(types_by_index[index], "tensor")
             if names[index] in object_arguments:
@@ -306,6 +307,7 @@ class Signature:
         return tensor if is_subtype(tensor.type, spec.type) else None
 
     def _validate_signature(self, signature: Sequence[Any] | None) -> tuple[Any, ...] | None:
+        """Return the input signature as a tuple; raise TypeError for parts that are no specs."""
         if signature is None:
             return None
         if not isinstance(signature, (list, tuple)):
@@ -337,13 +339,11 @@ class Signature:
             )
         missing = [p.name for p in parameters[len(self.specs) :] if p.default is p.empty]
         if missing:
-            raise TypeError(
-                f"input_signature missing type constraint for {', '.join(missing)}. Add an autoconv.TensorSpec for "
-                "each."
-            )
+            names = ", ".join(missing)
+            raise TypeError(f"input_signature missing type constraint for {names}. Add an autoconv.TensorSpec for each.")
 
     def format_text(self) -> str:
-        """Format the signature as in error messages."""
+        """Return the signature as text for error messages, such as "(x, y=<captured_default_value>)"."""
         parameter_texts: list[str] = []
         has_star = False
         for position, parameter in enumerate(self.python_signature.parameters.values()):

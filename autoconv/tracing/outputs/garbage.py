@@ -44,6 +44,7 @@ class DroppedTraces:
         self._next_collection = 0.0  # the earliest time, by `time.monotonic`
 
     def add(self, byte_count: int) -> None:
+        """Add the bytes of a dropped trace, and collect garbage if enough have been dropped."""
         self._dropped_bytes += byte_count
         start = time.monotonic()
         if self._dropped_bytes < _MAX_DROPPED_BYTES or start < self._next_collection or not gc.isenabled():

@@ -52,4 +52,5 @@ def read_values(graph: Graph, inputs: Callable[[Node], Sequence[Value]] = read_i
 
 
 def _line_text(node: Node) -> str:
+    """Return " in line N" for a node with a span, else ""."""
     return "" if node.span is None else f" in line {node.span.line}"

@@ -37,6 +37,7 @@ def join_variants(graph: Graph, layout: Layout) -> tuple[Graph, Layout]:
 
 
 def _has_arms(layout: Layout) -> bool:
+    """Return whether a layout is, or contains, that of a variant."""
     return isinstance(layout, Arms) or any(map(_has_arms, layout.children))
 
 

@@ -27,6 +27,7 @@ class _Stream:
         self.__dict__.update(_autoconv_stream=stream, _autoconv_drop_counts={})
 
     def write(self, text: str) -> Any:
+        """Write a text without the characters that this thread is to drop; return its length, as streams do."""
         drop_counts: dict[int, int] = self._autoconv_drop_counts
         thread = threading.get_ident()
         drop_count = drop_counts.get(thread, 0)

@@ -47,7 +47,7 @@ def make_outputs(result: Any, trace: Trace, function: Any) -> tuple[Layout, list
     """Convert a traced function's result; return its layout, and the values to be the graph's outputs."""
     region = trace.root
     for part in find_rebuilt([result]) if trace.contract.promises_identity else ():
-        refuse_rebuilt(part, "of the arguments is returned")  # the end of the reason, after the class of the part
+        refuse_rebuilt(part, "of the arguments is returned")  # completes "a CLASS …", the reason for users
     converted_result = _convert_result(result, trace, function)
     layout = layout_of(converted_result, region)
     for value in _static_values(layout):  # those in arms and objects have not been examined by `_convert_result`
@@ -184,6 +184,7 @@ def _is_returned_as_object(trace: Trace, value: Any) -> bool:
 
 
 def _is_created_by_trace(trace: Trace, value: Any) -> bool:
+    """Return whether code of the trace created the object."""
     return trace.created_objects is not None and id(value) in trace.created_objects
 
 

@@ -77,6 +77,7 @@ class Bailout:
             self._skips_left = min(1 << (self._consecutive_plain_calls - _MIN_CONSECUTIVE_CALLS), _MAX_SKIPPED_CALLS)
 
     def record_graph_call(self) -> None:
+        """Record a call that ran as a graph, after which calls are examined again."""
         self.ran_plain = False
         self._consecutive_plain_calls = self._skips_left = 0
 

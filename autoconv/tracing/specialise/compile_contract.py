@@ -166,6 +166,7 @@ class CompileContract(SessionContract):
         raise RunPlain(f"the argument {names[0]!r} is changed")
 
     def after_run(self, result: Any, arguments: Sequence[Any]) -> None:
+        """Refuse results and arguments that share containers with outside objects; record the deferred stores."""
         self._arguments = arguments
         # Only deferred locations are still to be stored: attributes were stored when they were set.
         stored_values = [location.read() for location in self.write_monitor.deferred_locations]
@@ -211,6 +212,7 @@ class CompileContract(SessionContract):
             raise RunPlain(f"{container} that existed before the call is stored, raised or returned")
 
     def check_recorded(self, arguments: Sequence[Any]) -> None:
+        """Check writes, memory and the values read; raise for a graph without the program's meaning on each call."""
         graph, guards = self.trace.root.graph, self.guards
         if self.trace.compares_identity:
             insert_nan_checks(graph)
@@ -314,4 +316,5 @@ class CompileContract(SessionContract):
 
 
 def _makes_set(node: Node) -> bool:
+    """Return whether a node returns a set that is an object of the graph."""
     return any(isinstance(value.type, ObjectType) and value.type.kind == "set" for value in node.results)

@@ -26,6 +26,7 @@ class FunctionContract(SessionContract):
         return complex_attribute(tensor, name)
 
     def refuse_modified(self, names: Sequence[str], signature: Signature, function: Callable[..., Any]) -> NoReturn:
+        """Raise TensorFlow's ValueError for a function that changes its arguments."""
         signature_text = signature.format_text().replace("=<captured_default_value>", "")
         raise place_at_definition(ValueError(
             f"{signature.name}{signature_text} should not modify its "

@@ -92,6 +92,8 @@ def _argument_variable(caller_variable: Variable, value: Any) -> Variable:
     value_in_graph = value  # in the class below, `value` is an attribute
 
     class ArgumentStorage:
+        """The storage of the placeholder: that of the caller's variable, whose value in the graph is the parameter."""
+
         value_in_root = value_in_graph
         name, shape, type, number = storage.name, storage.shape, storage.type, storage.number
         value, element_type = storage.value, storage.element_type

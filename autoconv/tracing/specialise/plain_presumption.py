@@ -119,7 +119,7 @@ class PlainPresumption:
         return self._is_short[kind]
 
     def call(self, kind: Any, function: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
-        """Call the plain function; return ENDED_EARLY where the call was watched, and took long."""
+        """Call the plain function and return its result; ENDED_EARLY for a watched call that took too long."""
         watched_calls = self._watched_calls.get(kind, 0)
         if not watched_calls or not may_be_watched(function, args, kwargs):
             return function(*args, **kwargs)

@@ -54,6 +54,7 @@ class CallCounter:
 
     @property
     def calls(self) -> int:
+        """The number of calls so far."""
         return self.cell.value
 
     @calls.setter
@@ -166,6 +167,7 @@ def _differ_in_leaves_only(first: Key, second: Key) -> bool:
 
 
 def _has_rank(leaf: LeafKey) -> bool:
+    """Return whether a leaf is no tensor, or a tensor of known rank."""
     return not isinstance(leaf, TensorKey) or leaf.type.shape is not None
 
 

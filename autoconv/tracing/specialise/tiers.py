@@ -56,6 +56,7 @@ class Stopwatch:
         self._start = clock()
 
     def seconds(self) -> float:
+        """Return the seconds that have passed."""
         seconds = clock() - self._start
         if seconds < _MIN_PROCESSOR_SECONDS:
             return seconds
@@ -83,6 +84,7 @@ class Gate:
 
     @property
     def is_plain(self) -> bool:
+        """True if the further calls run as plain Python."""
         return bool(self.cell[1])
 
     @property
@@ -369,6 +371,7 @@ def _computes_single_numbers(nodes: list[Node], kernels: frozenset[str]) -> bool
 
 
 def _is_number(value: Value) -> bool:
+    """Return whether a value has no dimensions."""
     return isinstance(value.type, TensorType) and value.type.shape == ()
 
 

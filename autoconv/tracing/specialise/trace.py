@@ -68,7 +68,7 @@ BEFORE_CONVERSION.append(_prepare_backend_once)
 
 @dataclass(slots=True)
 class TraceResult:
-    """The result of a trace, and the variables created while tracing."""
+    """A finished trace, and the variables that the function created while it was traced."""
 
     concrete: ConcreteFunction
     created_variables: list[Variable]

@@ -24,6 +24,7 @@ class TraceCache:
 
     @property
     def traces(self) -> list[ConcreteFunction]:
+        """All traces, key by key."""
         return [concrete for traces_of_key in list(self.by_key.values()) for concrete in traces_of_key]
 
     def find(self, key: Key) -> ConcreteFunction | None:

@@ -32,6 +32,7 @@ _MAX_FACTS = 32  # facts about the objects that a function makes, beyond which i
 
 
 def _stays_one_leaf(value: Any) -> bool:
+    """Return whether a structure is passed as one object: a dataclass, or one that loses a part by flattening."""
     return dataclasses.is_dataclass(value) or loses_state(value)
 
 

@@ -33,7 +33,7 @@ _OPS_OF_SIZES = frozenset({"range", "array_new"})  # ops whose inputs all decide
 class _Observation:
     """The numbers that decide sizes in the calls of one trace."""
 
-    positions: tuple[int, ...]  # among the leaves
+    positions: tuple[int, ...]  # of the numbers among the leaves
     values: tuple[Any, ...] = ()  # of the latest calls, as `Literal`
     equal_calls: int = 0  # number of recorded calls, all of which had these values
     is_over: bool = False  # the values changed, or no leaf decides sizes

@@ -156,9 +156,10 @@ _NAMES_BY_CODE: weakref.WeakKeyDictionary[types.CodeType, Any] = weakref.WeakKey
 
 
 def _names_and_code(code: types.CodeType) -> tuple[list[tuple[str, str]], list[types.CodeType]] | None:
-    """Return the global names that code loads, each with its use, and the code of its comprehensions.
+    """Return (name, use) for each global name that code loads, and the code of its comprehensions.
 
-    Return None for code with other effects than on local values. Of converted code, its plain arm is examined.
+    A use is "attribute", "called" or "value". Return None for code with other effects than on local values. Of
+    converted code, its plain arm is examined.
     """
     if code not in _NAMES_BY_CODE:
         _NAMES_BY_CODE[code] = _find_names_and_code(code)
@@ -166,6 +167,7 @@ def _names_and_code(code: types.CodeType) -> tuple[list[tuple[str, str]], list[t
 
 
 def _find_names_and_code(code: types.CodeType) -> tuple[list[tuple[str, str]], list[types.CodeType]] | None:
+    """Find, in the instructions, what `_names_and_code` returns."""
     names: list[tuple[str, str]] = []
     codes: list[types.CodeType] = []
     all_instructions = list(instructions_of(code))

@@ -74,7 +74,7 @@ class _Loops:
         starts = {start for start, _ in loops}  # each loop is (offset of its start, offset of a jump back to it)
         for_starts = {i.offset for i in instructions if i.opname == "FOR_ITER"}
         self.has_while = bool(starts - for_starts)
-        bounds = {start: max(end for other, end in loops if other == start) for start in starts}
+        bounds = {start: max(end for loop_start, end in loops if loop_start == start) for start in starts}
         self.counts: Polynomial = Counter()
         self.names: list[tuple[str, int]] = []  # (name, loops around its use)
         self.codes: list[tuple[types.CodeType, int]] = []  # (code of an inner function, loops around its calls)
@@ -118,6 +118,7 @@ _LOOPS_BY_CODE: weakref.WeakKeyDictionary[types.CodeType, _Loops] = weakref.Weak
 
 
 def _loops_in(code: types.CodeType) -> _Loops:
+    """Return the instructions of a code object by loop depth, found once."""
     result = _LOOPS_BY_CODE.get(code)
     if result is None:
         result = _LOOPS_BY_CODE[code] = _Loops(code)
@@ -267,6 +268,7 @@ class _Reach:
 
 
 def _absolute_integers(values: Iterable[Any]) -> Iterator[int]:
+    """Yield the absolute values of the integers, Python's and NumPy's, among the values."""
     for value in values:
         if issubclass(type(value), int):
             yield int.__abs__(value)  # a subclass may have methods of the program

@@ -1,1 +1,1 @@
-"""What users see of functions: explanations, logs, function types, and the graph as TensorFlow shows it."""
+"""Views of functions for users: explanations, logs, function types, and the graph as TensorFlow shows it."""

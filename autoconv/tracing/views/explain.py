@@ -84,6 +84,7 @@ class Reasons:
         self._counts: dict[str, tuple[str, int]] = {}
 
     def append(self, reason: str) -> None:
+        """Count a call with this reason."""
         # Reasons with this prefix count as equal if they differ in numbers only.
         key = _DIGITS.sub("", reason) if reason.startswith(_ONE_CALL_PREFIX) else reason
         shown_reason, count = self._counts.pop(key, (reason, 0))
@@ -127,6 +128,7 @@ class Explanation:
     times: deque[str] = field(default_factory=lambda: deque(maxlen=_MAX_MEASUREMENTS))
 
     def add(self, row: Row) -> None:
+        """Number and append the row of a new trace."""
         self.count += 1
         row.number = self.count
         self.rows.append(row)
@@ -158,7 +160,7 @@ class Explanation:
         return "the trace was dropped from the cache"
 
     def html(self, title: str) -> str:
-        """Return the explanation for notebooks."""
+        """Return the explanation as HTML for notebooks, with that title."""
         rows = [(row.number, row.reason, row.concrete()) for row in self.rows]
         return function_html(f"{title}: {self.count} trace{'s' if self.count != 1 else ''}", rows, self.plain)
 

@@ -81,6 +81,7 @@ def _add_checks(graph: Graph, conditions: Iterable[Symbol]) -> Graph:
     checked = [size for size in conditions if any(coefficient < 0 for _, coefficient in monomials(size))]
 
     def add_checks(copy: Graph, value: Value, position: int) -> Value:
+        """Add the checks after the last parameter, in `copy`; return the value unchanged."""
         sizes: dict[str, Value] = {}
         if position == len(graph.parameters) - 1:
             for parameter in copy.parameters:
@@ -104,6 +105,7 @@ def _size_value(graph: Graph, size: int | Symbol, sizes: Mapping[str, Value]) ->
     """Add nodes that compute a size from those of the parameters, by name; return it, or None if that is impossible."""
 
     def combine(op: str, *parts: Value | None) -> Value | None:
+        """Return the result of the op on the parts; None if one of them is None."""
         values = [part for part in parts if part is not None]
         return graph.add(OPS[op], values).results[0] if len(values) == len(parts) else None
 
@@ -123,6 +125,7 @@ def _size_value(graph: Graph, size: int | Symbol, sizes: Mapping[str, Value]) ->
 
 
 def _constant(graph: Graph, number: int) -> Value:
+    """Add an int64 constant and return it."""
     return graph.add(OPS["constant"], [], {"value": np.array(number, np.int64)}).results[0]
 
 
