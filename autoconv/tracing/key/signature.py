@@ -156,7 +156,6 @@ class Signature:
         memory = memory and not any(isinstance(leaf, Tensor) and not is_number(leaf.type) for leaf in leaves)
 
         def make_key(index: int, leaf: Any) -> Any:
-            """Return the key of the leaf at that index."""
             if index in types_by_index:
                 return TensorKey(types_by_index[index], "tensor")
             if names[index] in object_arguments:
@@ -339,8 +338,8 @@ class Signature:
             )
         missing = [p.name for p in parameters[len(self.specs) :] if p.default is p.empty]
         if missing:
-            names = ", ".join(missing)
-            raise TypeError(f"input_signature missing type constraint for {names}. Add an autoconv.TensorSpec for each.")
+            text = f"input_signature missing type constraint for {', '.join(missing)}"
+            raise TypeError(f"{text}. Add an autoconv.TensorSpec for each.")
 
     def format_text(self) -> str:
         """Return the signature as text for error messages, such as "(x, y=<captured_default_value>)"."""
