@@ -12,7 +12,7 @@ from autoconv.config import SETTINGS
 from tests.backends.native import compare_errors, op, run_both
 
 DTYPES = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
-LENGTHS = (0, 1, 2, 24, 25, 300, 1025, 5000)
+LENGTHS = (0, 1, 2, 9, 16, 17, 24, 25, 300, 1025, 5000)
 
 
 def numbers(dtype: str, count: int, seed: int = 0) -> np.ndarray:

@@ -228,3 +228,15 @@ def statistics_of_rows(v):
         np.median(v), np.quantile(v, [0.1, 0.5, 0.75]), np.percentile(v, 90), np.median(rows, axis=1),
         np.median(rows, axis=0),
     )  # fmt: skip
+
+
+def test_short_windows_have_the_zeros_and_nans_of_a_stable_sort():
+    compiled = autoconv.compile(lambda v, n, i: np.sort(v[:n])[i])
+    argument = np.random.default_rng(0).choice([-0.0, 0.0, 1.0, -1.0, np.nan, np.inf], 40)
+    for n in range(1, 41):
+        expected = np.sort(argument[:n], kind="stable")
+        found = np.array([compiled(argument, n, i) for i in range(n)])
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(np.signbit(found[found == 0]), np.signbit(expected[expected == 0]))
+    with pytest.raises(IndexError):
+        compiled(argument, 0, 0)

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import native_lowering
 from autoconv.backends.llvm.codegen.routine import Routine, open_dimensions
+from autoconv.backends.llvm.codegen.sort.network import sort_keys
 from autoconv.backends.llvm.codegen.sort.numpy_routines import copy_of, release_copy
 from autoconv.backends.llvm.codegen.sort.sort_keys import from_key, key_dtype, to_key
 from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, plus, product
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.types import register
-from autoconv.graph.dtypes import DType, int64
+from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
 from autoconv.ops.analysis.induction import constant_of
 
-_INTROSELECT = _QUICKSORT = 0  # NPY_INTROSELECT, NPY_QUICKSORT
+_INTROSELECT = 0  # NPY_INTROSELECT
+_NETWORK_SIZES = (8, 16, 32)  # elements that the networks for short vectors of open size sort
 # Each element of the sample is compared with the next neighbours in the sample, in arrays of at least that many.
 _SAMPLE, _NEIGHBOURS, _MIN_SAMPLED = 32, 8, 256
 
@@ -39,8 +41,11 @@ def write_order_statistics(region: LoweringContext, node: Node) -> None:
     position need no partition. A scan finds their elements: the least and the greatest element after the pivot.
     A scan also finds the first or the last element of sorted rows if that is the only one.
 
-    Arrays in which a sample finds a frequent number are sorted: NumPy's selection at one position takes ten times as
-    long for them as for distinct numbers, and sorting less than that.
+    Arrays in which a sample finds a frequent number are partitioned at all positions by one call. NumPy's selection at
+    a single position, which uses vector registers, takes up to ten times as long for them as for distinct numbers. Its
+    selection at several positions does not.
+
+    Short vectors of open size, such as the windows of a filter, are sorted by a network.
     """
     out, b, (x, positions), (result,) = region.out, RegisterWriter(region), node.inputs, node.results
     count = 1 if is_scalar(positions.type) else sizes(positions.type)[0]
@@ -60,29 +65,84 @@ def write_order_statistics(region: LoweringContext, node: Node) -> None:
 
 
 def _write_selections(region: LoweringContext, node: Node, name: str, target: str, count: int) -> None:
-    """Partition a copy of the rows at each position, and gather the elements there by the routine of that name."""
+    """Write the elements at each position to the target, by the gathering routine of that name."""
+    out, x = region.out, node.inputs[0]
+    positions = _write_checked_positions(region, node, count)
+
+    def gather(selected: str, position: str, pivot: str, column: int) -> None:
+        out.call(name, region.data(x), selected, target, pivot, position, column, *region.body.module.sizes)
+
+    def gather_from_network() -> None:
+        sorted_row = out.alloca(f"[{_NETWORK_SIZES[-1]} x {register(x.dtype)}]")
+        out.call(_network_routine(region, x.dtype), region.data(x), sizes(x.type)[0], sorted_row)
+        for column, position in enumerate(positions):
+            gather(sorted_row, position, position, column)
+
+    if len(sizes(x.type)) > 1 or isinstance(sizes(x.type)[0], int):
+        _write_partitions(region, node, positions, gather)
+        return
+    is_short = out.icmp("ule", sizes(x.type)[0], _NETWORK_SIZES[-1])
+    out.either(is_short, gather_from_network, lambda: _write_partitions(region, node, positions, gather))
+
+
+def _write_partitions(
+    region: LoweringContext, node: Node, positions: Sequence[str], gather: Callable[[str, str, str, int], None]
+) -> None:
+    """Partition a copy of the rows at each position, and gather the elements there."""
     out, x = region.out, node.inputs[0]
     selected_array, pivot_cell = copy_of(region, x), out.alloca("i64")
-    is_sorted = _write_sort_of_repetitive(region, node, selected_array)
+    is_repetitive = _has_frequent_number(region, node)
+    with out.if_(is_repetitive):
+        _write_partition(region, node, selected_array, positions if len(positions) > 1 else [*positions, *positions])
     last_position = plus(out, sizes(x.type)[node.attributes["axis"]], -1)
-    for i, position in enumerate(_write_checked_positions(region, node, count)):
-        if i:
+    for column, position in enumerate(positions):
+        is_done = is_repetitive
+        if column:
             last_pivot = out.load("i64", pivot_cell)
             is_last = out.and_(out.icmp("eq", position, last_position), out.icmp("sge", position, last_pivot))
             is_near_pivot = out.icmp("ult", out.op("sub", position, last_pivot), 2)
-            with out.unless(out.or_(is_sorted, out.or_(is_last, is_near_pivot))):
-                _write_selection(region, node, selected_array, position, pivot_cell)
-        else:
-            with out.unless(is_sorted):
-                _write_selection(region, node, selected_array, position, pivot_cell)
-        pointers = (region.data(x), region.address(selected_array), target)
-        pivot = out.select(is_sorted, position, out.load("i64", pivot_cell))
-        out.call(name, *pointers, pivot, position, i, *region.body.module.sizes)
+            is_done = out.or_(is_repetitive, out.or_(is_last, is_near_pivot))
+        with out.unless(is_done):
+            _write_partition(region, node, selected_array, [position])
+            out.store("i64", position, pivot_cell)
+        pivot = out.select(is_repetitive, position, out.load("i64", pivot_cell))
+        gather(region.address(selected_array), position, pivot, column)
     release_copy(region, x, selected_array)
 
 
-def _write_sort_of_repetitive(region: LoweringContext, node: Node, array: Any) -> str:
-    """Sort the rows if every fifth pair of a sample is equal; return an i1 that is true if they are sorted."""
+def _network_routine(region: LoweringContext, dtype: DType) -> str:
+    """Write a routine that sorts the `%count` elements of a short row by the smallest network; return its name.
+
+    The row is filled up with the greatest keys.
+    """
+    routine = Routine(region, ["ptr noalias readonly %x", "i64 %count", "ptr noalias %result"])
+    out, b, keys_dtype = routine.out, routine.b, key_dtype(dtype)
+    last, padding = out.add("%count", -1), b.constant((1 << 8 * dtype.size) - 1, keys_dtype)
+
+    def sort(size: int) -> None:
+        keys = []
+        for i in range(size):
+            is_element = out.icmp("slt", i, "%count")
+            element = load(b, dtype, "%x", out.select(is_element, i, last))
+            key = to_key(b, element, is_descending=False, zeros_are_equal=False)
+            keys.append(b.select(b.wrap(bool_, is_element), key, padding))
+        for i, key in enumerate(sort_keys(b, keys)):
+            store(b, from_key(b, key, dtype, is_descending=False), "%result", i)
+
+    def sort_by_smallest(sizes: Sequence[int]) -> None:
+        if len(sizes) == 1:
+            sort(sizes[0])
+        else:
+            is_enough = out.icmp("ule", "%count", sizes[0])
+            out.either(is_enough, lambda: sort(sizes[0]), lambda: sort_by_smallest(sizes[1:]))
+
+    with out.if_(out.icmp("sgt", "%count", 0)):
+        sort_by_smallest(_NETWORK_SIZES)
+    return routine.finish()
+
+
+def _has_frequent_number(region: LoweringContext, node: Node) -> str:
+    """Return the i1 that is true if two neighbours in a sample of a large array are equal."""
     out, x = region.out, node.inputs[0]
     count = element_count(out, sizes(x.type))
     if x.dtype.size < 4 or (isinstance(count, int) and count < _MIN_SAMPLED):
@@ -96,26 +156,22 @@ def _write_sort_of_repetitive(region: LoweringContext, node: Node, array: Any) -
         element, neighbour = (load(b, x.dtype, "%x", offset) for offset in offsets)
         is_equal = b.cast(element.same(neighbour), int64)
         test_out.store("i64", test_out.add(test_out.load("i64", equal_pairs), is_equal.ir), equal_pairs)
-    is_frequent = test_out.icmp("sge", test_out.load("i64", equal_pairs), _SAMPLE * _NEIGHBOURS // 25)
+    is_frequent = test_out.icmp("sgt", test_out.load("i64", equal_pairs), 0)
     is_large = test_out.icmp("sge", "%count", _MIN_SAMPLED)
     name = routine.finish(f"ret i1 {test_out.and_(is_frequent, is_large)}")
-    is_repetitive = out.call(name, region.data(x), count)
-    with out.if_(is_repetitive):
-        status = out.call_c("PyArray_Sort", "i32", "ptr, i32, i32", array.ir, node.attributes["axis"], _QUICKSORT)
-        region.body.fail_if(out.icmp("slt", status, 0))
-    return is_repetitive
+    return out.call(name, region.data(x), count)
 
 
-def _write_selection(region: LoweringContext, node: Node, array: Any, position: str, pivot_cell: str) -> None:
-    """Partition each row at a position, as `numpy.partition` does, and store the position in `pivot_cell`."""
-    out, vector = region.out, TensorType(int64, (1,))
+def _write_partition(region: LoweringContext, node: Node, array: Any, positions: Sequence[str]) -> None:
+    """Partition each row at the positions, as `numpy.partition` does."""
+    out, vector = region.out, TensorType(int64, (len(positions),))
     kth = region.new_array(vector)
-    out.store("i64", position, region.address(kth))
+    for i, position in enumerate(positions):
+        out.store("i64", position, out.gep("i64", region.address(kth), i))
     axis = node.attributes["axis"]
     status = out.call_c("PyArray_Partition", "i32", "ptr, ptr, i32, i32", array.ir, kth.ir, axis, _INTROSELECT)
     region.body.fail_if(out.icmp("slt", status, 0))
     region.body.release_or_keep(kth.slot, vector)
-    out.store("i64", position, pivot_cell)
 
 
 def _write_checked_positions(region: LoweringContext, node: Node, count: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Sort one row of unsigned keys: a short row by insertion, others by least-significant-digit radix sort.
+"""Sort one row of unsigned keys: a short row by a network or insertion, others by a radix sort from the last digit.
 
 Radix sort is stable and linear in the length. A digit that all keys share needs no pass, and a row in order none.
 """
@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from autoconv.backends.llvm.codegen.routine import Routine
+from autoconv.backends.llvm.codegen.sort.network import KEY_LIMIT, POSITION_LIMIT, sort_keys, sort_pairs
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, plus
 from autoconv.backends.llvm.ir.operand import FALSE
@@ -76,6 +77,8 @@ class Sorter:
         """Write the sort of a row."""
         out, size = self.out, self.size
         if isinstance(size, int):
+            if size <= (POSITION_LIMIT if self.has_positions else KEY_LIMIT):
+                return self._write_network(load_key, size)
             is_short_row = size <= self.insertion_limit
             return self._write_insertion_sort(load_key) if is_short_row else self._write_radix_sort(load_key)
         cells = [out.alloca("ptr") for _ in range(2)]
@@ -92,6 +95,20 @@ class Sorter:
         )
         keys, positions = (out.load("ptr", cell) for cell in cells)
         return SortedRow(keys, positions)
+
+    def _write_network(self, load_key: Callable[[str], Element], size: int) -> SortedRow:
+        """Write the sort of a row of known length by a network."""
+        b = self.b
+        keys = [load_key(str(i)) for i in range(size)]
+        positions: list[Element] = []
+        if self.has_positions:
+            keys, positions = sort_pairs(b, keys, [b.constant(i, uint32) for i in range(size)])
+        else:
+            keys = sort_keys(b, keys)
+        for elements, address in ((keys, self.keys[0]), (positions, self.positions[0])):
+            for i, element in enumerate(elements):
+                store(b, element, address, i)
+        return SortedRow(self.keys[0], self.positions[0])
 
     def _write_insertion_sort(self, load_key: Callable[[str], Element]) -> SortedRow:
         """Write the sort of a row by insertion."""
