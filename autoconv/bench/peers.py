@@ -13,7 +13,7 @@ from typing import Any
 
 from autoconv.bench import worker
 
-_ANSWER_TIMEOUT = 300.0  # seconds to wait for an answer
+_ANSWER_TIMEOUT = 300.0  # seconds to wait for an answer, by default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +37,15 @@ PEERS = (
 
 
 class Worker:
-    """A process that runs one peer on one workload; `ask` sends it a request. Use it in a `with` statement."""
+    """A process that runs one peer on one workload; `ask` sends it a request. Use it in a `with` statement.
 
-    def __init__(self, peer: Peer, python: str, environment: dict[str, str]) -> None:
+    It waits `timeout` seconds for an answer at most.
+    """
+
+    def __init__(
+        self, peer: Peer, python: str, environment: dict[str, str], timeout: float = _ANSWER_TIMEOUT
+    ) -> None:
+        self._timeout = timeout
         default_environment = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
         # As in an installation, the modules of the peers are cached as bytecode too.
         default_environment["PYTHONDONTWRITEBYTECODE"] = ""
@@ -62,7 +68,7 @@ class Worker:
         """Return the worker's answer; {"failed": …} if it ends without one, or takes too long."""
         process = self._process
         assert process.stdin is not None and process.stdout is not None
-        timer = threading.Timer(_ANSWER_TIMEOUT, process.kill)
+        timer = threading.Timer(self._timeout, process.kill)
         timer.start()
         try:
             process.stdin.write(json.dumps({"do": request_name, **parameters}) + "\n")
@@ -74,11 +80,17 @@ class Worker:
             has_timed_out = not timer.is_alive()
             timer.cancel()
         if not line:
+            exit_code = process.wait()
             if has_timed_out:
-                return {"failed": f"no answer in {_ANSWER_TIMEOUT:.0f} seconds"}
-            return {"failed": f"its process ended with {process.wait()}"}
+                return {"failed": f"no answer in {self._timeout:.0f} seconds"}
+            return {"failed": f"its process ended with {exit_code}"}
         answer: dict[str, Any] = json.loads(line)
         return answer
+
+    @property
+    def is_running(self) -> bool:
+        """True unless the process has ended, by itself or after a timeout."""
+        return self._process.poll() is None
 
     def __enter__(self) -> Worker:
         return self

@@ -152,7 +152,7 @@ class Bench:
 
     def _make_function(self, name: str, *arguments: Any) -> Any:
         """Return the workload's function for a peer, made by its function `name`; NotImplementedError without one."""
-        make = None if self._is_program else getattr(self.workload, name, None)
+        make = getattr(self.workload, name, None)
         if make is None:
             raise NotImplementedError
         return make(*arguments)
@@ -174,9 +174,10 @@ class Bench:
         return self._tensorflow(jit_compile=True)
 
     def _jax(self) -> Any:
-        if any(array.dtype.itemsize == 8 for array in self.inputs(0)):
+        if any(np.asarray(value).dtype.itemsize == 8 for value in self.inputs(0)):
             self.library.config.update("jax_enable_x64", True)
-        self.convert_argument = self.library.numpy.asarray
+        to_device = self.library.numpy.asarray
+        self.convert_argument = lambda value: to_device(value) if isinstance(value, np.ndarray) else value
         self.wait_for_result = self.library.block_until_ready
         return self._make_function("with_jax", self.library)
 

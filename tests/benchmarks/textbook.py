@@ -1,9 +1,13 @@
 """Programs as textbooks of scientific computing have them, by NumPy and compiled in turns, in three sizes each.
 
-    python tests/benchmarks/textbook.py [--only NAME] [--rounds 7] [--tiers auto]
+    python tests/benchmarks/textbook.py [--only NAME] [--rounds 7] [--tiers auto] [--peers-python PYTHON]
 
 A program's name is followed, for each size, by NumPy's time of a call over ours, and by the first call. Results are
 compared. At the end: the geometric mean, the share below 0.95, and what runs by kernels or as plain Python.
+
+With `--peers-python`, NumPy, Numba, JAX and autoconv run in processes of their own, on one processor, in turns. Numba
+gets each program as it is. JAX gets the same source with `np` bound to jax.numpy, and with arrays on its device; it
+takes programs of whole arrays. Rows are kept in a file, so that a run continues where it was stopped.
 """
 
 from __future__ import annotations
@@ -15,15 +19,15 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("AUTOCONV_NUM_THREADS", "1")
 
 import numpy as np
-from textbook_exercises import EXERCISES
-from textbook_methods import PROGRAMS
-from textbook_programs import FURTHER
+import textbook_peers
+from textbook_workload import ALL_PROGRAMS
 
 import autoconv
 from autoconv.config import SETTINGS
@@ -61,13 +65,19 @@ def main() -> int:
     parser.add_argument("--only", action="append", default=[], help="a program (repeatable)")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--tiers", choices=("native", "auto"), default="native")
+    parser.add_argument("--peers-python", metavar="PYTHON", help="the interpreter that has Numba and JAX")
+    parser.add_argument("--results", type=Path, default=Path("out/textbook.jsonl"), help="the file of rows with peers")
     options = parser.parse_args()
+    names = [name for name in ALL_PROGRAMS if not options.only or name in options.only]
+    if options.peers_python:
+        rows = textbook_peers.measure_all(names, options.peers_python, options.rounds, options.tiers, options.results)
+        textbook_peers.print_report(rows)
+        return 0
     SETTINGS.tiers = options.tiers
     warnings.simplefilter("ignore")
     ratios: list[float] = []
-    for name, (function, make, sizes) in (PROGRAMS | FURTHER | EXERCISES).items():
-        if options.only and name not in options.only:
-            continue
+    for name in names:
+        function, make, sizes = ALL_PROGRAMS[name]
         cells = []
         for size in sizes:
             try:
