@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import autoconv
 from tests.backends.native import op, run_both
 
 DTYPES = [np.float32, np.float64, np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64]
@@ -30,6 +31,36 @@ def test_nan_and_zeros_and_infinities(name: str, dtype: Any) -> None:
         for axis in (0, 1):
             (found,) = run_both(op(name, axis=axis), np.ascontiguousarray(x))
             np.testing.assert_array_equal(found, getattr(np, name)(x, axis=axis))
+
+
+@pytest.mark.parametrize("name", ["argmin", "argmax"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint64"])
+def test_short_vectors(name: str, dtype: str) -> None:
+    random = np.random.default_rng(3)
+    special = [np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0] if dtype.startswith("float") else [0, 1, 2, 3]
+    for size in range(1, 19):
+        for _ in range(4):
+            x = random.choice(special, size).astype(dtype)
+            (found,) = run_both(op(name, axis=0), x)
+            assert found == getattr(np, name)(x)
+
+
+def test_a_short_vector_that_changes_in_a_loop() -> None:
+    def serve(times: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, int]:
+        servers, total = np.zeros(x.shape[1]), 0
+        for i in range(len(times)):
+            first = np.argmin(servers)
+            servers[first] += times[i]
+            x[i % 2] = servers
+            total += first + np.argmax(x[:, 1])
+        return servers, total
+
+    times = np.random.default_rng(0).random(50)
+    arguments, expected_arguments = (times, np.zeros((2, 3))), (times, np.zeros((2, 3)))
+    found, expected = autoconv.compile(serve)(*arguments), serve(*expected_arguments)
+    np.testing.assert_array_equal(found[0], expected[0])
+    assert found[1] == expected[1]
+    np.testing.assert_array_equal(arguments[1], expected_arguments[1])
 
 
 @pytest.mark.parametrize("name", ["argmin", "argmax"])

@@ -18,7 +18,8 @@ from autoconv.graph.types import Symbol
 _CLASS_WORDS = {
     "scalar": "numbers", "pair": "complex number", "pick": "one element", "view": "looked through",
     "matmul": "product", "update": "in place", "lent": "read in place",
-    "join": "joined", "whole": "native", "alias": "the same memory", "search": "search", "kernel": "kernel",
+    "join": "joined", "whole": "native", "alias": "the same memory", "search": "search",
+    "short search": "search in registers", "kernel": "kernel",
     "memory": "in memory", "object": "objects", "stack": "stack", "extent": "dimensions", "sizes": "sizes",
 }  # fmt: skip
 

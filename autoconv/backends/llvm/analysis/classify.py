@@ -50,13 +50,16 @@ SERIAL_WORK: dict[str, Callable[[Node], int]] = {}
 # justify code for each shape.
 LIBRARY_OPS: set[str] = set()
 
+_SHORT_SEARCH = 16  # most elements of a vector whose extreme is found in registers
+
 
 def lowering_class(node: Node) -> str:
     """Return the lowering class of a node.
 
-    One of "scalar", "pair", "element", "view", "reduce", "scatter", "matmul", "update", "join", "search", "extent",
-    "memory", "object", "control", "whole", "kernel", or another that a registered function returns. `describe.py` has
-    a phrase for each. A schedule (`Plan.classes`) divides views further, into "copy", "pad", "pick" and "alias".
+    One of "scalar", "pair", "element", "view", "reduce", "scatter", "matmul", "update", "join", "search", "short
+    search", "extent", "memory", "object", "control", "whole", "kernel", or another that a registered function returns.
+    `describe.py` has a phrase for each. A schedule (`Plan.classes`) divides views further, into "copy", "pad", "pick"
+    and "alias".
 
     Dimensions are constants or symbols, which are bound at the call. A node over symbols has a native lowering only
     where its shapes agree symbolically; otherwise its kernel runs, on arrays with their actual shapes.
@@ -296,10 +299,14 @@ def _classify_update(node: Node) -> str:
 
 
 def _classify_search(node: Node) -> str:
-    """Return the class of a search in sorted rows."""
+    """Return the class of a search for a position: of an extreme along an axis, or of the one of a short vector."""
     dtype, source = node.inputs[0].dtype, node.inputs[0].type
     is_supported = is_dense(source) and 0 not in shape_of(source) and not dtype.is_bool and not is_narrow(dtype)
-    return "search" if is_supported else "kernel"
+    if not is_supported:
+        return "kernel"
+    shape = shape_of(source)
+    is_short_vector = len(shape) == 1 and isinstance(shape[0], int) and shape[0] <= _SHORT_SEARCH
+    return "short search" if is_short_vector and is_scalar(node.results[0].type) else "search"
 
 
 def _classify_join(node: Node) -> str:

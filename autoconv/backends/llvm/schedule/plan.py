@@ -35,10 +35,12 @@ WHOLE_OPERAND_CLASSES = frozenset(
     {"memory", "object", "kernel", "pair", "control", "matmul", "update", "search", "alias", "whole"}
 )
 # Lowering classes whose nodes depend only on the inputs whose elements they read.
-_SELECTIVE_CLASSES = frozenset({"element", "reduce", "scatter", "view", "copy", "pad", "pick", "extent", "sizes"})
+_SELECTIVE_CLASSES = frozenset(
+    {"element", "reduce", "scatter", "view", "copy", "pad", "pick", "short search", "extent", "sizes"}
+)
 # Lowering classes whose nodes read contiguous elements only, so that the operand's object may have another shape.
 _CONTIGUOUS_CLASSES = frozenset(
-    {"matmul", "search", "element", "reduce", "view", "copy", "pad", "pick", "join", "alias", "whole"}
+    {"matmul", "search", "short search", "element", "reduce", "view", "copy", "pad", "pick", "join", "alias", "whole"}
 )
 
 
@@ -187,7 +189,7 @@ class Plan:
             if value in positions(reader):
                 return is_whole_source(value) and reader.inputs.count(value) == 1
             return value is (updates(reader) if lowering_class == "scatter" else reader.inputs[0])
-        if lowering_class in ("view", "copy", "pad", "pick"):
+        if lowering_class in ("view", "copy", "pad", "pick", "short search"):
             return value not in reader.inputs[1:]
         return lowering_class in ("element", "reduce") and not reader.effects
 
@@ -198,7 +200,7 @@ class Plan:
             return value in reader.inputs and is_blas_matrix(value) and not Product(reader).suits_tiles()
         if reader.results and reader.results[0] in self._contiguous_views:
             return False
-        if lowering_class in ("view", "copy", "pick"):
+        if lowering_class in ("view", "copy", "pick", "short search"):
             indices = positions(reader) if has_position_arrays(reader) else ()
             return all(base is not value for index in indices for base, _ in self.bases(index))
         return lowering_class == "join" or (lowering_class in ("element", "reduce") and not reader.effects)

@@ -15,10 +15,11 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import class_lowering
 from autoconv.backends.llvm.codegen.routine import PartRoutine, call, open_dimensions, split_routine
 from autoconv.backends.llvm.codegen.sort.float_order import better_key, search_key, search_key_dtype, worst_key
+from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, plus, product, times
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.ir.types import memory_type
-from autoconv.graph.dtypes import bool_, int32, uint32
+from autoconv.graph.dtypes import bool_, int32, int64, uint32
 from autoconv.graph.graph import Node
 
 _BLOCK_COLUMNS = 64  # columns of a block, which are searched together
@@ -45,6 +46,23 @@ def write_search(region: LoweringContext, node: Node) -> None:
     call(region, name, *open_dimensions(region), f"ptr {region.data(x)}", f"ptr {target}", f"i64 {row_count}")
     if is_scalar(result.type):
         region.set(result, load(ElementWriter(region.out), result.dtype, target, 0))
+
+
+@class_lowering("short search")
+def write_short_search(region: LoweringContext, node: Node) -> None:
+    """Lower argmax and argmin of a short vector: its elements are compared in pairs, and the better ones again."""
+    (x,), (result,) = node.inputs, node.results
+    b, kind = RegisterWriter(region), "max" if node.op.name == "argmax" else "min"
+    elements = [region.element(x, (i,)) for i in range(sizes(x.type)[0])]
+    keys = [search_key(b, element + 0.0 if x.dtype.is_floating else element, kind) for element in elements]
+    candidates = [(key, b.constant(i, int64)) for i, key in enumerate(keys)]
+    while len(candidates) > 1:
+        winners = []
+        for (key, position), (later_key, later_position) in zip(candidates[::2], candidates[1::2], strict=False):
+            is_better = b.compare("gt" if kind == "max" else "lt", later_key, key)
+            winners.append((b.select(is_better, later_key, key), b.select(is_better, later_position, position)))
+        candidates = winners + candidates[len(candidates) & ~1 :]
+    region.set(result, b.cast(candidates[0][1], result.dtype))
 
 
 def _piece_size(size: Position) -> int:
