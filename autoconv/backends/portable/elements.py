@@ -115,6 +115,9 @@ class Elementwise(Arrays):
             return self.intrinsic("copysign", self.emit_unary("floor", self.emit_unary("abs", x)), x)
         return self.emit_unary(_INTRINSICS[name], operands[0])
 
+    def known_exponent(self, _y: Term) -> None:
+        return None
+
     def libm(self, name: str, *operands: Any) -> Term:
         """Apply a function by its name in the C library."""
         if name == "pow":

@@ -111,6 +111,9 @@ class _ArrayElements:
     def libm(self, name: str, *operands: Any) -> Element:
         return self.intrinsic("power" if name == "pow" else name, *operands)
 
+    def known_exponent(self, _y: Element) -> None:
+        return None
+
     def cast(self, x: Element, dtype: DType) -> Element:
         return Element(x.array.astype(dtype.numpy), dtype)
 

@@ -6,6 +6,7 @@ kernel for the error. Where only the kernel computes a result, `b.fail_if` calls
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from autoconv.graph.dtypes import DType, bool_, float64, int64, uint64
@@ -248,7 +249,7 @@ def truth(b: Elements, x: Any) -> Any:
 
 @element("python_power")
 def power(b: Elements, x: Any, y: Any) -> Any:
-    """Return the power, for floats by the C library.
+    """Return the power, for floats by the C library or as it rounds.
 
     Operands for which Python raises, or has a complex result, go to the kernel.
     """
@@ -256,13 +257,51 @@ def power(b: Elements, x: Any, y: Any) -> Any:
         return None
     if not (x.dtype.is_floating or y.dtype.is_floating):
         return _integer_power(b, *_to_common_kind(b, x, y))
+    exponent = b.known_exponent(y)
     x, y = _exact_float(b, x), _exact_float(b, y)
-    result = b.libm("pow", x, y)
+    result = b.libm("pow", x, y) if exponent is None else _power_by_products(b, x, y, exponent)
     is_infinite_of_finite = b.intrinsic("fabs", result).same(float("inf"))  # a quotient by 0, or an overflow
     for operand in (x, y):
         is_infinite_of_finite = is_infinite_of_finite & b.compare("lt", b.intrinsic("fabs", operand), float("inf"))
     b.fail_if(is_infinite_of_finite | (b.is_nan(result) & ~b.is_nan(x) & ~b.is_nan(y)))
     return result
+
+
+def _power_by_products(b: Elements, x: Any, y: Any, exponent: int) -> Any:
+    """Return the power of a float by products, or by the C library where the last bit is in doubt.
+
+    The power and its rounding error are computed with some 100 bits. If the error is at most 4/9 of a unit in the last
+    place, no function with an error of less than 0.55 units has another result. The C library computes the other
+    powers, which are every ninth, and those near the limits of the range.
+    """
+    factors = [(x, None)]  # x, x², x⁴ and x⁸, as far as they are needed, each with its error
+    while len(factors) < exponent.bit_length():
+        factors.append(_exact_product(b, factors[-1], factors[-1]))
+    power, error = functools.reduce(
+        functools.partial(_exact_product, b), (factor for i, factor in enumerate(factors) if exponent >> i & 1)
+    )
+    rounded = power + error
+    rounding_error = error - (rounded - power)
+    magnitude = b.intrinsic("fabs", rounded)
+    is_certain = (rounded + rounding_error * 1.125).same(rounded) & (magnitude > 2.0**-900) & (magnitude < 2.0**900)
+
+    def call_library(*_: Any) -> tuple[Any, list[Any]]:
+        # In a routine: a direct call has no effects, so that LLVM would let it run always, and select its result.
+        return b.constant(False, bool_), [b.routine("library_power", lambda b, x, y: b.libm("pow", x, y), x, y)]
+
+    (result,) = b.iterate(~is_certain, [rounded], call_library, 1)
+    return result
+
+
+def _exact_product(b: Elements, x: tuple[Any, Any], y: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Return a product and its error; each factor has an error, or None if it is exact."""
+    (x_value, x_error), (y_value, y_error) = x, y
+    product = x_value * y_value
+    error = b.fma(x_value, y_value, -product)
+    for value, other_error in ((x_value, y_error), (y_value, x_error)):
+        if other_error is not None:
+            error = b.fma(value, other_error, error)
+    return product, error
 
 
 def _integer_power(b: Elements, x: Any, y: Any) -> Any:

@@ -71,6 +71,9 @@ class ElementProbe:
         result: Element = rule(type(self)(), *operands)
         return result
 
+    def known_exponent(self, _y: Element) -> None:
+        return None
+
     def iterate(self, active: Element, state: Sequence[Element], step: Step, max_count: int) -> list[Element]:
         return step(self.wrap(float64), list(state))[1]
 

@@ -1,19 +1,31 @@
-"""Loops of element rules, and internal functions that apply long rules."""
+"""Loops of element rules, internal functions that apply long rules, and exponents that are constants."""
 
 from __future__ import annotations
 
+import functools
+import platform
 from collections.abc import Sequence
 from typing import Any
 
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
+from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import DType, float64
 from autoconv.ops.elements import Rule, Step
 
+_MAX_EXPONENT = 8
+
+
+@functools.cache
+def _rounds_powers_almost_correctly() -> bool:
+    """Return whether the C library's `pow` has an error of less than 0.55 units in the last place."""
+    name, version = platform.libc_ver()
+    return name == "glibc" and tuple(map(int, version.split(".")[:2])) >= (2, 28)
+
 
 class ElementLoops:
-    """The operations `routine` and `iterate` of a writer of elements (see `ops.elements.Elements`)."""
+    """The operations `routine`, `iterate` and `known_exponent` of a writer (see `ops.elements.Elements`)."""
 
     out: FunctionText
 
@@ -23,6 +35,12 @@ class ElementLoops:
 
     def wrap(self, dtype: DType, ir: str) -> Any:
         raise NotImplementedError
+
+    def known_exponent(self, y: Any) -> int | None:
+        """Return an exponent from 3 to 8 that is a constant, unless the powers of the C library are unknown."""
+        is_exponent = y.dtype.is_integer and y.ir.isdecimal() and 3 <= int(y.ir) <= _MAX_EXPONENT
+        is_usable = is_exponent and current_target().has_libraries and _rounds_powers_almost_correctly()
+        return int(y.ir) if is_usable else None
 
     def routine(self, name: str, rule: Rule, *operands: Any) -> Any:
         """Call an internal function that applies a rule, which may neither fail nor warn, to the operands."""

@@ -120,6 +120,7 @@ def _network_routine(region: LoweringContext, dtype: DType) -> str:
     last, padding = out.add("%count", -1), b.constant((1 << 8 * dtype.size) - 1, keys_dtype)
 
     def sort(size: int) -> None:
+        """Write the network for a row of `size` keys."""
         keys = []
         for i in range(size):
             is_element = out.icmp("slt", i, "%count")
@@ -130,6 +131,7 @@ def _network_routine(region: LoweringContext, dtype: DType) -> str:
             store(b, from_key(b, key, dtype, is_descending=False), "%result", i)
 
     def sort_by_smallest(sizes: Sequence[int]) -> None:
+        """Write the choice of the first of the sizes that is large enough."""
         if len(sizes) == 1:
             sort(sizes[0])
         else:
