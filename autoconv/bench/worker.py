@@ -174,6 +174,7 @@ class Bench:
         return self._tensorflow(jit_compile=True)
 
     def _jax(self) -> Any:
+        """Return the function for JAX, which gets arrays on its device, and numbers as they are."""
         if any(np.asarray(value).dtype.itemsize == 8 for value in self.inputs(0)):
             self.library.config.update("jax_enable_x64", True)
         to_device = self.library.numpy.asarray
