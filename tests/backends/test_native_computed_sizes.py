@@ -315,3 +315,32 @@ def test_ranges_of_large_numbers(monkeypatch, start, limit, step):
         except (ValueError, MemoryError) as error:
             outcomes.append(str(error))
     assert outcomes[1] == outcomes[0]
+
+
+def vectors_of_changing_sizes(x, sizes):
+    """Vectors shrink, grow and vanish from turn to turn; some outlive the turn, in the state and in a list."""
+    kept, last, total = [], x[:0], 0.0
+    for size in sizes:
+        part = x[:size] * 2.0
+        shorter = np.sqrt(part[1:] + 1.0)
+        total += part.sum() - (shorter[:-1] * shorter[1:]).sum()
+        if size % 3 == 0:
+            last = np.concatenate((shorter, part[:2]))
+        kept.append(np.cumsum(part[size // 2 :]))
+        x = np.append(x[1:], total % 7.0)
+    return kept, last, total, x
+
+
+@pytest.mark.parametrize("length", [12, 9000])
+def test_vectors_in_a_loop_take_the_memory_of_longer_ones(length):
+    draw = np.random.default_rng(length)
+    compiled = autoconv.compile(vectors_of_changing_sizes)
+    for _ in range(3):
+        x, sizes = draw.random(length), draw.integers(0, length, 60)
+        found, expected = compiled(x, sizes), vectors_of_changing_sizes(x, sizes)
+        for part, expected_part in zip((*found[0], *found[1:]), (*expected[0], *expected[1:]), strict=True):
+            np.testing.assert_allclose(part, expected_part, rtol=1e-6)
+        for part in found[0]:  # results have memory of their own
+            part += 1.0
+        for part, expected_part in zip((*found[0], found[1]), (*expected[0], expected[1] - 1.0), strict=True):
+            np.testing.assert_allclose(part, expected_part + 1.0, rtol=1e-6)

@@ -49,8 +49,14 @@ def _known_ranges(graph: Graph, overlaps: Overlaps, assumed_ranges: Mapping[Valu
 
 
 def _spare_key(type_: Type) -> Any:
-    """Return a key shared by types whose arrays can take each other's memory."""
-    return sizes(type_), type_.dtype.name  # type: ignore[union-attr]
+    """Return a key shared by types whose arrays can take each other's memory; vectors of computed sizes have one."""
+    shape = (None,) if _is_vector_of_computed_size(type_) else sizes(type_)
+    return shape, type_.dtype.name  # type: ignore[union-attr]
+
+
+def _is_vector_of_computed_size(type_: Type) -> bool:
+    """Return whether the type is that of vectors whose size may differ between iterations."""
+    return has_computed_sizes(type_) and len(sizes(type_)) == 1
 
 
 class Body:
@@ -58,7 +64,8 @@ class Body:
 
     A *slot* is a cell on the stack that owns a reference; the exit of the function releases all slots. In loops, dead
     arrays are kept as *spare arrays* for later arrays of their type. Otherwise the allocator would return their memory
-    to the system in each iteration, which can take many times as long as the computation.
+    to the system in each iteration, which can take many times as long as the computation. A spare vector of computed
+    size becomes a shorter one by another dimension; only those below the pool's sizes are kept.
     """
 
     def __init__(
@@ -128,8 +135,10 @@ class Body:
         spares = self._spare_slots(type_)
         if spares is None:
             self.release(slot)
+        elif _is_vector_of_computed_size(type_):
+            self.out.call("keep_spare_vector", slot, *spares, type_.dtype.size)  # type: ignore[union-attr]
         else:
-            self.out.call("keep_spare", slot, spares[0], spares[1])
+            self.out.call("keep_spare", slot, *spares)
 
     def begin_loop(self, captures: Iterable[Native]) -> None:
         """Enter a loop with these captures, until `end_loop`."""
@@ -156,7 +165,10 @@ class Body:
         if spares is None:
             array = self._allocate(type_)
         else:
-            spare = out.call("spare_array", spares[0], spares[1])
+            if _is_vector_of_computed_size(type_):
+                spare = out.call("spare_vector", *spares, sizes(type_)[0])
+            else:
+                spare = out.call("spare_array", *spares)
             array = out.where(out.is_null(spare), lambda: self._allocate(type_), spare)
         self.fail_if(out.is_null(array))
         result = self.own_reference(array)
@@ -212,8 +224,8 @@ class Body:
 
     def _spare_slots(self, type_: Type) -> tuple[str, int] | None:
         """Return the first slot for spare arrays of the type, and the number of slots; None if none are kept."""
-        has_fixed_sizes = is_dense(type_) and not has_computed_sizes(type_)  # computed sizes differ between iterations
-        if not self.loop_depth or not has_fixed_sizes:
+        is_reusable = _is_vector_of_computed_size(type_) or not has_computed_sizes(type_)
+        if not self.loop_depth or not is_dense(type_) or not is_reusable:
             return None
         key = _spare_key(type_)
         if key not in self._spares:

@@ -567,6 +567,56 @@ return_null:
   ret ptr null
 }
 
+define void @keep_spare_vector(ptr %slot, ptr %spares, i64 %count, i64 %item_bytes) nounwind {
+entry:
+  %object = load ptr, ptr %slot
+  %is_null = icmp eq ptr %object, null
+  br i1 %is_null, label %done, label %check_size
+check_size:
+  %dimensions_at = getelementptr inbounds i8, ptr %object, i64 $DIMENSIONS
+  %dimensions = load ptr, ptr %dimensions_at
+  %size = load i64, ptr %dimensions
+  %bytes = mul i64 %size, %item_bytes
+  %is_small = icmp slt i64 %bytes, $SMALLEST
+  br i1 %is_small, label %keep, label %release_object
+keep:
+  call void @keep_spare(ptr %slot, ptr %spares, i64 %count)
+  br label %done
+release_object:
+  call void @release(ptr %slot)
+  br label %done
+done:
+  ret void
+}
+
+define ptr @spare_vector(ptr %spares, i64 %count, i64 %size) nounwind {
+entry:
+  %has_elements = icmp sgt i64 %size, 0
+  br i1 %has_elements, label %next_spare, label %return_null
+next_spare:
+  %i = phi i64 [ 0, %entry ], [ %next, %try_next ]
+  %spare = getelementptr ptr, ptr %spares, i64 %i
+  %object = load ptr, ptr %spare
+  %is_free = icmp eq ptr %object, null
+  br i1 %is_free, label %try_next, label %check_size
+check_size:
+  %dimensions_at = getelementptr inbounds i8, ptr %object, i64 $DIMENSIONS
+  %dimensions = load ptr, ptr %dimensions_at
+  %own_size = load i64, ptr %dimensions
+  %fits = icmp sge i64 %own_size, %size
+  br i1 %fits, label %take_spare, label %try_next
+try_next:
+  %next = add i64 %i, 1
+  %has_more = icmp slt i64 %next, %count
+  br i1 %has_more, label %next_spare, label %return_null
+take_spare:
+  store i64 %size, ptr %dimensions
+  store ptr null, ptr %spare
+  ret ptr %object
+return_null:
+  ret ptr null
+}
+
 define i1 @pause() nounwind {
   %state = call ptr @"PyEval_SaveThread"()
   call void @"PyEval_RestoreThread"(ptr %state)

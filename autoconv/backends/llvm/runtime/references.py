@@ -35,6 +35,8 @@ SIGNATURES = {
     "is_memory": ("i1", "ptr, ptr, ptr, i64, ptr, ptr"),
     "keep_spare": ("void", "ptr, ptr, i64"),
     "spare_array": ("ptr", "ptr, i64"),
+    "keep_spare_vector": ("void", "ptr, ptr, i64, i64"),
+    "spare_vector": ("ptr", "ptr, i64, i64"),
     "restore_arrays": ("void", "ptr, ptr, i64"),
     "pause": ("i1", ""),
     "resize": ("i1", "ptr, i64"),
