@@ -35,9 +35,7 @@ WHOLE_OPERAND_CLASSES = frozenset(
     {"memory", "object", "kernel", "pair", "control", "matmul", "update", "search", "alias", "whole"}
 )
 # Lowering classes whose nodes depend only on the inputs whose elements they read.
-_SELECTIVE_CLASSES = frozenset(
-    {"element", "reduce", "scatter", "view", "copy", "pad", "pick", "short search", "extent", "sizes"}
-)
+_SELECTIVE_CLASSES = {"element", "reduce", "scatter", "view", "copy", "pad", "pick", "short search", "extent", "sizes"}
 # Lowering classes whose nodes read contiguous elements only, so that the operand's object may have another shape.
 _CONTIGUOUS_CLASSES = frozenset(
     {"matmul", "search", "short search", "element", "reduce", "view", "copy", "pad", "pick", "join", "alias", "whole"}
