@@ -175,3 +175,25 @@ def test_loops_of_a_generator_between_its_yields():
     for _ in range(3):
         assert list(sums(rows)) == [3.0, 6.0, 10.0]
         assert list(sums(rows[:2])) == [3.0, 6.0]
+
+
+@pytest.mark.parametrize("divisor", [1.0, 3.0])
+def test_tracebacks_have_no_entry_for_the_head_of_a_loop(divisor):
+    def inverses(n, divisor):
+        time.time()
+        total = 0.0
+        for i in range(n):
+            for k in range(2):
+                total += k / (divisor - i)
+        return total
+
+    def lines_of_error(function):
+        with pytest.raises(ZeroDivisionError) as raised:
+            function(5, divisor)
+        entries = traceback.extract_tb(raised.value.__traceback__)
+        return [(entry.name, entry.line) for entry in entries[1:]]
+
+    compiled = ac.compile(inverses)
+    for _ in range(2):
+        assert lines_of_error(compiled) == lines_of_error(inverses)
+    assert traced_loops(compiled.explain()) == 1

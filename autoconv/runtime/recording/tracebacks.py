@@ -19,7 +19,7 @@ from autoconv.ops.python.exceptions import set_traceback_provider
 from autoconv.runtime.recording.api_dispatch import handler_of
 from autoconv.runtime.recording.parameter_conditions import argument_check
 from autoconv.runtime.recording.regions import current_region
-from autoconv.runtime.support.spans import are_user_frames, is_region, place_of, span_of
+from autoconv.runtime.support.spans import are_user_frames, is_region, place_of, span_of, walk_traceback
 
 Class = TypeVar("Class", bound=type)
 
@@ -41,6 +41,28 @@ def drop_package_frames(error: BaseException) -> None:
     """
     if current_region() is None:
         error.__traceback__ = _link_entries(_user_entries(error.__traceback__))
+
+
+def drop_loop_heads(error: BaseException, code: CodeType) -> None:
+    """Drop the entries of a function with this code that called a graph for one of its loops.
+
+    The entry of the graph, for the traced line, takes their place, as in plain Python. The error's causes and contexts
+    are treated likewise.
+    """
+    for linked_error in walk_links(error):
+        entries = list(walk_traceback(linked_error.__traceback__))
+        kept_entries = [entry for entry, callee in zip(entries, [*entries[1:], None], strict=True)
+                        if entry.tb_frame.f_code is not code or not _is_graph_entry(callee, code.co_name)]  # fmt: skip
+        if len(kept_entries) < len(entries):
+            linked_error.__traceback__ = _link_entries(kept_entries)
+
+
+def _is_graph_entry(entry: TracebackType | None, name: str) -> bool:
+    """Return whether an entry was built for a traced line of a function with this name."""
+    return entry is not None and entry.tb_frame.f_globals is _GRAPH_GLOBALS and entry.tb_frame.f_code.co_name == name
+
+
+_GRAPH_GLOBALS = {"__name__": "__main__"}  # the global names of all entries that are built for traced lines
 
 
 def present_errors(function: Callable[..., Any]) -> Any:
@@ -219,10 +241,7 @@ def _take_spans(error: BaseException) -> list[Span]:
 
 def _user_entries(traceback: TracebackType | None) -> list[TracebackType]:
     """Return the user's entries, outermost first; a region function replaces its enclosing function."""
-    all_entries: list[TracebackType] = []
-    while traceback is not None:
-        all_entries.append(traceback)
-        traceback = traceback.tb_next
+    all_entries = list(walk_traceback(traceback))
     entries: list[TracebackType] = []
     user_flags = are_user_frames([entry.tb_frame.f_code for entry in all_entries])
     for entry, is_of_user in zip(all_entries, user_flags, strict=True):
@@ -249,7 +268,7 @@ def _entries_of(span: Span) -> list[TracebackType]:
     while current is not None:
         code, instruction = _raising_code(current)
         # The frame of a generator that has not started has no callers, whose variables it would keep alive.
-        frame = FunctionType(code, {"__name__": "__main__"})().gi_frame
+        frame = FunctionType(code, _GRAPH_GLOBALS)().gi_frame
         entries.append(TracebackType(None, frame, instruction, current.line))
         current = current.caller
     return entries[::-1]

@@ -98,7 +98,7 @@ def span_of(positions: Iterable[Position]) -> Span | None:
 
 def span_of_error(error: BaseException) -> Span | None:
     """Return the span where the user's code raised an error that was caught here, with its callers."""
-    entries = list(_walk_traceback(error.__traceback__))
+    entries = list(walk_traceback(error.__traceback__))
     user_flags = are_user_frames([entry.tb_frame.f_code for entry in entries])
     user_entries = itertools.compress(entries, user_flags)
     user_positions = [(entry.tb_frame.f_code, entry.tb_lasti) for entry in user_entries]
@@ -276,7 +276,7 @@ def _character_offset(code: CodeType, line: int | None, offset: int) -> int:
     return offset if text.isascii() else len(text.encode()[:offset].decode("utf-8", "replace"))
 
 
-def _walk_traceback(entry: TracebackType | None) -> Iterator[TracebackType]:
+def walk_traceback(entry: TracebackType | None) -> Iterator[TracebackType]:
     """Iterate over the entries of a traceback, outermost first."""
     while entry is not None:
         yield entry

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from autoconv.emit.converted import outline_loops
 from autoconv.runtime.recording.activity import BUSY
+from autoconv.runtime.recording.tracebacks import drop_loop_heads
 from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.runtime.tensors.numpy_behaviour import call_plain
 from autoconv.tracing.api.function_options import FunctionOptions
@@ -29,7 +30,7 @@ _MAX_EXAMINED_DEPTH = 8  # of recursion where graphs are not compared with plain
 class OutlinedForm(NamedTuple):
     """A plain function that calls its loops, and the compiled functions of these loops."""
 
-    function: Callable[..., Any] | None = None  # None if no loop can be outlined
+    function: types.FunctionType | None = None  # None if no loop can be outlined
     loops: Sequence[Any] = ()
 
 
@@ -64,6 +65,9 @@ class LoopOutlining:
         instance = (self.python_function.__self__,) if isinstance(self.python_function, types.MethodType) else ()
         try:
             return form.function(*instance, *args, **kwargs)
+        except BaseException as error:
+            drop_loop_heads(error, form.function.__code__)
+            raise
         finally:
             if self._times_calls and examined_calls != [loop._tiers.examined_calls for loop in form.loops]:
                 # Traces and examinations of the loops took time that later calls do not need.
