@@ -1,0 +1,1 @@
+"""Analyses of source trees: scopes, liveness, exits of statements, the state of regions."""

@@ -79,6 +79,7 @@ class _Search:
     def _search_statement(
         self, node: gast.AST, bound: frozenset[str], live: frozenset[str], live_on_error: frozenset[str]
     ) -> None:
+        """Search a statement for loops; `live` are the names that are read after it, or after an exception."""
         if isinstance(node, _LOOPS):
             outlined = None if self._skipped_levels else self._outline(node, bound, live, live_on_error)
             if outlined is not None:
@@ -115,6 +116,7 @@ class _Search:
     def _search_try(
         self, node: gast.AST, bound: frozenset[str], live: frozenset[str], live_on_error: frozenset[str]
     ) -> None:
+        """Search the blocks of a try statement, each with the names that are live after it."""
         final, orelse = self._liveness.block_activity(node.finalbody), self._liveness.block_activity(node.orelse)
         self.search_block(node.finalbody, bound, live, live_on_error)
         live_on_error |= final.exposed | (live if has_loop_exit(node.finalbody) else NO_NAMES)

@@ -119,6 +119,7 @@ def _varied_call_results(
 def _varied_try_results(
     node: Node, input_flags: Sequence[bool], heap: Heap, outer_graphs: tuple[Graph, ...]
 ) -> Sequence[bool]:
+    """Return, for each result of a `try`, whether it may vary with an input whose flag is true."""
     body, normal_end, handler = node.regions
     normal_results = _varied_outputs(
         normal_end, [*_varied_outputs(body, input_flags, heap, outer_graphs), *input_flags], heap, outer_graphs

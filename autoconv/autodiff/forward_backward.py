@@ -145,6 +145,7 @@ class SplitRootLevel(RootLevel):
         self.saved_values: list[Value] = []
 
     def _transfer(self, value: Value) -> Value:
+        """Return the value in the backward region: captured, counted, recomputed, or read from a stack."""
         return Level._transfer(self, value)
 
     def _store(self, value: Value) -> Value:
@@ -242,6 +243,7 @@ class Region(Level):
         return all(isinstance(index.type, TensorType) and index.shape == () for index in node.inputs[1:])
 
     def _store(self, value: Value) -> Value:
+        """Push the value in each forward iteration; return it in the backward region, which pops it."""
         type_ = ListType(value.type)
         entry = self.forward.add_parameter(type_, "stack")
         list_after = GraphBuilder(self.forward).list_push(entry, value)
@@ -313,6 +315,7 @@ class ReverseBuilder(GraphBuilder):
         return super().__getattr__("zeros_like")(x, **attributes)
 
     def _operand_value(self, op: Op, operand: object, position: int, operands: Sequence[Any]) -> Value:
+        """Return the operand in the backward graph; of an operand whose shape alone is read, a value of that shape."""
         if isinstance(operand, Value) and operand.graph is not self.graph:
             if position in op.traits.shape_only and not self._level.is_available(operand):
                 if isinstance(operand.type, TensorType) and is_static_shape(operand.type.shape):

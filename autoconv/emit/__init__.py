@@ -1,0 +1,1 @@
+"""Printing of converted trees; conversion of modules, functions and generator functions; source maps."""

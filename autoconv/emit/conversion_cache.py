@@ -73,6 +73,7 @@ class ConversionCache:
             self._remove_stale()
 
     def _remove_stale(self) -> None:
+        """Remove the entries of the same module and options under other texts."""
         assert self.path is not None
         common_stem = self.path.name.rpartition("-")[0]
         for other_file in self.path.parent.glob(f"{glob.escape(common_stem)}-*.json"):

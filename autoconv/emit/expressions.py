@@ -151,6 +151,7 @@ def _tuple(node: ast.Tuple, level: int) -> str:
 
 
 def _dict(node: ast.Dict, level: int) -> str:
+    """Return the text of a dict display."""
     pairs = zip(node.keys, node.values, strict=True)
     items = [
         f"{expression_text(key)}: {expression_text(value)}" if key else f"**{expression_text(value, _BIT_OR)}"
@@ -162,6 +163,7 @@ def _dict(node: ast.Dict, level: int) -> str:
 def _comprehension(opening: str, closing: str) -> Callable[[Any, int], str]:
     """Return the printer of a comprehension between these brackets."""
     def comprehension(node: Any, level: int) -> str:
+        """Return the text of a comprehension with its clauses."""
         is_dict = isinstance(node, ast.DictComp)
         text = f"{expression_text(node.key)}: {expression_text(node.value)}" if is_dict else expression_text(node.elt)
         for clause in node.generators:
@@ -255,6 +257,7 @@ def _portable_formatted_string(node: ast.JoinedStr) -> str:
     arguments: list[str] = []
 
     def template(values: Iterable[Any]) -> str:
+        """Return the format string of an f-string's pieces; expressions of fields go to `arguments`."""
         text = ""
         for value in values:
             if isinstance(value, ast.Constant):

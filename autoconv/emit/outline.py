@@ -125,6 +125,7 @@ class _LoopCalls(Transformer):
         return self._visit_loop(node)
 
     def _visit_loop(self, node: Any) -> Any:
+        """Return the call of the loop's function, with the statements that unpack its results, or the loop itself."""
         if id(node) not in self._calls:
             return self.visit_children(node)
         outlined, name = self._calls[id(node)]

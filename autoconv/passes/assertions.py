@@ -27,7 +27,10 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 
 class Assertions(FunctionPass, statements_only=True):
+    """Defer the operands of assert and raise statements."""
+
     def visit_Assert(self, node: Any) -> Any:
+        """Route the test, with its message as a lambda, through `ag__.assertion`."""
         self.visit_children(node)
         if build.is_operation(node.test, "assertion"):
             return node
@@ -39,6 +42,7 @@ class Assertions(FunctionPass, statements_only=True):
         return node
 
     def visit_Raise(self, node: Any) -> Any:
+        """Route the exception and its cause through operators, as lambdas where they may hold values of the graph."""
         self.visit_children(node)
         error, cause = node.exc, copy_tree(node.cause)
         if node.cause is not None and not isinstance(node.cause, gast.Constant):

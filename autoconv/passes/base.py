@@ -77,6 +77,7 @@ class Context:
         return id(node) in self.generated
 
     def place(self, node: gast.AST) -> Place:
+        """Return the place of a node in the user's source, with the text of its line."""
         line = getattr(node, "lineno", 0)
         text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
         column = getattr(node, "col_offset", -1) + 1
@@ -128,6 +129,7 @@ class FunctionPass(Transformer):
         return super().visit(node)
 
     def visit_FunctionDef(self, node: Any) -> Any:
+        """Visit a function to convert by `rewrite_function`, with its name and namer as the enclosing ones."""
         if self.context.is_generated(node):
             return self.visit_children(node)
         self.path.append(node.name)
@@ -150,6 +152,7 @@ class FunctionPass(Transformer):
         return node
 
     def visit_Lambda(self, node: Any) -> Any:
+        """Visit the body of a lambda to convert, as the innermost enclosing function."""
         if self.context.is_generated(node):
             node.body = self.visit(node.body)
             return node
@@ -165,6 +168,7 @@ class FunctionPass(Transformer):
         return node
 
     def visit_ClassDef(self, node: Any) -> Any:
+        """Visit the body of a class, whose code runs outside of the enclosing function's state."""
         outer_state = self.in_function, self.class_name
         if self.in_function:
             node.bases = self.visit_list(node.bases)

@@ -31,7 +31,10 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 
 class Calls(FunctionPass):
+    """Route calls, and reads of `__class__`, `__cause__` and `__context__`, through operators."""
+
     def visit_Call(self, node: Any) -> Any:
+        """Route the callee through `ag__.call`, unless it is called directly or reads its caller's frame."""
         function = node.func
         if build.is_operation(node, "exception"):
             return node
@@ -47,6 +50,7 @@ class Calls(FunctionPass):
         return node
 
     def visit_Attribute(self, node: Any) -> Any:
+        """Route a read of `__class__`, `__cause__` or `__context__` through an operator."""
         self.visit_children(node)
         if not isinstance(node.ctx, gast.Load):
             return node

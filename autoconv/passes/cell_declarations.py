@@ -60,6 +60,7 @@ class WrittenNames:
                     self._collect(node)
 
     def _collect(self, node: Any) -> None:
+        """Add the names that a statement binds, declares, and shares with regions and inner functions."""
         self.bound.update(bindings(node))
         if isinstance(node, (gast.Global, gast.Nonlocal)):
             self.declared.update(node.names)

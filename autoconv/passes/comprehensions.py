@@ -36,7 +36,10 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 
 class Comprehensions(FunctionPass):
+    """Turn comprehensions and generator expressions into calls of operators."""
+
     def visit_ListComp(self, node: Any) -> Any:
+        """Return the operator's call for a comprehension of any kind, or the comprehension with a reason to keep it."""
         kind, operator = _NAMES_AND_OPERATORS[type(node)]
         reason = self._reason_to_keep(node)
         self.visit_children(node)

@@ -48,7 +48,10 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 
 class ControlFlow(FunctionPass, statements_only=True):
+    """Turn ifs and loops into calls of operators, function by function."""
+
     def rewrite_function(self, node: Any) -> Any:
+        """Rewrite the regions of a function by its plan, and declare the cells that they share."""
         node.body = self.visit_list(node.body)  # inner functions first
         scope = user_scope(node, self.context)
         plan = make_plan(node, scope, self.context)
@@ -78,6 +81,7 @@ class _Regions:
         return result
 
     def rewrite_statement(self, node: Any) -> list[Any]:
+        """Return the statements in place of one: the call of an operator for a region, else the statement itself."""
         if isinstance(node, gast.For) and build.is_operation(node.iter, "attempts", "with_attempts"):
             self._rewrite_inner_blocks(node)
             return [node]
@@ -102,6 +106,7 @@ class _Regions:
         return [build.place(new_statement, node) for new_statement in new_statements]
 
     def _rewrite_inner_blocks(self, node: Any) -> None:
+        """Rewrite the blocks of a statement that stays in Python."""
         for name in ("body", "orelse", "finalbody"):
             block = getattr(node, name, None)
             if isinstance(block, list):
@@ -354,6 +359,8 @@ def _drop_annotations(body: list[Any], cells: tuple[str, ...]) -> list[Any]:
 
 
 class _AnnotationRemover(Transformer, statements_only=True):
+    """Remove the annotations of local names, which functions of regions cannot share."""
+
     def __init__(self, names: tuple[str, ...]) -> None:
         self.names = names
 

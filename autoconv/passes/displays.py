@@ -31,6 +31,8 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 
 class Displays(FunctionPass):
+    """Route displays of lists, dicts and sets, and assignments to starred targets, through operators."""
+
     def rewrite_function(self, node: Any) -> Any:
         """Treat the dict of a `**` parameter, which is new in each call, as a display, unless it is only passed on."""
         keyword_parameter = node.args.kwarg
@@ -55,6 +57,7 @@ class Displays(FunctionPass):
         return build.wrap("new", build.place(index_expression(node), node))  # an index may have slices among its items
 
     def visit_Set(self, node: Any) -> Any:
+        """Return `ag__.new` of a set of constants, else `ag__.new_set` of the items."""
         if _constant_set(node) is not None:
             return build.wrap("new", node)
         self.visit_children(node)
@@ -65,6 +68,7 @@ class Displays(FunctionPass):
         return build.place(build.operate("new_set", *node.elts), node)
 
     def visit_Dict(self, node: Any) -> Any:
+        """Return `ag__.new` of a dict with constant keys, else `ag__.new_dict` of the keys and values in turn."""
         self.visit_children(node)
         if all(isinstance(key, gast.Constant) for key in node.keys):
             return build.wrap("new", node)
@@ -96,6 +100,7 @@ class Displays(FunctionPass):
         return node
 
     def visit_Assign(self, node: Any) -> Any:
+        """Unpack the value by `ag__.unpack_target` for a target with a star."""
         unpacks = all(isinstance(target, (gast.Tuple, gast.List)) for target in node.targets)
         node.targets = [self.visit(target) for target in node.targets]
         node.value = self._visit_iterable(node.value) if unpacks else self.visit(node.value)
@@ -107,6 +112,7 @@ class Displays(FunctionPass):
         return node
 
     def visit_Call(self, node: Any) -> Any:
+        """Leave the operand of an operator that takes any iterable, and starred arguments, as they are."""
         if build.is_operation(node, "new"):
             node.args = [self.visit_children(node.args[0])]
             return node

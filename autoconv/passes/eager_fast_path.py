@@ -75,6 +75,7 @@ class _SaveStatements(FunctionPass, statements_only=True):
         self.mentions_debugger = any(name in line for line in context.lines for name in DEBUGGING_NAMES)
 
     def rewrite_function(self, node: Any) -> Any:
+        """Put a copy of the function's statements, from the first costly one on, under `if ag__.untraced`."""
         if any(_is_untraced_test(statement) for statement in node.body):
             node.body = [_as_untraced(statement) for statement in node.body]
         elif self.mentions_debugger and calls_debugger(node) and not any(map(has_item_target, node.body)):
@@ -86,6 +87,7 @@ class _SaveStatements(FunctionPass, statements_only=True):
         return node
 
     def _save_costly_part(self, node: Any) -> None:
+        """Save the statements from the first costly one on, if that is possible for this function."""
         node.body = hoist_declarations(node.body)
         start = body_start(node.body)
         if not any(isinstance(n, _FUNCTION_WIDE) for statement in node.body for n in walk(statement)):
@@ -95,6 +97,7 @@ class _SaveStatements(FunctionPass, statements_only=True):
             self._save_from(node, start)
 
     def _save_from(self, node: Any, start: int) -> None:
+        """Insert the copy of the statements from `start` on in front of them; it returns where they end."""
         statements = node.body[start:]
         plain_writes = PlainWrites(self.context, node, self.namer)
         untraced_block = UntracedStatements(plain_writes.visit_list(copy_tree(statements)))

@@ -34,12 +34,15 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 
 class Effects(FunctionPass, statements_only=True):
+    """Route writes to attributes, items and outer names through operators."""
+
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self.scope = Scope()
         self.order = _EvaluationOrder(None, self.scope, self.namer)
 
     def rewrite_function(self, node: Any) -> Any:
+        """Visit a function, and journal the outer names that it writes at its start."""
         outer_state = self.scope, self.order
         self.scope = scope_of(node)
         self.order = _EvaluationOrder(node, self.scope, self.namer)
@@ -84,6 +87,7 @@ class Effects(FunctionPass, statements_only=True):
         return [build.place(statement, node.body[0]) for statement in statements]
 
     def visit_Assign(self, node: Any) -> Any:
+        """Route the writes to attributes and items among the targets through operators."""
         self.visit_children(node)
         if not any(map(_writes_attribute_or_item, node.targets)):
             return node
@@ -109,6 +113,7 @@ class Effects(FunctionPass, statements_only=True):
         return [build.place(self._delete(target), node) for target in node.targets]
 
     def _delete(self, target: Any) -> Any:
+        """Return the statement that deletes one target."""
         if isinstance(target, gast.Attribute):
             attribute = build.constant(mangle(target.attr, self.class_name))
             return gast.Expr(build.operate("del_attr", target.value, attribute))

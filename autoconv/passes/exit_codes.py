@@ -67,6 +67,7 @@ class StatementRemover(Transformer, statements_only=True):
         self.unwanted_ids = unwanted_ids
 
     def visit_list(self, items: list[Any]) -> list[Any]:
+        """Return the statements without the unwanted ones, at any depth of blocks."""
         kept_statements: list[Any] = []
         for item in items:
             if id(item) in self.unwanted_ids:

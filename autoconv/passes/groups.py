@@ -47,7 +47,10 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 
 class Groups(FunctionPass, statements_only=True):
+    """Turn try statements with `except*` clauses into plain ones."""
+
     def visit_TryStar(self, node: Any) -> Any:
+        """Return the statements in place of a try with `except*` clauses; the try itself if it has to stay."""
         self.visit_children(node)
         # Some constructs are bound to their frame (yield, locals()); the handlers become code of other frames.
         if pinning_construct(node) or any(map(_raises_its_part, node.handlers)):

@@ -47,6 +47,8 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 
 class InPlaceOperators(FunctionPass):
+    """Route augmented assignments that may change an object in place, and set operators, through operators."""
+
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         # By the id of a function: its node, and the result of `_names_by_use`.
@@ -54,6 +56,7 @@ class InPlaceOperators(FunctionPass):
         self._mentions_frozenset = any("frozenset" in line for line in context.lines)
 
     def visit_BinOp(self, node: Any) -> Any:
+        """Route `|`, `&`, `^` and `-` of possible sets through an operator, in files that mention frozensets."""
         may_be_set_operation = False
         if self._mentions_frozenset and self.function_node is not None:
             non_sets, _, _ = self._names_by_use()
@@ -64,6 +67,7 @@ class InPlaceOperators(FunctionPass):
         return build.place(build.operate(_SET_OPERATOR_NAMES[type(node.op)], node.left, node.right), node)
 
     def visit_AugAssign(self, node: Any) -> Any:
+        """Route an augmented assignment to a name that may change an alias through an operator."""
         is_name = self.function_node is not None and isinstance(node.target, gast.Name)
         may_change_alias = is_name and self._may_change(node)
         self.visit_children(node)

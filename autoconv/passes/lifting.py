@@ -39,7 +39,10 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 
 class Lifting(FunctionPass, statements_only=True):
+    """Give names that may be unassigned a value from the start of their function, and check their reads."""
+
     def rewrite_function(self, node: Any) -> Any:
+        """Assign Undefined to names that are state before their assignment; mark the reads to be checked."""
         node.body = self.visit_list(node.body)
         scope = user_scope(node, self.context)
         plan = make_plan(node, scope, self.context)
@@ -133,6 +136,7 @@ class _CheckReads(Transformer):
     visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
 
     def visit_ClassDef(self, node: Any) -> Any:
+        """Visit a class, in whose body its own names hide those of the function."""
         node.bases, node.keywords = self.visit_list(node.bases), self.visit_list(node.keywords)
         node.decorator_list = self.visit_list(node.decorator_list)
         nodes = [n for statement in node.body for n in walk_scope(statement)]
@@ -149,6 +153,7 @@ class _CheckReads(Transformer):
     visit_RewrittenStatements = visit_UntracedStatements
 
     def visit_ListComp(self, node: Any) -> Any:
+        """Visit a comprehension of any kind, whose targets hide names of the function."""
         first_clause = node.generators[0]
         first_iterable = first_clause.iter = self.visit(first_clause.iter)
         is_inlined = isinstance(node, INLINED_COMPREHENSIONS) and self.inner_check != "ld_outer"
@@ -169,6 +174,7 @@ class _CheckReads(Transformer):
         self.names, self.inner_check = outer_state
 
     def visit_AugAssign(self, node: Any) -> Any:
+        """Check the read of the target, which may be unassigned."""
         node.value = self.visit(node.value)
         if not isinstance(node.target, gast.Name) or node.target.id not in self.names:
             return node
@@ -179,6 +185,7 @@ class _CheckReads(Transformer):
         return node
 
     def visit_Delete(self, node: Any) -> Any:
+        """Turn the deletion of a tracked name into an assignment of Undefined."""
         statements: list[Any] = []
         for target in node.targets:
             if isinstance(target, gast.Name) and target.id in self.deleted_names & self.names:

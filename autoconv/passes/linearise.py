@@ -28,6 +28,7 @@ class Lineariser:
         self.statements: list[Any] = []
 
     def linearise(self, node: Any) -> Any:
+        """Return an expression without conditional walruses; the statements that it needs are emitted before it."""
         if not _has_conditional_walrus(node):
             return node
         if isinstance(node, gast.BoolOp):
@@ -79,6 +80,7 @@ class Lineariser:
         return build.place(build.name(result_name), node)
 
     def _linearise_bool_op(self, node: Any) -> Any:
+        """Return the name of the value of an `and` or `or`, whose later operands are in the arm of an if."""
         result_name = self.namer.fresh("value_")
         self._emit(build.assign(result_name, self.linearise(node.values[0])))
         test: Any = build.name(result_name)
@@ -117,6 +119,7 @@ class Lineariser:
         return node
 
     def _linearise_operand(self, operand: Any, is_followed: bool) -> Any:
+        """Return an operand, saved in a variable if code that follows may change it."""
         value = self.linearise(operand)
         if not is_followed or isinstance(value, (gast.Constant, gast.Lambda)):
             return value
@@ -167,6 +170,7 @@ def _is_assigning_quantifier(node: Any) -> bool:
 
 
 def _replace_children(node: Any, replacements: dict[int, Any]) -> None:
+    """Replace the children of a node, given by id."""
     for field in node._fields:
         value = getattr(node, field, None)
         if isinstance(value, list):

@@ -43,12 +43,15 @@ def comparison_operator(node: Any, numbers: Container[str] = ()) -> str | None:
 
 
 class Logic(FunctionPass):
+    """Turn `and`, `or`, `not`, conditional expressions and comparisons into operators."""
+
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         # By the id of a function: its node, and its names of numbers.
         self._names_by_function: dict[int, tuple[Any, set[str]]] = {}
 
     def visit_BoolOp(self, node: Any) -> Any:
+        """Return the operator `and_` or `or_` with lambdas for the later operands, or wrapped operands."""
         kind = "and" if isinstance(node.op, gast.And) else "or"
         values = node.values
         reason = next(filter(None, map(deferral_obstacle, values[1:])), "")
@@ -60,6 +63,7 @@ class Logic(FunctionPass):
         return build.place(build.operate(f"{kind}_", first, *map(self._thunk, other_operands)), node)
 
     def visit_IfExp(self, node: Any) -> Any:
+        """Return `ag__.if_exp` with lambdas for the arms, or the expression with a checked test."""
         reason = deferral_obstacle(node.body) or deferral_obstacle(node.orelse)
         self.visit_children(node)
         if reason:
@@ -72,6 +76,7 @@ class Logic(FunctionPass):
         return build.place(build.operate("if_exp", node.test, *arms), node)
 
     def visit_UnaryOp(self, node: Any) -> Any:
+        """Return `ag__.not_` for `not`; `not not not x` is `not x`."""
         while _is_not(node) and _is_not(node.operand) and _is_not(node.operand.operand):
             node = node.operand.operand  # `not not not x` is `not x`; this limits the nesting of calls
         self.visit_children(node)
@@ -80,6 +85,7 @@ class Logic(FunctionPass):
         return node
 
     def visit_Compare(self, node: Any) -> Any:
+        """Return the operator of a single comparison whose result may be known only at run time."""
         self.visit_children(node)
         if len(node.ops) > 1:
             return node

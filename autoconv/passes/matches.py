@@ -42,6 +42,8 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 
 class Matches(FunctionPass, statements_only=True):
+    """Turn match statements into chains of ifs."""
+
     def visit_Match(self, node: Any) -> Any:
         self.visit_children(node)
         subject = self.namer.fresh("subject_")
@@ -127,6 +129,7 @@ class _PatternConditions:
             self.captures.append((name, value))
 
     def _sequence(self, pattern: Any, subject: Any) -> None:
+        """Add the test of a sequence pattern, and its items' patterns and captures."""
         patterns = pattern.patterns
         star_position = next((i for i, item in enumerate(patterns) if isinstance(item, gast.MatchStar)), None)
         item_count = build.constant(len(patterns) if star_position is None else len(patterns) - 1)
@@ -147,6 +150,7 @@ class _PatternConditions:
             self.add_pattern(item, gast.Subscript(subject, _index_literal(index), gast.Load()))
 
     def _mapping(self, pattern: Any, subject: Any) -> None:
+        """Add the test of a mapping pattern, its values' patterns, and the capture of the remaining items."""
         keys = gast.Tuple(list(pattern.keys), gast.Load())
         self.tests.append(build.operate("is_mapping", subject, copy_tree(keys)))
         for key, value in zip(pattern.keys, pattern.patterns, strict=True):
@@ -156,6 +160,7 @@ class _PatternConditions:
             self.captures.append((_identifier(pattern.rest), other_items))
 
     def _class(self, pattern: Any, subject: Any) -> None:
+        """Add the test of a class pattern, and the patterns of its arguments."""
         pattern_arguments: list[Any] = []
         if pattern.patterns or pattern.kwd_attrs:
             pattern_arguments.append(build.strings(map(_identifier, pattern.kwd_attrs)))

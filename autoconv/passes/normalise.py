@@ -50,6 +50,8 @@ _MAX_CHAIN_LENGTH = 200  # comparisons in one chain; each opens a parenthesis, a
 
 
 class Normalise(FunctionPass):
+    """Desugar shorthands, so that later passes meet fewer forms."""
+
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self.comprehension_depth = 0
@@ -60,6 +62,7 @@ class Normalise(FunctionPass):
         return node
 
     def visit_Compare(self, node: Any) -> Any:
+        """Split a chain of comparisons into single ones."""
         self.visit_children(node)
         if len(node.ops) == 1:
             return node
@@ -136,6 +139,7 @@ class Normalise(FunctionPass):
         return node
 
     def visit_AugAssign(self, node: Any) -> Any:
+        """Turn an augmented assignment to an attribute or item into statements that evaluate each part once."""
         self.visit_children(node)
         target = node.target
         if isinstance(target, gast.Name):
@@ -238,6 +242,7 @@ class Normalise(FunctionPass):
         return self._evaluate_once(index_expression(index), setup, "index_", rebound_names)
 
     def visit_For(self, node: Any) -> Any:
+        """Assign the item to a target with attributes or items in the body; hoist walruses of the iterable."""
         node = self.visit_children(node)
         if not _consists_of_names(node.target):
             item = self.namer.fresh("item_")
@@ -246,6 +251,7 @@ class Normalise(FunctionPass):
         return self._hoist_walruses(node, "iter")
 
     def visit_While(self, node: Any) -> Any:
+        """Turn a test with a walrus into an if with a break at the start of the body."""
         node = self.visit_children(node)
         if not has_walrus(node.test):
             return node
@@ -293,6 +299,7 @@ class Normalise(FunctionPass):
         return statements if isinstance(statements, list) else [statements]
 
     def visit_Call(self, node: Any) -> Any:
+        """Give `super()` the arguments that it would take from its frame."""
         self.visit_children(node)
         is_zero_argument_super = isinstance(node.func, gast.Name) and node.func.id == "super" and not node.args
         if is_zero_argument_super and not self.comprehension_depth and self.function_node is not None:

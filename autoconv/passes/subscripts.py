@@ -27,6 +27,8 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 
 class Subscripts(FunctionPass):
+    """Route reads of items with a possible tensor as index through an operator."""
+
     def visit_Subscript(self, node: Any) -> Any:
         self.visit_children(node)
         if not isinstance(node.ctx, gast.Load) or (is_static(node.slice) and not _is_grid(node.value)):

@@ -27,12 +27,15 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 
 class Texts(FunctionPass):
+    """Route formatted strings through an operator."""
+
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         # By the id of a function: its node, and the result of `_names`.
         self._names_by_function: dict[int, tuple[Any, tuple[set[str], set[str]]]] = {}
 
     def visit_JoinedStr(self, node: Any) -> Any:
+        """Return `ag__.text` of the pieces of an f-string with fields."""
         self.visit_children(node)
         if not is_formatted(node):
             return node
@@ -54,6 +57,7 @@ class Texts(FunctionPass):
         return build.place(build.operate("percent", node.left, node.right), node)
 
     def visit_AugAssign(self, node: Any) -> Any:
+        """Route `name %= values` through an operator where the name may be a text."""
         self.visit_children(node)
         if not (isinstance(node.op, gast.Mod) and isinstance(node.target, gast.Name)):
             return node

@@ -52,6 +52,7 @@ class PlainWrites(Transformer, statements_only=True):
         self.containers = _container_names(function, self.scope)
 
     def visit_Assign(self, node: Any) -> Any:
+        """Route writes to items by an operator; the value and the parts of targets are evaluated once."""
         items = [item for target in node.targets for item in _written_items(target)]
         if all(map(self._is_item_of_container, items)):
             return node
@@ -70,6 +71,7 @@ class PlainWrites(Transformer, statements_only=True):
         return self.visit_Assign(build.place(gast.Assign([node.target], node.value, None), node))
 
     def visit_AugAssign(self, node: Any) -> Any:
+        """Route an augmented write to an item by an operator; its parts are evaluated once."""
         if not isinstance(node.target, gast.Subscript) or self._is_item_of_container(node.target):
             return node
         if _is_repeatable(node.target) and _is_repeatable(node.value):

@@ -1,0 +1,1 @@
+"""Values of running and traced programs: tensors, variables, graph objects, recording, dispatch."""

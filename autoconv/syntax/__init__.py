@@ -1,0 +1,1 @@
+"""Parsing, building and walking of syntax trees; fresh names; comments."""

@@ -60,7 +60,7 @@ _REFLECTED_METHOD_OF_OP = {binary.tensor_op: binary.reflected for binary in BINA
 
 
 class SymbolicArray(TensorMethods):
-    """An array of the graph being recorded; `_source` tells what a view was taken of, if it is known."""
+    """An array of the graph being recorded; `_source` is the origin of a view, None if it is unknown."""
 
     __slots__ = ("__weakref__", "_source", "value_in_graph")
     __array_priority__ = 200.0
@@ -248,6 +248,7 @@ class SymbolicArray(TensorMethods):
             raise as_program_error(ValueError(f"{subject} is read-only"))
 
     def _parse_index(self, index: object) -> tuple[Spec, list[Any]]:
+        """Return the spec of an index and its operands; raise NumPy's error for more entries than dimensions."""
         check_rank(1 if isinstance(index, slice) else 0, self.ndim)  # before its bounds are evaluated, as in NumPy
         spec, operands = binary_dispatch.parse_program_index(_load_indices(index))
         operands = [convert_to_tensor(item) if isinstance(item, (list, tuple)) else item for item in operands]

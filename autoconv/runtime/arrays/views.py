@@ -40,6 +40,7 @@ def compute_view_layouts(type_: ArrayType, make_views: Callable[[np.ndarray], An
 
 
 def _layout(view: np.ndarray, start: int) -> dict[str, Any]:
+    """Return the attributes of `array_strided` for a view of the array whose first element has the address `start`."""
     layout = {"offset": _address(view) - start, "shape": view.shape, "strides": view.strides}
     return layout if view.flags.writeable else layout | {"read_only": True}
 

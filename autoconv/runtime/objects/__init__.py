@@ -1,0 +1,1 @@
+"""Objects and containers that are known only at run time, and variables."""

@@ -69,6 +69,7 @@ def _forwarding_method(plain_class: type, name: str) -> Callable[..., Any]:
     plain_method = getattr(plain_class, name)
 
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call Python's own method on static contents, or record a node that calls it."""
         if self._items is not None or _needs_tensor_list(self, name, args):
             return (items_of(self) or self.move_to_graph()).call(self, name, args, kwargs)
         if 0 < len(args) <= _SEARCH_ARGUMENT_LIMITS.get(name, 0) and _is_symbolic_search(self, args):

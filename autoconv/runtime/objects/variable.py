@@ -242,6 +242,7 @@ class Variable(TensorMethods, VariableUpdates, Trackable, metaclass=VariableType
         return self._update("assign_sub_variable", delta, read_value)
 
     def _update(self, op: str, value: object, read_value: bool) -> Any:
+        """Apply the op, such as an assignment, to the variable and a value; return the new value if `read_value`."""
         tensor = as_tensor(value)
         if tensor is None or tensor.weak or tensor.dtype is not self.dtype:
             tensor = (

@@ -234,6 +234,8 @@ def _check_slices(delta: TensorLike) -> None:
 
 
 class _Creators(threading.local):
+    """The creators of variables that are in effect in this thread, innermost last."""
+
     creators: tuple[Callable[..., Any], ...] = ()
 
 

@@ -129,6 +129,7 @@ def attribute_location(owner: object, name: str, home: object = None) -> Locatio
     """Return the location of an attribute of an object, which was made in the region `home`."""
 
     def read() -> Any:
+        """Return the attribute's value without running code of the program; MISSING where there is none."""
         if _is_behind_descriptor(owner, name):
             return instance_attributes(owner)[name]
         if _has_python_getter(getattr_static(type(owner), name, None)) and not has_instance_attribute(owner, name):
@@ -140,6 +141,7 @@ def attribute_location(owner: object, name: str, home: object = None) -> Locatio
         return getattr(owner, name, MISSING)
 
     def write(value: object) -> None:
+        """Set the attribute without running code of the program; delete it for MISSING."""
         if value is not MISSING and _is_behind_descriptor(owner, name):
             dict.__setitem__(dict_of(owner), name, value)
         elif value is MISSING:

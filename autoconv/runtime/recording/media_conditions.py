@@ -31,6 +31,7 @@ def images(parameter: str, most: int | None = 4) -> ParameterCondition:
     """Images or batches of images, of 3 to `most` (None: any number of) dimensions; no size of the last three is 0."""
 
     def check(function: str, values: Values) -> None:
+        """Raise ValueError for an image of a wrong rank or without elements."""
         image = values[parameter]
         rank = known_rank(image)
         if rank is None:

@@ -9,6 +9,8 @@ from autoconv.runtime.recording.regions import current_region
 
 
 class _Scopes(threading.local):
+    """The name scope of eager code in this thread."""
+
     eager_scope: str = ""
 
 

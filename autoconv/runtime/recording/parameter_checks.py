@@ -331,6 +331,7 @@ def bind(conditions: Sequence[ParameterCondition], function: str, parameters: Se
     eager_conditions = [entry for entry in all_conditions if not entry[1].holds_in_graphs_only]
 
     def check_call(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Raise the first error of the conditions that apply to a call with these arguments."""
         region = current_region()
         is_in_function = region is not None and not region.contract.numpy_arrays
         for positions_and_names, condition in all_conditions if is_in_function else eager_conditions:

@@ -43,6 +43,8 @@ def treat_as_program(filename: str) -> None:
 
 
 class _ReadState(threading.local):
+    """The flag whether the current read of an attribute in this thread is one of the program."""
+
     is_by_program = False
 
 

@@ -136,6 +136,8 @@ class Recorder:
 
 
 class _ActiveRecorders(threading.local):
+    """The recorders of the tapes that are active in this thread, outermost first."""
+
     recorders: tuple[Recorder, ...] = ()
 
 

@@ -74,6 +74,7 @@ def present_errors(function: Callable[..., Any]) -> Any:
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
+        """Check the arguments, call the function, and present errors; a handler may return the result instead."""
         if check is not None:
             try:
                 check(args, kwargs)
@@ -253,10 +254,10 @@ def _user_entries(traceback: TracebackType | None) -> list[TracebackType]:
     return entries
 
 
-def _link_entries(entries: list[TracebackType]) -> TracebackType | None:
-    """Return a new traceback of entries, outermost first; None for none."""
+def _link_entries(tracebacks: list[TracebackType]) -> TracebackType | None:
+    """Return a new traceback with the frames of these, outermost first; None for an empty list."""
     result: TracebackType | None = None
-    for entry in reversed(entries):
+    for entry in reversed(tracebacks):
         result = TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
     return result
 

@@ -1,0 +1,1 @@
+"""Helpers of the runtime: spans, shapes, structures, identity, logs."""

@@ -57,7 +57,7 @@ def _find_keys_offset() -> int:
         return 0
 
     class Probe:
-        pass
+        """A class whose instances have their attributes in line."""
 
     probe = Probe()
     if not _flags_of(Probe) & _MANAGED_DICT:

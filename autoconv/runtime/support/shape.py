@@ -263,6 +263,7 @@ class TensorSpec(TypeSpec):
         return isinstance(other, TensorSpec) and is_subtype(self._type, other._type)
 
     def most_specific_common_supertype(self, others: Sequence[Any]) -> TensorSpec | None:
+        """Return the narrowest spec that describes this one and the others; None for other dtypes or classes."""
         shape = self._type.shape
         for other in others:
             if not isinstance(other, TensorSpec) or other.dtype is not self.dtype:

@@ -155,10 +155,10 @@ def part_specs(spec: TypeSpec) -> list[Any]:
     return list(specs) if type(specs) in (list, tuple) else [specs]
 
 
-def from_parts(spec: TypeSpec, parts: Sequence[Any]) -> Any:
-    """Return the composite of that spec with these components."""
+def from_parts(spec: TypeSpec, components: Sequence[Any]) -> Any:
+    """Return the composite of that spec with these components, in the order of the spec's."""
     container_class = type(spec._component_specs)
-    return spec._from_components(container_class(parts) if container_class in (list, tuple) else parts[0])
+    return spec._from_components(container_class(components) if container_class in (list, tuple) else components[0])
 
 
 class _NoCommonForm(Exception):

@@ -1,0 +1,1 @@
+"""Tensors, conversion of values to them, dispatch of ops, operators."""

@@ -185,17 +185,17 @@ class _NumberList:
         """The dtype that the list has if no other operand gives one."""
         return as_dtype(to_array(self.values).dtype)
 
-    def as_array(self, others: Sequence[Any], is_unified: bool) -> np.ndarray:
-        """Return the list as an array, given the other operands; `is_unified`: the op unifies its dtype with theirs."""
+    def as_array(self, operands: Sequence[Any], is_unified: bool) -> np.ndarray:
+        """Return the list as an array beside these operands; `is_unified`: the op unifies its dtype with theirs."""
         own_dtype = self.dtype
         if not is_unified:
             return to_array(self.values)
-        typed_dtypes = [_dtype_of(other) for other in others if _is_typed(other)]
-        weak_dtypes = [weak_dtype(other) for other in others if isinstance(other, NUMBERS)]
-        weak_dtypes += [other.dtype for other in others if isinstance(other, _NumberList)]
+        typed_dtypes = [_dtype_of(operand) for operand in operands if _is_typed(operand)]
+        weak_dtypes = [weak_dtype(operand) for operand in operands if isinstance(operand, NUMBERS)]
+        weak_dtypes += [operand.dtype for operand in operands if isinstance(operand, _NumberList)]
         if typed_dtypes:
             is_adopted = can_adopt_dtype(own_dtype, typed_dtypes[0])
-            meets_tensor = any(isinstance(other, Tensor) for other in others)
+            meets_tensor = any(isinstance(operand, Tensor) for operand in operands)
             if not is_adopted and meets_tensor and not current_contract().numpy_arrays:
                 target = typed_dtypes[0].name
                 raise UnconvertibleError(f"Cannot convert {self.values!r} to EagerTensor of dtype {target}")

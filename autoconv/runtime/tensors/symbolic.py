@@ -159,6 +159,7 @@ class SymbolicTensor(Tensor):
             raise InaccessibleTensorError(scope_message(self._value))
 
     def _refuse(self, operation: str) -> NoReturn:
+        """Raise the error for an operation of Python that a tensor of a graph does not have."""
         self._check_scope()
         raise OperatorNotAllowedInGraphError(
             f"{operation} is not allowed. You can attempt the following resolutions to the problem: run eagerly, "
@@ -206,6 +207,7 @@ class SymbolicTensor(Tensor):
         return self._concretise("a complex number")
 
     def _concretise(self, needed_number: str) -> Any:
+        """Let the contract abandon the trace because Python needs a number; raise where it does not."""
         self._check_scope()
         current_contract().concretise(self, needed_number)
         raise OperatorNotAllowedInGraphError(

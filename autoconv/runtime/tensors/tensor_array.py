@@ -358,6 +358,7 @@ class TensorArray:
         return tensor
 
     def _check_rows(self, value: object) -> Tensor:
+        """Return the value as a tensor whose rows may be written; raise ValueError for a scalar."""
         tensor = self.check_dtype(value)
         shape = tensor.type.shape
         if shape == ():

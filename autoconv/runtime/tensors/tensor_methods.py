@@ -167,6 +167,7 @@ def _binary_methods(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, 
     method, reflected_method = operator_entry.method, operator_entry.reflected
 
     def forward(self: Any, other: object) -> Any:
+        """Compute `self <operator> other`."""
         if type(other) not in _BUILTIN_TYPES:
             refuse_foreign(self, other, reflected_method)
         if _lacks_operator(op, self, other):
@@ -178,6 +179,7 @@ def _binary_methods(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, 
             raise
 
     def reflected(self: Any, other: object) -> Any:
+        """Compute `other <operator> self`."""
         if type(other) not in _BUILTIN_TYPES:
             refuse_foreign(self, other, method)
         elif type(other) is float:
@@ -199,6 +201,7 @@ def _comparison_method(op: str) -> Callable[[Any, Any], Any]:
     reflected_method = operator_entry.reflected
 
     def compare(self: Any, other: object) -> Any:
+        """Compute the comparison `self <operator> other`."""
         if type(other) not in _BUILTIN_TYPES:
             refuse_foreign(self, other, reflected_method)
         is_unsupported = type(other) in _NON_OPERAND_TYPES or _is_complex(self, other)
