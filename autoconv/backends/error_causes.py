@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.errors import FailedPreconditionError, IndexOutOfRangeError, InvalidArgumentError
 from autoconv.graph.dtypes import bool_, float64
@@ -24,7 +24,24 @@ _ASSERTION_CLASSES: dict[str, ErrorClass] = {
     **NUMPY_ERRORS,
 }  # fmt: skip
 Test = Callable[[Any, Sequence[Any]], Any]  # (writer of elements `b`, operands `x`) -> condition, as an element
-Causes = tuple[tuple[type[BaseException], str, Test], ...]  # of each cause: exception class, message, test
+
+
+class Cause(NamedTuple):
+    """A reason for which an op fails: the class and the message of Python's exception, and a test of the operands."""
+
+    error_class: type[BaseException]
+    message: str
+    test: Test
+
+
+Causes = tuple[Cause, ...]
+
+
+class NodeError(NamedTuple):
+    """The message and the class of the exception that a node raises; None for an error of no class."""
+
+    message: str
+    error_class: ErrorClass
 
 
 def clause_number(error_class: ErrorClass, clauses: tuple[Any, ...]) -> int:
@@ -34,13 +51,13 @@ def clause_number(error_class: ErrorClass, clauses: tuple[Any, ...]) -> int:
     return next((i for i, clause in enumerate(clauses) if issubclass(error_class, clause)), len(clauses))
 
 
-def message_and_class(node: Node, located_node: Node | None = None) -> tuple[str, ErrorClass]:
-    """Return the message of the exception that a node raises, with its location, and the exception's class.
+def error_of_node(node: Node, located_node: Node | None = None) -> NodeError:
+    """Return the exception that a node raises, whose message begins with the location.
 
     `located_node` is the node with the location, if that is another one.
     """
-    error_class, text = _class_and_text(node)
-    return add_location(located_node or node, text), error_class
+    error = _error_without_location(node)
+    return NodeError(add_location(located_node or node, error.message), error.error_class)
 
 
 def add_location(node: Node, text: str) -> str:
@@ -56,8 +73,8 @@ def location_of(span: Span | None) -> str:
     return f"{span.file.replace(chr(92), '/').rpartition('/')[2]}:{span.line}"
 
 
-def _class_and_text(node: Node) -> tuple[ErrorClass, str]:
-    """Return the class of the exception that a node raises (None for an error of no class), and its message."""
+def _error_without_location(node: Node) -> NodeError:
+    """Return the exception that a node raises."""
     name, attributes = node.op.name, node.attributes
     if name in ("raise", "object_exception"):
         error = attributes["exception"]
@@ -67,25 +84,25 @@ def _class_and_text(node: Node) -> tuple[ErrorClass, str]:
         text = str(error) if isinstance(error, BaseException) else ""
         text = _fill_template(template) if template is not None else text
         message = f"{class_name}: {text}" if text else class_name
-        return (error_class if isinstance(error_class, type) else None), message
+        return NodeError(message, error_class if isinstance(error_class, type) else None)
     if name == "assert_true":
         message = attributes.get("message", "")
         text = message if isinstance(message, str) else _fill_template(message)
         assertion_class = _ASSERTION_CLASSES.get(attributes.get("failure", "assert"))
         class_name = getattr(assertion_class, "__name__", "AssertionError")
-        return assertion_class, f"{class_name}: {text}" if text else class_name
+        return NodeError(f"{class_name}: {text}" if text else class_name, assertion_class)
     if name == "array_new":
-        return ValueError, "ValueError: negative dimensions are not allowed"
+        return NodeError("ValueError: negative dimensions are not allowed", ValueError)
     if message := _message_of_sizes(name):
-        return _class_of_sizes(node), f"ValueError: {message}"
+        return NodeError(f"ValueError: {message}", _class_of_sizes(node))
     traits = node.op.traits
     if traits.indexing is not None or name == "reduceat" or (traits.view and "spec" in attributes):
-        return IndexError, "IndexError: index out of bounds"
+        return NodeError("IndexError: index out of bounds", IndexError)
     if name in ("number_sizes", "range_size"):
-        return None, "the array is too large"
+        return NodeError("the array is too large", None)
     if traits.overflow_error == "only":
-        return None, f"OverflowError: {name} exceeds 64 bits"
-    return None, f"{name} fails for these values" + (", or exceeds 64 bits" if traits.overflow_error else "")
+        return NodeError(f"OverflowError: {name} exceeds 64 bits", None)
+    return NodeError(f"{name} fails for these values" + (", or exceeds 64 bits" if traits.overflow_error else ""), None)
 
 
 def _message_of_sizes(op: str) -> str:
@@ -128,85 +145,93 @@ CAUSES: RuleTable[Callable[[Node], Causes]] = RuleTable("rule for the errors of 
 
 @CAUSES.of("python_divide", "python_floor_divide", "python_modulo")
 def _quotient_causes(node: Node) -> Causes:
-    return ((ZeroDivisionError, "division by zero", lambda b, x: x[1].same(0)),)
+    """Return the cause of a failed division: by zero."""
+    return (Cause(ZeroDivisionError, "division by zero", lambda b, x: x[1].same(0)),)
 
 
 @CAUSES.of("python_power")
 def _power_causes(node: Node) -> Causes:
     """Return the causes of a failed power: zero to a negative exponent, or a result that is too large."""
     text = "0.0 cannot be raised to a negative power"
-    causes: Causes = ((ZeroDivisionError, text, lambda b, x: x[0].same(0) & (x[1] < 0)),)
+    causes: Causes = (Cause(ZeroDivisionError, text, lambda b, x: x[0].same(0) & (x[1] < 0)),)
     if any(value.type.dtype.is_floating for value in node.inputs):  # type: ignore[union-attr]
-        causes += ((OverflowError, "(34, 'Numerical result out of range')", _has_real_power),)
+        causes += (Cause(OverflowError, "(34, 'Numerical result out of range')", _has_real_power),)
     return causes
 
 
 @CAUSES.of("python_left_shift", "python_right_shift")
 def _shift_causes(node: Node) -> Causes:
-    return ((ValueError, "negative shift count", lambda b, x: x[1] < 0),)
+    """Return the cause of a failed shift: by a negative count."""
+    return (Cause(ValueError, "negative shift count", lambda b, x: x[1] < 0),)
 
 
 @CAUSES.of("number_sizes")
 def _sizes_causes(node: Node) -> Causes:
-    return ((_class_of_sizes(node), "negative dimensions are not allowed", _has_negative),)
+    """Return the cause of sizes that fail: a negative one."""
+    return (Cause(_class_of_sizes(node), "negative dimensions are not allowed", _has_negative),)
 
 
 @CAUSES.of("range_size", "range")
 def _range_causes(node: Node) -> Causes:
+    """Return the cause of a failed range: a step of 0."""
     error_class = ZeroDivisionError if node.span is not None and node.span.has_plain_errors else InvalidArgumentError
-    return ((error_class, "division by zero", lambda b, x: x[2].same(0)),)
+    return (Cause(error_class, "division by zero", lambda b, x: x[2].same(0)),)
 
 
 @CAUSES.of("list_position")
 def _position_causes(node: Node) -> Causes:
-    return ((IndexOutOfRangeError, "the list has no such element", _always),)
+    """Return the cause of a position in a list that is out of range."""
+    return (Cause(IndexOutOfRangeError, "the list has no such element", _always),)
 
 
 @CAUSES.of("python_int")
 def _conversion_causes(node: Node) -> Causes:
     """Return the causes of a failed conversion to an integer: nan and infinities."""
     return (
-        (ValueError, "cannot convert float NaN to integer", _is_nan),
-        (OverflowError, "cannot convert float infinity to integer", _is_infinite),
+        Cause(ValueError, "cannot convert float NaN to integer", _is_nan),
+        Cause(OverflowError, "cannot convert float infinity to integer", _is_infinite),
     )
 
 
 @CAUSES.of("python_math")
 def _math_causes(node: Node) -> Causes:
     """Return the causes of a failed call of a function of the module math."""
-    domain = (ValueError, "math domain error", _always)
+    domain = Cause(ValueError, "math domain error", _always)
     match node.attributes["function"]:
         case "exp" | "exp2" | "expm1" | "sinh" | "cosh" | "ldexp":
-            return ((OverflowError, "math range error", _always),)
+            return (Cause(OverflowError, "math range error", _always),)
         case "floor" | "ceil" | "trunc":
             return _conversion_causes(node)
         case "gcd" | "lcm":
             return ()
         case "isqrt":
-            return ((ValueError, "isqrt() argument must be nonnegative", _has_negative),)
+            return (Cause(ValueError, "isqrt() argument must be nonnegative", _has_negative),)
         case "gamma" | "lgamma":
-            return ((OverflowError, "math range error", _is_no_pole), domain)
+            return (Cause(OverflowError, "math range error", _is_no_pole), domain)
         case "comb" | "perm" if len(node.inputs) == 2:
             return tuple(
-                (ValueError, f"{name} must be a non-negative integer", functools.partial(_is_negative, position=i))
+                Cause(ValueError, f"{name} must be a non-negative integer", functools.partial(_is_negative, position=i))
                 for i, name in enumerate("nk")
             )
         case "hypot":
             return ()
         case "factorial" | "perm":
-            return ((ValueError, "factorial() not defined for negative values", _has_negative),)
+            return (Cause(ValueError, "factorial() not defined for negative values", _has_negative),)
         case "pow":
-            return ((OverflowError, "math range error", _has_real_power), domain)
+            return (Cause(OverflowError, "math range error", _has_real_power), domain)
         case "log" if len(node.inputs) == 2:
-            return ((ZeroDivisionError, "float division by zero", lambda b, x: ~(x[0] <= 0) & x[1].same(1)), domain)
+            base_is_one = Cause(ZeroDivisionError, "float division by zero", lambda b, x: ~(x[0] <= 0) & x[1].same(1))
+            return (base_is_one, domain)
     return (domain,)
 
 
 def _has_negative(b: Any, x: Sequence[Any]) -> Any:
+    """Condition of a cause: an operand is negative."""
     return functools.reduce(operator.or_, (number < 0 for number in x))
 
 
 def _is_negative(b: Any, x: Sequence[Any], position: int) -> Any:
+    """Condition of a cause: the operand at a position is negative."""
     return x[position] < 0
 
 
@@ -217,6 +242,7 @@ def _is_no_pole(b: Any, x: Sequence[Any]) -> Any:
 
 
 def _always(b: Any, x: Sequence[Any]) -> Any:
+    """Condition of a cause that remains if the tests before it do not hold."""
     return b.constant(True, bool_)
 
 
@@ -227,6 +253,7 @@ def _has_real_power(b: Any, x: Sequence[Any]) -> Any:
 
 
 def _is_nan(b: Any, x: Sequence[Any]) -> Any:
+    """Condition of a cause: the first operand is nan."""
     return x[0].differs(x[0]) if x[0].dtype.is_floating else b.constant(False, bool_)
 
 

@@ -49,14 +49,21 @@ def compile_recursive(
     return run
 
 
+class Step(NamedTuple):
+    """The function of a node without regions to run on the stack, and the slots of its inputs and outputs."""
+
+    function: Function
+    inputs: list[int]
+    outputs: list[int]
+
+
 class GraphCode:
-    """A compiled graph or region: a step for each node."""
+    """A compiled graph or region: a step for each node, or the control that runs the node."""
 
     __slots__ = ("local_count", "results", "steps")
 
     def __init__(self) -> None:
-        # Of each node: its function with the slots of its inputs and outputs, or the control that runs it.
-        self.steps: list[tuple[Function, list[int], list[int]] | Control] = []
+        self.steps: list[Step | Control] = []
         self.local_count = 0  # number of slots besides those of the parameters
         self.results: list[int] = []  # slots
 
@@ -115,44 +122,58 @@ class _Cond(Control):
         return Start(self.regions[arm], [frame[slot] for slot in captures], None)
 
 
+class _LoopPhase(NamedTuple):
+    """The state of a loop's control: the loop's state while the test runs, None while the body runs; and captures."""
+
+    loop_state: list[Any] | None
+    captures: list[Any]
+
+
 class _While(Control):
-    """A loop. State of the control: (loop state, or None while the body runs; captures)."""
+    """A loop, which is resumed with a `_LoopPhase`."""
 
     def start(self, frame: Frame) -> Start:
         state_count = state_size(self.node)
         operands = [frame[slot] for slot in self.inputs]
         state, captures = operands[:state_count], operands[state_count:]
-        return Start(self.regions[0], [*state, *captures], (state, captures))
+        return Start(self.regions[0], [*state, *captures], _LoopPhase(state, captures))
 
     def resume(self, state: Any, results: list[Any]) -> Start | list[Any]:
         loop_state, captures = state
         if loop_state is None:  # an iteration is over
-            return Start(self.regions[0], [*results, *captures], (results, captures))
-        return Start(self.regions[1], [*loop_state, *captures], (None, captures)) if results[0] else loop_state
+            return Start(self.regions[0], [*results, *captures], _LoopPhase(results, captures))
+        if not results[0]:
+            return loop_state  # type: ignore[no-any-return]
+        return Start(self.regions[1], [*loop_state, *captures], _LoopPhase(None, captures))
+
+
+class _TryPhase(NamedTuple):
+    """The state of a try's control: whether the body runs, the error that is handled or None, and the captures."""
+
+    is_body: bool
+    handled_error: BaseException | None
+    captures: list[Any]
 
 
 class _Try(Control):
-    """A try. State of the control: (phase, captures).
-
-    The phase is True while the body runs, the error while that is handled, and False while the `else` runs.
-    """
+    """A try, which is resumed with a `_TryPhase`."""
 
     def start(self, frame: Frame) -> Start:
         captures = [frame[slot] for slot in self.inputs]
-        return Start(self.regions[0], captures, (True, captures))
+        return Start(self.regions[0], captures, _TryPhase(True, None, captures))
 
     def resume(self, state: Any, results: list[Any]) -> Start | list[Any]:
-        phase, captures = state
-        return Start(self.regions[1], [*results, *captures], (False, captures)) if phase is True else results
+        if not state.is_body:
+            return results
+        return Start(self.regions[1], [*results, *state.captures], _TryPhase(False, None, state.captures))
 
     def handle_error(self, state: Any, error: BaseException) -> Start | None:
         """Return the handler, if the body raised; an error of the handler gets the one that it handles as context."""
-        phase, captures = state
-        if isinstance(phase, BaseException):
-            _chain_context(error, phase)
-        if phase is not True or isinstance(error, LIMIT_ERRORS):
+        if state.handled_error is not None:
+            _chain_context(error, state.handled_error)
+        if not state.is_body or isinstance(error, LIMIT_ERRORS):
             return None
-        return Start(self.regions[2], [error, *captures], (error, captures))
+        return Start(self.regions[2], [error, *state.captures], _TryPhase(False, error, state.captures))
 
 
 _CONTROLS: dict[str, type[Control]] = {"call": _Call, "cond": _Cond, "while": _While, "try": _Try}
@@ -186,16 +207,25 @@ class _Compiler:
                     control.python_frames = count_call_frames(node.span, is_outermost)
                 code.steps.append(control)
             else:
-                code.steps.append((self.lower(node), inputs, outputs))
+                code.steps.append(Step(self.lower(node), inputs, outputs))
         code.local_count = len(slots) - len(graph.parameters)
         code.results = [slots[value] for value in graph.outputs]
         return code
 
 
+class _Suspended(NamedTuple):
+    """A graph that waits for a region of one of its controls, which is resumed with the state."""
+
+    code: GraphCode
+    frame: Frame
+    position: int  # of the control among the steps
+    control: Control
+    state: Any
+
+
 def _run(code: GraphCode, arguments: list[Any], limit: int) -> list[Any]:
     """Run code; raise RecursionError if its calls stand for more than `limit` Python frames at a time."""
-    # Suspended graphs: code, frame, position of the control, the control and its state.
-    suspended_frames: list[tuple[GraphCode, Frame, int, Control, Any]] = []
+    suspended_graphs: list[_Suspended] = []
     frame, position, depth = [*arguments, *[None] * code.local_count], 0, 0
     while True:
         outcome: Start | list[Any] | None  # a region to run, or a control's results; None: the error propagates
@@ -223,14 +253,14 @@ def _run(code: GraphCode, arguments: list[Any], limit: int) -> list[Any]:
                 outcome = control.start(frame)
             else:
                 result = [frame[slot] for slot in code.results]
-                if not suspended_frames:
+                if not suspended_graphs:
                     return result
-                code, frame, position, control, state = suspended_frames.pop()
+                code, frame, position, control, state = suspended_graphs.pop()
                 outcome = control.resume(state, result)
         except BaseException as error:
             outcome = None
-            while suspended_frames:
-                code, frame, position, control, state = suspended_frames.pop()
+            while suspended_graphs:
+                code, frame, position, control, state = suspended_graphs.pop()
                 depth -= control.python_frames
                 outcome = control.handle_error(state, error)
                 if outcome is not None:
@@ -241,7 +271,7 @@ def _run(code: GraphCode, arguments: list[Any], limit: int) -> list[Any]:
         assert control is not None
         if isinstance(outcome, Start):
             region, values, state = outcome
-            suspended_frames.append((code, frame, position, control, state))
+            suspended_graphs.append(_Suspended(code, frame, position, control, state))
             code, frame, position = region, [*values, *[None] * region.local_count], 0
         else:
             depth -= control.python_frames

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.call_form import CallForm
-from autoconv.backends.heap_stack import LIMIT_ERRORS, compile_recursive
+from autoconv.backends.heap_stack import LIMIT_ERRORS, Step, compile_recursive
 from autoconv.backends.protocol import Dispatch
 from autoconv.config.paths import is_own_file
 from autoconv.errors import GraphOnlyError, InvalidArgumentError, OpError, Place
@@ -37,11 +37,11 @@ class InterpretedGraph:
         slots: dict[Any, int] = {}
         for value in graph.parameters:
             slots[value] = len(slots)
-        self._steps: list[tuple[Function, list[int], list[int]]] = []
+        self._steps: list[Step] = []
         for node in graph.nodes:
             inputs = [slots[value] for value in node.inputs]
             outputs = [slots.setdefault(value, len(slots)) for value in node.results]
-            self._steps.append((node_function(node, InterpretedGraph), inputs, outputs))
+            self._steps.append(Step(node_function(node, InterpretedGraph), inputs, outputs))
         self._unset_locals = [None] * (len(slots) - len(graph.parameters))
         self._results = [slots[value] for value in graph.outputs]
 
@@ -168,6 +168,7 @@ def _texts_as_arrays(results: Any) -> Any:
 
 
 def _constant(node: Node, compile_region: Compile) -> Function:
+    """Return the function of a constant."""
     value = node.attributes["value"]
     return lambda: (value,)
 

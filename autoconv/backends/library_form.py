@@ -29,6 +29,7 @@ class Argument:
 
     @property
     def is_passed_by_value(self) -> bool:
+        """True if the C parameter is a number, not a pointer."""
         return not self.shape and not self.may_be_written and not self.dtype.is_complex
 
 

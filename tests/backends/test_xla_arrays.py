@@ -176,7 +176,8 @@ from jaxlib import xla_client
 from autoconv.backends.xla import accelerator, client
 
 of_host = xla_client.make_cpu_client(asynchronous=False, num_devices=2)  # processors in the place of accelerators
-client.devices = lambda kind: [(of_host, device) for device in of_host.devices()] if kind == "GPU" else ()
+of_kind = {"GPU": [client.ClientDevice(of_host, device, is_host=False) for device in of_host.devices()]}
+client.devices = lambda kind: of_kind.get(kind, ())
 client._has_entry_points = lambda: True
 print([device.name for device in ac.config.list_physical_devices("GPU")])
 print([device.name for device in ac.config.list_logical_devices()], ac.config.list_physical_devices("TPU"))

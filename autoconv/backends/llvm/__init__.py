@@ -130,15 +130,18 @@ class _GeneralCode:
         self._code: NativeGraph | None = None
 
     def _compiled(self) -> NativeGraph:
+        """Return the code, which is compiled at the first call."""
         if self._code is None:
             with compiling_for(self._target):
                 self._code = NativeGraph(self._graph, self._form, may_assume=False)
         return self._code
 
     def run(self, *arguments: Any) -> Any:
+        """Run the graph, as `NativeGraph._run` does."""
         return self._compiled()._run(*arguments)
 
     def call(self, *arguments: Any) -> Any:
+        """Run a user's call, as `NativeGraph.entry` does."""
         entry = self._compiled().entry
         return NotImplemented if entry is None else entry(*arguments)
 

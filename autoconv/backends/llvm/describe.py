@@ -139,6 +139,7 @@ def _describe_items(graph: Graph, native_stacks: frozenset[Value], counts: _Coun
 
 
 def _label_item(item: Item) -> str:
+    """Return the name of an item's op, or the number of ops of a loop."""
     return item.nodes[0].op.name if item.shape is None else f"loop of {len(item.nodes)}"
 
 

@@ -105,9 +105,11 @@ class ElementWriter(NodeWriter):
         return self.select(self.is_nan(x) | self.is_nan(y), math.nan, angle_with_sign)
 
     def _is_negative(self, x: Term) -> Term:
+        """Return where numbers are negative, -0.0 included."""
         return (x < 0.0) | (x.same(0.0) & (self.binary("divide", 1.0, x) < 0.0))
 
     def intrinsic(self, name: str, *operands: Any) -> Term:
+        """Apply a function by LLVM's name; ONNX has no bits of floats, so the sign is copied by a choice."""
         if name != "copysign":
             return super().intrinsic(name, *operands)
         x, sign = self._broadcast_together(*operands)

@@ -101,6 +101,7 @@ def _import_package(name: str) -> Any:
 
 
 def _tensor(name: str, array: np.ndarray) -> Any:
+    """Return the protocol buffer of a constant array."""
     return _import_package("onnx.numpy_helper").from_array(array, name)
 
 
@@ -119,6 +120,7 @@ def _value_info(name: str, dtype: DType, shape: Sequence[Any] | None) -> Any:
 
 
 def _node(record: Record) -> Any:
+    """Return the protocol buffer of a node."""
     attributes = {key: _attribute(value) for key, value in record.attributes.items()}
     return _import_package("onnx.helper").make_node(record.op, list(record.inputs), list(record.outputs), **attributes)
 

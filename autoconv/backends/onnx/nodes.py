@@ -82,10 +82,12 @@ class NodeWriter(Control):
     # ---- nodes
 
     def new_name(self) -> str:
+        """Return a name that no other value of the graph has."""
         self._name_count += 1
         return f"v{self._name_count}"
 
     def new_term(self, dtype: DType, shape: Sequence[Any]) -> Term:
+        """Return a term with a new name, for the result of a node or a parameter."""
         return Term(self, self.new_name(), dtype, tuple(shape))
 
     def emit(self, op: str, operands: Sequence[Term], dtype: DType, shape: Sequence[Any], **attributes: Any) -> Term:
@@ -143,4 +145,5 @@ class NodeWriter(Control):
         return self._constants_by_bytes[key]
 
     def integers(self, numbers: Sequence[int]) -> Term:
+        """Return a vector of constant integers."""
         return self.array(np.array(numbers, np.int64).reshape(len(numbers)), int64)

@@ -67,9 +67,9 @@ class ShapeWriter(ElementWriter):
 
     def _expand_to_open_shape(self, x: Term, shape: tuple[Any, ...], operands: Sequence[Term]) -> Term:
         """Expand `x` to a shape with open sizes, which are taken from the other operands at run time."""
-        for other in operands:
-            if other is not x and other.shape != ():
-                x = self.emit("Expand", [x, self.shape_of(other)], x.dtype, shape)
+        for operand in operands:
+            if operand is not x and operand.shape != ():
+                x = self.emit("Expand", [x, self.shape_of(operand)], x.dtype, shape)
         if x.shape != shape:
             x = Term(self, x.name, x.dtype, shape) if x.rank == len(shape) else x
         return x

@@ -119,19 +119,12 @@ class Writer(ShapeWriter):
         shape, sizes = [*x.shape[:axis], *x.shape[axis + 1 :]], self.sizes(x)
         one = self.expand(self.constant(1, x.dtype), shape, [*sizes[:axis], *sizes[axis + 1 :]])
 
-        def has_next(state: list[Term], word: Term) -> Term:
-            self.error_word = word
-            return state[0] < count
-
-        def multiply_next(state: list[Term], word: Term) -> list[Term]:
-            self.error_word = word
+        def multiply_next(state: list[Term]) -> list[Term]:
             position, product = state
             return [position + 1, product * self.emit("Gather", [x, position], x.dtype, shape, axis=axis)]
 
-        word = self.error_word_or_zero(self.error_word)
-        final_state = self.loop(has_next, multiply_next, [self.constant(0, int64), one], word)
-        self.error_word = final_state.pop()
-        return final_state[1]
+        _, product = self.loop_while(lambda state: state[0] < count, multiply_next, [self.constant(0, int64), one])
+        return product
 
     def sort(self, x: Term, axis: int, descending: bool) -> tuple[Term, Term]:
         """Sort along an axis and return the values and their positions, by dtypes that the runtime can sort."""
@@ -264,6 +257,7 @@ class Writer(ShapeWriter):
         return self._emit_if(self.compare("eq", index, 0), arms[0][0], other_arms, shapes)
 
     def _emit_if(self, condition: Term, then_block: Block, else_block: Block, shapes: Sequence[Any]) -> list[Term]:
+        """Write an If whose results have these shapes."""
         results = [self.new_term(x.dtype, shape) for x, shape in zip(then_block.outputs, shapes, strict=True)]
         attributes = {"then_branch": then_block, "else_branch": else_block}
         self.nodes.append(Record("If", (condition.name,), tuple(x.name for x in results), attributes))

@@ -47,6 +47,7 @@ class Arrays:
         raise NotImplementedError
 
     def emit_select(self, condition: Term, x: Term, y: Term) -> Term:
+        """Take elements of `x` where the condition is true, and of `y` elsewhere."""
         raise NotImplementedError
 
     def emit_cast(self, x: Term, dtype: DType) -> Term:
@@ -88,15 +89,19 @@ class Arrays:
         raise NotImplementedError
 
     def reshape(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
+        """Return the elements, in row-major order, in another shape."""
         raise NotImplementedError
 
     def transpose(self, x: Term, order: Sequence[int]) -> Term:
+        """Permute dimensions: `order` has, for each dimension of the result, that of `x`."""
         raise NotImplementedError
 
     def reverse(self, x: Term, axes: Sequence[int]) -> Term:
+        """Reverse the elements along axes."""
         raise NotImplementedError
 
     def concatenate(self, arrays: Sequence[Term], axis: int) -> Term:
+        """Join arrays along an axis."""
         raise NotImplementedError
 
     def pad(self, x: Term, value: Term, low: Sequence[int], high: Sequence[int]) -> Term:
@@ -175,9 +180,14 @@ class Arrays:
         raise NotImplementedError
 
     def cholesky(self, x: Term) -> Term:
+        """Return the lower triangular Cholesky factors, nan for matrices that have none."""
         raise GraphUnfit("cholesky", f"{self.runtime} has no such function")
 
     def triangular_solve(self, x: Term, y: Term, lower: bool, adjoint: bool) -> Term:
+        """Solve systems with triangular matrices `x`; `y` has the right sides as columns.
+
+        If `lower`, the matrices are lower triangular. If `adjoint`, their adjoints take their places.
+        """
         raise GraphUnfit("triangular_solve", f"{self.runtime} has no such function")
 
     def fft(self, x: Term, kind: str, axes: Sequence[int], sizes: Sequence[int]) -> Term:

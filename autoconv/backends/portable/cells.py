@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.backends.portable.terms import Term
 from autoconv.graph.graph import Node, Value
@@ -44,12 +44,19 @@ class Choice:
     tag: Term
 
 
+class ViewStep(NamedTuple):
+    """A node with a view op, and the operands that it has besides the array, such as positions."""
+
+    node: Node
+    operands: tuple[Term, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class View:
-    """An array in memory: a cell or a choice, and the view ops to apply to its contents, with their operands."""
+    """An array in memory: a cell or a choice, and the view ops to apply to its contents, in order."""
 
     cell: Cell | Choice
-    chain: tuple[tuple[Node, tuple[Term, ...]], ...] = ()
+    chain: tuple[ViewStep, ...] = ()
 
 
 def options_of(view: View) -> list[View]:

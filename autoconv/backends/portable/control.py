@@ -6,7 +6,7 @@ The error word is a number in the graph: 0, or n if the node at `places[n - 1]` 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.backends.error_causes import ErrorClass
 from autoconv.backends.portable.terms import Term
@@ -16,6 +16,13 @@ from autoconv.graph.graph import Node
 from autoconv.ops.elements import Rule, Step
 
 
+class CauseTest(NamedTuple):
+    """A class of exceptions, and a function that writes the condition under which a failure of the node is of it."""
+
+    error_class: ErrorClass
+    write_condition: Callable[[], Term]
+
+
 class Control(Rules):
     """Further operations of a writer: blocks, branches and loops, and the error word."""
 
@@ -23,10 +30,10 @@ class Control(Rules):
     error_word: Term | None = None  # None before the first check
     places: list[str]  # op and span of each node that may fail
     error_classes: list[ErrorClass]  # for each place: the class of the exception that Python raises
-    # In a `try`, of the node being written: the class of its failures, and the failures of other classes. Each of
-    # these has a function that writes the condition on the operands under which the failure is of this class.
+    # In a `try`, of the node being written: causes of failures that have classes of their own, to be tested in order,
+    # and the class of all other failures.
+    causes: Sequence[CauseTest] = ()
     error_class: ErrorClass = None
-    causes: Sequence[tuple[ErrorClass, Callable[[], Term]]] = ()
 
     def runtime_form(self, node: Node, operands: Sequence[Term]) -> Term | None:
         """Return the runtime's own form of an elementwise op, or None if it has none: then the op's rule is applied."""
@@ -38,8 +45,8 @@ class Control(Rules):
 
     def fail_where(self, condition: Term) -> None:
         """Set the error word to the number of the node's place if the condition holds, unless it is set already."""
-        for error_class, has_cause in self.causes:
-            self._set_error_word(self.bits("and", has_cause(), condition), error_class)
+        for cause in self.causes:
+            self._set_error_word(self.bits("and", cause.write_condition(), condition), cause.error_class)
         self._set_error_word(condition, self.error_class)
 
     def open_scan(self, x: Term, axis: int, op: str, start: Any, exclusive: bool) -> Term:
@@ -56,17 +63,12 @@ class Control(Rules):
             is_inside = self.reshape(sources >= 0, row_shape, row_sizes)
             return self.select(is_inside, self.take_at(x, axis, self.binary("maximum", sources, 0)), start)
 
-        def has_next(state: list[Term], word: Term) -> Term:
-            self.error_word = word
-            return state[0] < size
-
-        def double(state: list[Term], word: Term) -> list[Term]:
-            self.error_word = word
+        def double(state: list[Term]) -> list[Term]:
             distance, folded = state
             return [distance * 2, self.emit_binary(op, folded, shift(folded, distance))]
 
         state = [self.constant(1, int64), shift(x, 1) if exclusive else x]
-        _, result, self.error_word = self.loop(has_next, double, state, self.error_word_or_zero(self.error_word))
+        _, result = self.loop_while(lambda state: state[0] < size, double, state)
         return result
 
     def place_number(self, error_class: ErrorClass) -> int:
@@ -80,6 +82,7 @@ class Control(Rules):
         return len(self.places)
 
     def _set_error_word(self, condition: Term, error_class: ErrorClass) -> None:
+        """Set the error word, unless it is set already, if the condition holds for any element."""
         condition = self.reduce_any(condition) if condition.shape else condition
         number = self.constant(self.place_number(error_class), int32)
         earlier_word = self.error_word_or_zero(self.error_word)
@@ -108,24 +111,38 @@ class Control(Rules):
         """
         raise NotImplementedError
 
+    def loop_while(
+        self, test: Callable[[list[Term]], Term], step: Callable[[list[Term]], list[Term]], state: Sequence[Term]
+    ) -> list[Term]:
+        """Write a loop that passes the error word on; return its final state.
+
+        `test(state)` returns the condition to go on, `step(state)` the next state.
+        """
+
+        def run_test(loop_state: list[Term], word: Term) -> Term:
+            self.error_word = word
+            return test(loop_state)
+
+        def run_step(loop_state: list[Term], word: Term) -> list[Term]:
+            self.error_word = word
+            return step(loop_state)
+
+        word = self.error_word_or_zero(self.error_word)
+        *final_state, self.error_word = self.loop(run_test, run_step, state, word)
+        return final_state
+
     def repeat(self, active: Term, state: Sequence[Term], step: Step) -> list[Term]:
         """Repeat a step while any element is active; return the state.
 
         `step(active, state)` returns which elements go on, and the state.
         """
 
-        def is_any_active(loop_state: list[Term], word: Term) -> Term:
-            self.error_word = word
-            return self.reduce_any(loop_state[0])
-
-        def run_step(loop_state: list[Term], word: Term) -> list[Term]:
-            self.error_word = word
+        def run_step(loop_state: list[Term]) -> list[Term]:
             still_active, next_state = step(loop_state[0], loop_state[1:])
             return [still_active, *next_state]
 
-        final_state = self.loop(is_any_active, run_step, [active, *state], self.error_word_or_zero(self.error_word))
-        self.error_word = final_state.pop()
-        return final_state[1:]  # without `active`
+        _, *final_state = self.loop_while(lambda loop_state: self.reduce_any(loop_state[0]), run_step, [active, *state])
+        return final_state
 
     def iterate(self, active: Term, state: Sequence[Term], step: Step, max_count: int) -> list[Term]:
         """Repeat a step on the elements that are active (see `ops.elements.Elements`); the others keep their state.

@@ -27,10 +27,15 @@ class Elementwise(Arrays):
         return value if isinstance(value, Term) else self.constant(value, model.dtype)
 
     def _broadcast_together(self, x: Any, y: Any) -> list[Term]:
+        """Return both operands as arrays of one shape; a number gets the dtype of the other operand."""
         model = x if isinstance(x, Term) else y
         return self.broadcast(self.term(x, model), self.term(y, model))
 
     def binary(self, name: str, x: Any, y: Any) -> Term:
+        """Apply an operation of two operands, at least one of which is a term.
+
+        The value of a result of two constant integers is recorded.
+        """
         result = self.emit_binary(name, *self._broadcast_together(x, y))
         number = _fold_integers(_INTEGER_FOLDS.get(name), x, y)
         if number is not None and result.dtype.is_integer and result.dtype.min <= number <= result.dtype.max:
@@ -38,6 +43,7 @@ class Elementwise(Arrays):
         return result
 
     def compare(self, test: str, x: Any, y: Any) -> Term:
+        """Compare two operands; the comparison of two constant integers is a constant."""
         number = _fold_integers(getattr(operator, test), x, y)
         if number is not None:
             return self._constant_condition(number)
@@ -86,6 +92,7 @@ class Elementwise(Arrays):
         return self.emit_cast(integer, dtype)
 
     def bits(self, name: str, x: Any, y: Any) -> Term:
+        """Apply an operation on bits or bools, by LLVM's name."""
         number = _fold_integers(_CONDITION_FOLDS.get(name), x, y)
         if number is not None and all(isinstance(operand, Term) and operand.dtype.is_bool for operand in (x, y)):
             return self._constant_condition(number)
@@ -99,8 +106,8 @@ class Elementwise(Arrays):
     def scale_by_power_of_two(self, x: Term, n: Term) -> Term:
         """Return x·2^n, in two steps: 2^n alone may overflow."""
         half = self.bits("ashr", n, 1)
-        for part in (half, n - half):
-            x = x * self.binary("power", 2.0, self.cast(part, x.dtype))
+        for exponent in (half, n - half):
+            x = x * self.binary("power", 2.0, self.cast(exponent, x.dtype))
         return x
 
     def intrinsic(self, name: str, *operands: Any) -> Term:
@@ -193,9 +200,11 @@ class Elementwise(Arrays):
         return self.binary("divide", x, y)
 
     def remainder(self, x: Any, y: Any) -> Term:
+        """Return the remainder of `divide`, which has the sign of `x`."""
         return self.binary("remainder", x, y)
 
     def is_nan(self, x: Term) -> Term:
+        """Return where the elements are nan."""
         return self.compare("ne", x, x)
 
     def pair(self, real: Any, imag: Any) -> Term:
@@ -218,6 +227,7 @@ class Elementwise(Arrays):
         return result, ((x ^ y) & (x ^ result)) < 0
 
     def fail_if(self, condition: Term) -> None:
+        """Set the error word if the condition holds anywhere; one that is constant and false is left out."""
         if condition.constant_value == 0:
             return
         self.fail_where(condition)

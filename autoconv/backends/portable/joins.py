@@ -52,10 +52,10 @@ class JoinedArrays:
                 else list(self._outer_options(item))
             )
             for option in options_of_item:
-                if not any(_are_same(option, other) for other in options):
+                if not any(_are_same(option, known_option) for known_option in options):
                     options.append(option)
             positions_by_arm.append(
-                [next(i for i, other in enumerate(options) if _are_same(x, other)) for x in options_of_item]
+                [next(i for i, option in enumerate(options) if _are_same(x, option)) for x in options_of_item]
             )
         tag_index = None
         if any(len(positions) > 1 for positions in positions_by_arm):

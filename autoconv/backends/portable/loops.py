@@ -37,7 +37,11 @@ def take_item(item: Item, terms: list[Term]) -> Item:
 
 
 class LoopState:
-    """The state of a loop: values and lists, then the contents of the cells that the loop writes, then tags."""
+    """The state of a loop: values and lists, then the contents of the cells that the loop writes, then tags.
+
+    The names of the program are its items, by their position in the state. Terms, which the runtime's loop passes from
+    one iteration to the next, represent the items; `begin_iteration` and `end_iteration` convert between both.
+    """
 
     def __init__(self, memory: Memory, node: Node, operands: Sequence[Item]) -> None:
         self._memory = memory
@@ -118,11 +122,9 @@ class LoopState:
             tag = writer.select(view.cell.tag.same(i), writer.constant(position, int32), tag)
         return tag
 
-    def begin_iteration(self, terms: Sequence[Term], word: Term) -> list[Item]:
+    def begin_iteration(self, terms: Sequence[Term]) -> list[Item]:
         """Return the items of a region's parameters at the beginning of an iteration, of the state's `terms`."""
-        items = self._take_items(list(terms))
-        self._memory.writer.error_word = word
-        return [*items, *self._operands[self.state_size :]]
+        return [*self._take_items(list(terms)), *self._operands[self.state_size :]]
 
     def _take_items(self, terms: list[Term]) -> list[Item]:
         """Take the items and the contents of the cells from the state's `terms`; return the items."""
@@ -136,6 +138,7 @@ class LoopState:
         return items
 
     def _choice(self, tag: Term) -> View:
+        """Return the array of the state that a tag chooses."""
         return View(Choice(tuple(self._options), tag)) if len(self._options) > 1 else self._options[0]
 
     def end_iteration(
@@ -223,6 +226,7 @@ def _possible_origins(graph: Graph, value: Value) -> set[Value] | None:
 
 
 def _cells_at(positions: set[int], operands: Sequence[Item]) -> list[Cell]:
+    """Return the cells of the arrays at some positions of the state."""
     return [cell for i in positions for cell in cells_of(operands[i])]
 
 

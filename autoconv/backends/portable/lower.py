@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from autoconv.backends.error_causes import error_causes, message_and_class
+from autoconv.backends.error_causes import error_causes, error_of_node
 from autoconv.backends.llvm.legalize.promote_handler_cells import promote_cells
 from autoconv.backends.portable.cells import Cell, Choice, Item, View, cells_of
+from autoconv.backends.portable.control import CauseTest
 from autoconv.backends.portable.joins import JoinedArrays
 from autoconv.backends.portable.loops import LoopState, item_terms, take_item
 from autoconv.backends.portable.memory import MEMORY_RULES, Memory, types_of
@@ -38,8 +39,8 @@ class Lowered:
     results: list[Term]
     written: list[tuple[int, Term]] = field(default_factory=list)  # positions of parameters, and their new contents
     shares_memory: bool = False  # whether a result is (or is part of) an argument or another result
-    # Empty, or for each result: None if it is no array in memory, or a view that the caller has to apply. The result's
-    # term is then the whole contents of the view's cell, or the tag if the view is of a choice.
+    # Empty, or for each result a view that the caller has to apply to the result's term: the whole contents of the
+    # view's cell, or the tag if the view is of a choice. None for a result that is no array in memory.
     views: list[View | None] = field(default_factory=list)
 
 
@@ -104,10 +105,10 @@ class Lowering(Memory):
         self.writer.node_place = f"{node.op.name} at {node.span}" if node.span is not None else node.op.name
         self.writer.causes, self.writer.error_class, self.writer.is_in_try = (), None, self.try_depth > 0
         if self.try_depth and not node.regions:
-            _, self.writer.error_class = message_and_class(node)
+            self.writer.error_class = error_of_node(node).error_class
             self.writer.causes = tuple(
-                (error_class, functools.partial(test, self.writer, operands))
-                for error_class, _, test in error_causes(node)
+                CauseTest(cause.error_class, functools.partial(cause.test, self.writer, operands))
+                for cause in error_causes(node)
             )
         try:
             outputs_of_node = self._lower_by_rule(node, operands)
@@ -194,6 +195,7 @@ class Lowering(Memory):
     # ---- control flow
 
     def call(self, node: Node, operands: list[Item]) -> list[Item]:
+        """Write the nodes of a function in place of its call; a recursive function is refused."""
         if is_recursive(node):
             raise GraphUnfit("call", "a recursive function", node.span)
         region = node.regions[0]
@@ -205,51 +207,53 @@ class Lowering(Memory):
         return operands[start : start + node.attributes["result_count"]]
 
     def cond(self, node: Node, operands: list[Item]) -> list[Item]:
+        """Write a choice between regions by an index, the first operand."""
         index, captures = operands[0], operands[1:]
-        return self._branch(node, index, [(region, captures, self.writer.error_word) for region in node.regions])
+        error_word = self.writer.error_word
+        return self._branch(node, index, [_ArmCall(region, captures, error_word) for region in node.regions])
 
-    def _branch(
-        self, node: Node, index: Term, arms_to_lower: Sequence[tuple[Graph, Sequence[Item], Term | None]]
-    ) -> list[Item]:
-        """Write a choice between regions, each with its arguments and the error word before it."""
+    def _branch(self, node: Node, index: Term, calls: Sequence[_ArmCall]) -> list[Item]:
+        """Write a choice between regions; `index` is as in `Control.branch`."""
         outer_contents = [cell.term for cell in self.cells]
         cell_count = len(outer_contents)
-        words_before = [word for _, _, word in arms_to_lower]
+        word_before = calls[0].error_word
         arms = []
-        for region, captures, word in arms_to_lower:
-            self._restore_contents(outer_contents, word)
-            arms.append(self._lower_arm(region, captures, node, cell_count))
-        self._restore_contents(outer_contents, words_before[0])
-        arrays = JoinedArrays(self, index, cell_count, [item for _, captures, _ in arms_to_lower for item in captures])
-        outputs_by_result = zip(*(arm.outputs for arm in arms), strict=True)
-        joined_results = [self._join_results(outputs, arrays) for outputs in outputs_by_result]
+        for call in calls:
+            self._restore_contents(outer_contents, call.error_word)
+            arms.append(self._lower_arm(call.region, call.arguments, node, cell_count))
+        self._restore_contents(outer_contents, word_before)
+        joined_arrays = JoinedArrays(self, index, cell_count, [item for call in calls for item in call.arguments])
+        # By result: whether it is represented by terms; else the array that it is, or None for one item of all arms.
+        are_terms = [isinstance(output, (Term, ListTerm)) for output in arms[0].outputs]
+        arrays = [
+            None if has_terms or all(item is outputs[0] for item in outputs) else joined_arrays.add(outputs)
+            for has_terms, *outputs in zip(are_terms, *(arm.outputs for arm in arms), strict=True)
+        ]
         changed_positions = [
             i for i in range(cell_count) if any(arm.outer_contents[i] is not outer_contents[i] for arm in arms)
         ]
-        may_fail = any(arm.error_word is not words_before[0] for arm in arms)
+        may_fail = any(arm.error_word is not word_before for arm in arms)
         del self.cells[cell_count:]
         arm_results = []
         for arm_index, arm in enumerate(arms):
-            pairs = zip(arm.terms, joined_results, strict=True)
-            values = [term for terms, join in pairs if join == "values" for term in terms]
-            values += arrays.values_of_arm(arm_index, arm.new_contents)
+            pairs = zip(arm.terms, are_terms, strict=True)
+            values = [term for terms, has_terms in pairs if has_terms for term in terms]
+            values += joined_arrays.values_of_arm(arm_index, arm.new_contents)
             values += [arm.outer_contents[i] for i in changed_positions]
             values += [self.writer.error_word_or_zero(arm.error_word)] if may_fail else []
             arm_results.append((arm.block, values))
         results = self.writer.branch(index, arm_results)
         items = [
-            take_item(arms[0].outputs[i], results) if join == "values" else None
-            for i, join in enumerate(joined_results)
+            take_item(item, results) if has_terms else item
+            for item, has_terms in zip(arms[0].outputs, are_terms, strict=True)
         ]
-        arrays.take_results(results)
+        joined_arrays.take_results(results)
         for i in changed_positions:
             self.cells[i].term = results.pop(0)
         if may_fail:
             self.writer.error_word = results.pop(0)
-        return [
-            item if join == "values" else arms[0].outputs[i] if join == "same" else arrays.result(join)
-            for i, (item, join) in enumerate(zip(items, joined_results, strict=True))
-        ]
+        pairs_of_results = zip(items, arrays, strict=True)
+        return [item if array is None else joined_arrays.result(array) for item, array in pairs_of_results]
 
     def _lower_arm(self, region: Graph, captures: Sequence[Item], node: Node, cell_count: int) -> _Arm:
         """Write the nodes of an arm; `cell_count` is the number of cells that exist before the branch."""
@@ -269,30 +273,23 @@ class Lowering(Memory):
         return _Arm(block, outputs, outer_contents, self.writer.error_word, terms, new_contents)
 
     def _restore_contents(self, terms: Sequence[Term], word: Term | None) -> None:
+        """Set the cells and the error word to what they were before an arm."""
         for cell, term in zip(self.cells, terms, strict=False):
             cell.term = term
         self.writer.error_word = word
-
-    def _join_results(self, items: Sequence[Item], arrays: JoinedArrays) -> Any:
-        """Return "values" for results that are terms, "same" for one item in all arms, else the arms' joined array."""
-        first = items[0]
-        if isinstance(first, (Term, ListTerm)):
-            return "values"
-        return "same" if all(item is first for item in items) else arrays.add(items)
 
     def loop(self, node: Node, operands: list[Item]) -> list[Item]:
         """Write a `while`, whose state `LoopState` represents; return its results."""
         test, body = node.regions
         state = LoopState(self, node, operands)
 
-        def run_test(terms: list[Term], word: Term) -> Term:
-            (condition,) = self.lower_region(test, state.begin_iteration(terms, word))
+        def run_test(terms: list[Term]) -> Term:
+            (condition,) = self.lower_region(test, state.begin_iteration(terms))
             return condition  # type: ignore[no-any-return]
 
-        def run_body(terms: list[Term], word: Term) -> list[Term]:
-            """Lower one iteration, and refuse a write to an array that has two names in the loop.
-            """
-            items = state.begin_iteration(terms, word)
+        def run_body(terms: list[Term]) -> list[Term]:
+            """Lower one iteration, and refuse a write to an array that has two names in the loop."""
+            items = state.begin_iteration(terms)
             initial_contents = {i: items[i].cell.term for i in state.exchanged_positions}
             exchanged_cells = {state.items[i].cell for i in state.exchanged_positions}
             movable_cells = exchanged_cells | {cell for cell in self.cells if cell.is_moved}
@@ -304,10 +301,8 @@ class Lowering(Memory):
                 cell.is_moved = False
             return result
 
-        error_word = self.writer.error_word_or_zero(self.writer.error_word)
-        result = self.writer.loop(run_test, run_body, state.initial_terms(), error_word)
-        self.writer.error_word = result.pop()
-        return state.take_results(result)[: len(node.results)]
+        final_terms = self.writer.loop_while(run_test, run_body, state.initial_terms())
+        return state.take_results(final_terms)[: len(node.results)]
 
     def attempt(self, node: Node, operands: list[Item]) -> list[Item]:
         """Write a `try`, see `tries`."""
@@ -320,8 +315,8 @@ class Lowering(Memory):
             return self.lower_region(normal_end, [*outputs, *operands])
         word, word_before = writer.error_word, writer.error_word_or_zero(outer_word)
         is_caught = word_before.same(0) & is_catchable(writer, word)
-        arms = [(handler, [CaughtError(word), *operands], word_before), (normal_end, [*outputs, *operands], word)]
-        return self._branch(node, is_caught, arms)
+        handler_call = _ArmCall(handler, [CaughtError(word), *operands], word_before)
+        return self._branch(node, is_caught, [handler_call, _ArmCall(normal_end, [*outputs, *operands], word)])
 
 
 def _symbols_of(graph: Graph, arguments: Sequence[Term]) -> dict[Symbol, tuple[Term, int]]:
@@ -332,6 +327,14 @@ def _symbols_of(graph: Graph, arguments: Sequence[Term]) -> dict[Symbol, tuple[T
         for axis, size in enumerate(getattr(parameter.type, "shape", None) or ())
         if isinstance(size, Symbol)
     }
+
+
+class _ArmCall(NamedTuple):
+    """A region that is to become an arm of a branch, its arguments, and the error word before it."""
+
+    region: Graph
+    arguments: Sequence[Item]
+    error_word: Term | None
 
 
 @dataclass(frozen=True)

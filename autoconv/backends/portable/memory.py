@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.portable.cells import Cell, Choice, HandlerCell, Item, View, options_of
+from autoconv.backends.portable.cells import Cell, Choice, HandlerCell, Item, View, ViewStep, options_of
 from autoconv.backends.portable.control import Control
 from autoconv.backends.portable.rules import RULES
 from autoconv.backends.portable.rules.subscripts import assign, check_positions, positions_of, subscript, write_at
@@ -120,17 +120,18 @@ class Memory:
             raise GraphUnfit("array_store", "an array that has two names is written")
         for alias in cell.possible_aliases:
             alias.is_moved = True
-        if view.chain and view.chain[0][0].op.name == "array_part":
-            parts = {name: Cell(writer.emit_unary(name, cell.term)) for name in ("real", "imag")}
-            self.store(View(parts[view.chain[0][0].attributes["part_name"]], view.chain[1:]), value)
-            self.write(cell, writer.pair(parts["real"].term, parts["imag"].term))
+        if view.chain and view.chain[0].node.op.name == "array_part":
+            first_step, *later_steps = view.chain
+            cell_of_part = {name: Cell(writer.emit_unary(name, cell.term)) for name in ("real", "imag")}
+            self.store(View(cell_of_part[first_step.node.attributes["part_name"]], tuple(later_steps)), value)
+            self.write(cell, writer.pair(cell_of_part["real"].term, cell_of_part["imag"].term))
             return
         value = writer.cast(value, cell.term.dtype)
         if not view.chain:
             self.write(cell, writer.expand(value, cell.term.shape, writer.sizes(cell.term)))
             return
-        (node, operands), *later_ops = view.chain
-        if not later_ops and node.op.name == "array_view":
+        (node, operands), *later_steps = view.chain
+        if not later_steps and node.op.name == "array_view":
             new_contents = assign(writer, cell.term, value, node.attributes["spec"], operands)
             if new_contents is not None:
                 self.write(cell, new_contents)
@@ -141,15 +142,18 @@ class Memory:
     def view(self, node: Node, base: View, *operands: Term) -> View:
         """Return a view of a view: the view op `node` is applied last, but one that takes parts of numbers first."""
         is_part = node.op.name == "array_part"
-        result = View(base.cell, ((node, operands), *base.chain) if is_part else (*base.chain, (node, operands)))
+        step = ViewStep(node, operands)
+        result = View(base.cell, (step, *base.chain) if is_part else (*base.chain, step))
         if node.effects & Effects.RAISE:  # an index out of range is an error, also where nothing is read
             check_positions(self.writer, self.load(base), node.attributes["spec"], operands)
         return result
 
     def array_load(self, node: Node, view: View) -> Term:
+        """Return the elements of an array."""
         return self.load(view)
 
     def array_store(self, node: Node, view: View, value: Term) -> list[Item]:
+        """Write to all elements of an array."""
         self.store(view, value)
         return []
 
@@ -170,20 +174,21 @@ class Memory:
     ) -> list[Item] | None:
         """Write to the chosen array; the others get the elements that they have already. None if there is no form."""
         for i, option in enumerate(options_of(view)):
-            part = subscript(self.writer, self.load(option), node.attributes["spec"], operands)
-            if part is None:  # the elements of a mask, for example: whole arrays are written
+            current_part = subscript(self.writer, self.load(option), node.attributes["spec"], operands)
+            if current_part is None:  # the elements of a mask, for example: whole arrays are written
                 base = self.load(view)
                 new_contents = assign(self.writer, base, value, node.attributes["spec"], operands)
                 if new_contents is None:
                     return None
                 self.store(view, new_contents)
                 return []
-            chosen_value = self.writer.select(tag.same(i), self.writer.cast(value, part.dtype), part)
+            chosen_value = self.writer.select(tag.same(i), self.writer.cast(value, current_part.dtype), current_part)
             if self.array_set(node, option, chosen_value, *operands) is None:
                 return None
         return []
 
     def array_of(self, node: Node, term: Term) -> View:
+        """Make an array of these elements."""
         return View(self.new_cell(term))
 
     def array_new(self, node: Node, *sizes: Term) -> View:
@@ -215,6 +220,7 @@ class Memory:
         return cell
 
     def set_handler_cell(self, node: Node, cell: HandlerCell, value: Term) -> list[Item]:
+        """Store a number for handlers."""
         self.write(cell, self.writer.cast(value, cell.term.dtype))
         self.write(cell.is_filled, self.writer.constant(True, bool_))
         return []
@@ -224,6 +230,7 @@ class Memory:
         return self.writer.select(cell.is_filled.term, cell.term, self.writer.cast(default, cell.term.dtype))
 
     def array_size(self, node: Node, view: View) -> Term:
+        """Return the size of an array along an axis."""
         term = self.load(view)
         return self.writer.size_term(term, node.attributes["axis"] % term.rank, node.results[0].dtype)
 

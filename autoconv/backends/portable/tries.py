@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.error_causes import clause_number, message_and_class
+from autoconv.backends.error_causes import clause_number, error_of_node
 from autoconv.backends.portable.cells import Item
 from autoconv.backends.portable.control import Control
 from autoconv.backends.portable.terms import Term
@@ -70,8 +70,7 @@ def raise_exception(writer: Control, node: Node, error: Any, *_: Any) -> list[It
 
 def make_exception(writer: Control, node: Node, *_: Any) -> CaughtError:
     """Make an exception of a class, to be raised."""
-    _message, error_class = message_and_class(node)
-    return CaughtError(writer.constant(writer.place_number(error_class), int32))
+    return CaughtError(writer.constant(writer.place_number(error_of_node(node).error_class), int32))
 
 
 def refuse_dict(writer: Control, node: Node, *_: Any) -> None:

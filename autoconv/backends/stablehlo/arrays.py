@@ -60,13 +60,16 @@ class ArrayWriter(Control):
     # ---- text
 
     def new_name(self) -> str:
+        """Return a name that no other term of the function has."""
         self._name_count += 1
         return f"%{self._name_count}"
 
     def new_term(self, dtype: DType, shape: Sequence[Any]) -> Term:
+        """Return a term with a new name, for the result of an operation or a parameter."""
         return Term(self, self.new_name(), dtype, tuple(shape))
 
     def line(self, text: str) -> None:
+        """Append a line, indented as its region is."""
         self.lines.append(self.indent + text)
 
     def emit(
@@ -136,9 +139,7 @@ class ArrayWriter(Control):
 
     def end_region(self, values: Sequence[Term]) -> None:
         """End a region with its results."""
-        names = ", ".join(x.name for x in values)
-        types = ", ".join(tensor_type(x.dtype, x.shape) for x in values)
-        self.line(f'"stablehlo.return"({names}) : ({types}) -> ()')
+        self.line(return_text(values))
 
     # ---- elements
 
@@ -155,6 +156,7 @@ class ArrayWriter(Control):
         return result
 
     def integers(self, numbers: Sequence[int], dtype: DType = int64) -> Term:
+        """Return a vector of constant integers."""
         return self.array(np.array(numbers, dtype.numpy).reshape(len(numbers)), dtype)
 
     def emit_unary(self, name: str, x: Term) -> Term:
@@ -205,6 +207,7 @@ class ArrayWriter(Control):
         return self.emit("bitcast_convert", [x], dtype, shape)
 
     def zeros_like(self, x: Term) -> Term:
+        """Return zeros of the dtype and shape of `x`."""
         return self.broadcast(self.constant(0, x.dtype), x)[0]
 
     def runtime_form(self, node: Node, operands: Sequence[Term]) -> Term | None:
@@ -229,6 +232,13 @@ class ArrayWriter(Control):
         return None
 
 
+def return_text(values: Sequence[Term]) -> str:
+    """Return the last operation of a region, which has these results."""
+    names = ", ".join(x.name for x in values)
+    types = ", ".join(tensor_type(x.dtype, x.shape) for x in values)
+    return f'"stablehlo.return"({names}) : ({types}) -> ()'
+
+
 def list_text(numbers: Any) -> str:
     """Return the text after the type in `array<i64: 1, 2>`, which is ": 1, 2"; "" for no numbers."""
     values = list(numbers)
@@ -236,4 +246,5 @@ def list_text(numbers: Any) -> str:
 
 
 def join_numbers(numbers: Any) -> str:
+    """Return numbers with commas between them."""
     return ", ".join(map(str, numbers))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,9 +21,9 @@ from autoconv.backends.stablehlo.bounded_control import BoundedControl
 from autoconv.backends.stablehlo.bounded_terms import (
     BoundedTerm,
     bounded,
-    capacity,
     interval_of,
     is_bounded_size,
+    largest_value,
     length_of,
     lengths_of,
     storage_of,
@@ -114,10 +115,10 @@ class BoundedWriter(BoundedControl):
                 arrays[i] = self._resize(arrays[i], arrays[i].rank + axis, size)
         return arrays, lengths
 
-    def _require_equal(self, length: Any, other: Any) -> None:
+    def _require_equal(self, first_size: Any, second_size: Any) -> None:
         """Set the error word if two sizes differ."""
-        if length is not other:
-            self.fail_if(self.compare("ne", length, other))
+        if first_size is not second_size:
+            self.fail_if(self.compare("ne", first_size, second_size))
 
     def valid_mask(self, x: BoundedTerm, axes: Sequence[int]) -> Term:
         """Return a mask of the elements of the storage before the lengths along axes; other axes have size 1."""
@@ -125,7 +126,7 @@ class BoundedWriter(BoundedControl):
         for axis in axes:
             shape = [size if i == axis else 1 for i, size in enumerate(x.storage.shape)]
             masks.append(super().iota(shape, axis, int64) < x.lengths[axis])
-        return functools.reduce(lambda mask, other: mask & other, masks)
+        return functools.reduce(operator.and_, masks)
 
     def _fill(self, x: Term, axes: Sequence[int], number: Any) -> Term:
         """Return the storage, with a number in place of the elements behind the lengths along axes."""
@@ -149,7 +150,7 @@ class BoundedWriter(BoundedControl):
             own_size = array.shape[own_axis] if own_axis >= 0 else 1
             if axis in terms:
                 lengths[axis] = terms[axis]
-                target[axis] = capacity(terms[axis]) if own_size == 1 and own_length is None else own_size
+                target[axis] = largest_value(terms[axis]) if own_size == 1 and own_length is None else own_size
                 if own_length is not None or own_size != 1:
                     self._require_equal(own_size if own_length is None else own_length, terms[axis])
             elif own_length is not None:
@@ -176,7 +177,7 @@ class BoundedWriter(BoundedControl):
         lengths = self._bounded_sizes(shape, sizes)
         if not lengths:
             return super().iota(shape, axis, dtype, sizes)
-        capacities = [capacity(lengths[i]) if i in lengths else size for i, size in enumerate(shape)]
+        capacities = [largest_value(lengths[i]) if i in lengths else size for i, size in enumerate(shape)]
         return bounded(super().iota(capacities, axis, dtype), lengths)
 
     def reshape(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
@@ -217,9 +218,9 @@ class BoundedWriter(BoundedControl):
         """Reshape by a gather: the row-major position of each element of the result gives its place in the storage."""
         storage = storage_of(x)
         total = math.prod(storage.shape)
-        known = math.prod(size for size in new_sizes if isinstance(size, int))
-        most = total // known if known else 0
-        capacities = [size if isinstance(size, int) else min(most, capacity(size)) for size in new_sizes]
+        known_product = math.prod(size for size in new_sizes if isinstance(size, int))
+        max_capacity = total // known_product if known_product else 0
+        capacities = [size if isinstance(size, int) else min(max_capacity, largest_value(size)) for size in new_sizes]
         if math.prod(capacities) > max(_MAX_STORAGE, 2 * total):
             raise GraphUnfit("reshape", SIZE_DEPENDS_ON_VALUE)
         lengths = {axis: size for axis, size in enumerate(new_sizes) if isinstance(size, Term)}
@@ -356,18 +357,19 @@ class BoundedWriter(BoundedControl):
     def dynamic_update(self, x: Term, update: Term, starts: Sequence[Term]) -> Term:
         """Replace elements; along axes where the update has a length it has all elements of `x`."""
         storage = storage_of(x)
-        new = storage_of(update)
+        update_storage = storage_of(update)
         for axis in lengths_of(update):
-            new = self._resize(new, axis, storage.shape[axis])
-        return bounded(super().dynamic_update(storage, new, starts), lengths_of(x))
+            update_storage = self._resize(update_storage, axis, storage.shape[axis])
+        return bounded(super().dynamic_update(storage, update_storage, starts), lengths_of(x))
 
     # ---- positions
 
     def gather_nd(self, x: Term, indices: Term) -> Term:
+        """Take the rows at vectors of positions; the result has the lengths of both operands."""
         result = super().gather_nd(storage_of(x), storage_of(indices))
         depth, batch_rank = indices.shape[-1], indices.rank - 1
         lengths = {axis: length for axis, length in lengths_of(indices).items() if axis < batch_rank}
-        lengths |= {axis - depth + batch_rank: y for axis, y in lengths_of(x).items() if axis >= depth}
+        lengths |= {axis - depth + batch_rank: length for axis, length in lengths_of(x).items() if axis >= depth}
         return bounded(result, lengths)
 
     def scatter_nd(self, base: Term, indices: Term, updates: Term, combine: str | None) -> Term:
@@ -379,7 +381,7 @@ class BoundedWriter(BoundedControl):
         sizes = [*self.sizes(indices)[:-1], *self.sizes(base)[depth:]]
         updates = self.expand(updates, shape, sizes)
         places = self._fill(indices, range(indices.rank), storage.shape[0])  # behind the end: left out
-        new = storage_of(updates)
+        update_storage = storage_of(updates)
         for axis, size in enumerate((*places.shape[:-1], *storage.shape[depth:])):
-            new = self._resize(new, axis, size)
-        return bounded(super().scatter_nd(storage, places, new, combine), lengths_of(base))
+            update_storage = self._resize(update_storage, axis, size)
+        return bounded(super().scatter_nd(storage, places, update_storage, combine), lengths_of(base))

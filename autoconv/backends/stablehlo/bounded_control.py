@@ -66,11 +66,13 @@ class BoundedControl(Writer):
         return result
 
     def _with_interval(self, result: Term, interval: Interval) -> Term:
+        """Record the bounds of an integer, and return it."""
         if result.constant_value is None and fits(interval, result.dtype):
             result.interval = interval
         return result
 
     def compare(self, test: str, x: Any, y: Any) -> Term:
+        """Compare; a comparison that the bounds of its operands decide is a constant."""
         is_true = _decide(test, interval_of(x), interval_of(y))
         if is_true is not None and all(not isinstance(z, Term) or (not z.shape and z.dtype.is_integer) for z in (x, y)):
             return self._constant_condition(is_true)
@@ -228,8 +230,9 @@ def _decide(test: str, x: Interval, y: Interval) -> bool | None:
 
 def _is_less(x: Interval, y: Interval) -> bool | None:
     """Return whether each number of an interval is below each of another; None if only some are."""
-    if x[1] is not None and y[0] is not None and x[1] < y[0]:
+    (x_low, x_high), (y_low, y_high) = x, y
+    if x_high is not None and y_low is not None and x_high < y_low:
         return True
-    if x[0] is not None and y[1] is not None and x[0] >= y[1]:
+    if x_low is not None and y_high is not None and x_low >= y_high:
         return False
     return None

@@ -27,7 +27,9 @@ class BoundedProducts(BoundedWriter):
         if not isinstance(x, BoundedTerm):
             return super().reduce(x, axes, op, start)
         result = super().reduce(self._fill(x, axes, neutral_number(op, x.dtype)), axes, op, start)
-        lengths = {axis - sum(i < axis for i in axes): y for axis, y in x.lengths.items() if axis not in axes}
+        lengths = {
+            axis - sum(i < axis for i in axes): length for axis, length in x.lengths.items() if axis not in axes
+        }
         return bounded(result, lengths)
 
     def open_scan(self, x: Term, axis: int, op: str, start: Any, exclusive: bool) -> Term:

@@ -29,6 +29,7 @@ def bounded(storage: Term, lengths: Mapping[int, Term]) -> Term:
 
 
 def storage_of(x: Term) -> Term:
+    """Return the array of known sizes that holds the elements."""
     return x.storage if isinstance(x, BoundedTerm) else x
 
 
@@ -56,7 +57,7 @@ def is_bounded_size(x: Term) -> bool:
     return not x.shape and low is not None and low >= 0 and high is not None
 
 
-def capacity(size: Term) -> int:
+def largest_value(size: Term) -> int:
     """Return the largest value of a size."""
     high = interval_of(size)[1]
     assert high is not None

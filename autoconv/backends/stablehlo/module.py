@@ -20,17 +20,25 @@ from autoconv.graph.types import TensorType
 from autoconv.lazy_dataclass import dataclass
 
 
+class ViewKernel(NamedTuple):
+    """The kernel of a view op, its attributes, and the positions of the results that are its operands after the first.
+    """
+
+    kernel: Callable[..., Any]
+    attributes: Mapping[str, Any]
+    operand_positions: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """A result that is a part of an array: of an argument, or of one of the module's results, by position.
 
-    The part is computed from the array by `chain`: kernels of view ops, each with its attributes and the positions of
-    the results that are its further operands.
+    The kernels of `chain`, applied to the array one after the other, compute the part.
     """
 
     position: int
     is_of_argument: bool
-    chain: tuple[tuple[Callable[..., Any], Mapping[str, Any], tuple[int, ...]], ...] = ()
+    chain: tuple[ViewKernel, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +47,14 @@ class ChosenPart:
 
     options: tuple[Part, ...]
     tag: int
+
+
+class Length(NamedTuple):
+    """The place of a length: the result at `length_position` is the size, along an axis, of that at `position`."""
+
+    position: int
+    axis: int
+    length_position: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +71,8 @@ class Module:
     types           of the results, and of the new contents of written parameters
     parts           with `in_place`: the origins of the graph's results, if some of them share memory
     donated         positions of the parameters whose memory the new contents may take
-    lengths         of results whose sizes are values: (position of the result, axis, position of the length); such a
-                    result has the largest size, and `cut` takes its first elements
+    lengths         of results whose sizes are values; such a result has the largest size, and `cut` takes its first
+                    elements
 
     >>> module = autoconv.stablehlo.export(lambda x: x * 2.0, autoconv.TensorSpec([4], autoconv.float32))
     >>> module.results, module.written, module.places
@@ -72,14 +88,14 @@ class Module:
     parts: tuple[Part | ChosenPart, ...] = ()
     donated: tuple[int, ...] = ()
     has_error_word: bool = True
-    lengths: tuple[tuple[int, int, int], ...] = ()
+    lengths: tuple[Length, ...] = ()
 
     def cut(self, arrays: Sequence[Any]) -> list[Any]:
         """Return the results, without lengths and the error word, with as many elements as the lengths state."""
         results = list(arrays[: len(self.types) - len(self.lengths)])
-        for position, axis, length in self.lengths:
-            cut = (*[slice(None)] * axis, slice(int(arrays[length])))
-            results[position] = np.array(np.asarray(results[position])[cut])
+        for position, axis, length_position in self.lengths:
+            index = (*[slice(None)] * axis, slice(int(arrays[length_position])))
+            results[position] = np.array(np.asarray(results[position])[index])
         return results
 
 
@@ -108,10 +124,10 @@ def to_stablehlo(
     lowered = Lowering(writer).lower_graph(graph, parameters, in_place)
     values, operands, parts = _describe_parts(lowered) if lowered.views else _Results(lowered.results, [], ())
     outputs = [*values, *(term for _, term in lowered.written), *operands]
-    lengths: list[tuple[int, int, int]] = []
+    lengths: list[Length] = []
     for i, term in enumerate(list(outputs)):
         for axis, length in lengths_of(term).items():
-            lengths.append((i, axis, len(outputs)))
+            lengths.append(Length(i, axis, len(outputs)))
             outputs.append(length)
     outputs = [storage_of(term) for term in outputs]
     types = tuple(TensorType(term.dtype, term.shape) for term in outputs)
@@ -186,7 +202,8 @@ def _describe_parts(lowered: Lowered) -> _Results:
             for node, view_operands in option.chain if option is not None else ():
                 assert node.op.kernel is not None
                 start = first_operand_position + len(operands)
-                chain.append((node.op.kernel, node.attributes, tuple(range(start, start + len(view_operands)))))
+                positions = tuple(range(start, start + len(view_operands)))
+                chain.append(ViewKernel(node.op.kernel, node.attributes, positions))
                 operands += view_operands
             parts_of_result.append(Part(position, is_of_argument, tuple(chain)))
         is_chosen = len(parts_of_result) > 1
@@ -195,6 +212,7 @@ def _describe_parts(lowered: Lowered) -> _Results:
 
 
 def _shape(type_: TensorType) -> tuple[int | None, ...]:
+    """Return a shape with None for each open size."""
     return tuple(size if isinstance(size, int) else None for size in type_.shape or ())
 
 

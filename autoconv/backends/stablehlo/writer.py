@@ -7,9 +7,8 @@ from typing import Any
 
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.unfit import GraphUnfit
-from autoconv.backends.stablehlo.arrays import join_numbers, list_text
+from autoconv.backends.stablehlo.arrays import join_numbers, list_text, return_text
 from autoconv.backends.stablehlo.shapes import ShapeWriter
-from autoconv.backends.stablehlo.types import tensor_type
 from autoconv.graph.dtypes import complex64, complex128, int32, int64
 
 
@@ -89,6 +88,7 @@ class Writer(ShapeWriter):
         return self.emit("dot_general", [x, y], x.dtype, shape, properties)
 
     def cholesky(self, x: Term) -> Term:
+        """Return the factors, with zeros above the diagonal."""
         factor = self.emit("cholesky", [x], x.dtype, x.shape, "lower = true")
         size = self.sizes(x)[-1]
         rows = self.iota((x.shape[-1], 1), 0, int64, (size, 1))
@@ -134,19 +134,13 @@ class Writer(ShapeWriter):
     def block(self, parameters: Sequence[Term]) -> Any:
         return self.region(parameters)
 
-    def _append_return(self, lines: list[str], values: Sequence[Term]) -> None:
-        """End a region whose lines are complete but for its results."""
-        names = ", ".join(x.name for x in values)
-        types = ", ".join(tensor_type(x.dtype, x.shape) for x in values)
-        lines.append(f'{self.indent}  "stablehlo.return"({names}) : ({types}) -> ()')
-
     def branch(self, index: Term, arms: Sequence[tuple[Any, list[Term]]]) -> list[Term]:
         """Choose among arms by a bool or a position; arms whose results differ in shape are refused."""
         shapes = [[x.shape for x in values] for _, values in arms]
-        if any(other != shapes[0] for other in shapes):
+        if any(arm_shapes != shapes[0] for arm_shapes in shapes):
             raise GraphUnfit("cond", "the arms give arrays of different shapes")
         for lines, values in arms:
-            self._append_return(lines, values)
+            lines.append(f"{self.indent}  {return_text(values)}")
         results = [(x.dtype, x.shape) for x in arms[0][1]]
         regions = [lines for lines, _ in arms]
         if not results:
@@ -194,9 +188,11 @@ class Writer(ShapeWriter):
         return self.emit_all("while", operands, [(x.dtype, x.shape) for x in operands], "", [lines, body_lines])[:-1]
 
     def _new_terms_like(self, terms: Sequence[Term]) -> list[Term]:
+        """Return new terms of the same dtypes and shapes."""
         return [self.new_term(x.dtype, x.shape) for x in terms]
 
     def _check_shapes(self, state: Sequence[Term], next_state: Sequence[Term]) -> None:
+        """Raise GraphUnfit if an iteration changes a shape of the state."""
         for term, next_term in zip(state, next_state, strict=True):
             if term.shape != next_term.shape:
                 raise GraphUnfit("while", "a variable of the loop changes its shape")

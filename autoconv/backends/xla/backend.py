@@ -166,6 +166,7 @@ class XlaGraph:
             raise GraphUnfit("module", f"XLA refuses it: {str(error).splitlines()[0]}") from None
 
     def _run_natively(self, arguments: Sequence[Any]) -> list[Any]:
+        """Run the graph by native code, which is compiled at the first call."""
         if self._native is None:
             self._native = self._make_native()
         return self._native([x.fetch() if isinstance(x, DeviceArray) else x for x in arguments])

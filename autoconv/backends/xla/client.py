@@ -53,19 +53,19 @@ def _find_device_of_process(name: str, process: int) -> ClientDevice | None:
     _CLIENT_PROCESS[:] = [process]
     names = accelerators()
     if not name and not names:
-        return ClientDevice(*_processor(), is_host=True)
+        return _processor()
     kind, _, number = (name or names[0]).partition(":")
-    return ClientDevice(*devices(kind)[int(number)], is_host=False)
+    return devices(kind)[int(number)]
 
 
-def _processor() -> tuple[Any, Any]:
-    """Return a client for the processor, and its device."""
+def _processor() -> ClientDevice:
+    """Return the processor, with a client of its own."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # as jax does: XLA prints what it starts otherwise
     try:
         client = import_module("jaxlib.xla_client").make_cpu_client(asynchronous=False)
     except (ImportError, AttributeError, TypeError) as error:
         raise Unsupported(f"the backend xla needs jaxlib: {error}; pip install 'autoconv[xla]'") from None
-    return client, client.devices()[0]
+    return ClientDevice(client, client.devices()[0], is_host=True)
 
 
 @cache
@@ -77,11 +77,12 @@ def accelerators() -> tuple[str, ...]:
 
 
 def _has_entry_points() -> bool:
+    """Return whether a package registers a plug-in of jax."""
     return bool(entry_points(group="jax_plugins"))
 
 
-def devices(kind: str) -> Sequence[tuple[Any, Any]]:
-    """Return the client and device of each accelerator of a kind.
+def devices(kind: str) -> Sequence[ClientDevice]:
+    """Return the accelerators of a kind.
 
     The clients are jax's own, so that a program with jax and this backend allocate from one pool of device memory.
     """
@@ -89,7 +90,7 @@ def devices(kind: str) -> Sequence[tuple[Any, Any]]:
         client = import_module("jax.extend.backend").get_backend(kind.lower())
     except (ImportError, RuntimeError):
         return ()
-    return [(client, device) for device in client.devices()]
+    return [ClientDevice(client, device, is_host=False) for device in client.devices()]
 
 
 def is_installed() -> bool:

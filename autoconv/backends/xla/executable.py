@@ -69,6 +69,7 @@ class Executable:
         return self._run_on_accelerator(arguments, keep_on_device, rerun)
 
     def _compile_run(self, text: str | bytes) -> Callable[[Sequence[Any]], Sequence[Any]]:
+        """Compile a module, and return the function that runs it on buffers."""
         return _runner(_compile(text, self._client_device), self._client_device, self._result_types)
 
     def _make_host_run(self, results: Sequence[ArrayForm]) -> Callable[[Sequence[Any]], tuple[list[Any], int]]:

@@ -177,6 +177,7 @@ class _DonatedArea(_Area):
 
 
 def _can_share(array: np.ndarray, form: ArrayForm) -> bool:
+    """Return whether XLA can read an array of the dtype in place."""
     flags = array.flags
     return (
         array.dtype == form.dtype and flags.c_contiguous and flags.writeable and array.ctypes.data % _ALIGNMENT == 0
@@ -184,6 +185,7 @@ def _can_share(array: np.ndarray, form: ArrayForm) -> bool:
 
 
 def _aligned_array(form: ArrayForm) -> np.ndarray:
+    """Return a new array that begins at an aligned address."""
     bytes_ = np.empty(form.size + _ALIGNMENT, np.uint8)
     start = -bytes_.ctypes.data % _ALIGNMENT
     return bytes_[start : start + form.size].view(form.dtype).reshape(form.shape)

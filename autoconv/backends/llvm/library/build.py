@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from autoconv.backends.library_form import LibraryForm, LibraryObject, NoLibraryCode, WrongTarget
 from autoconv.backends.llvm.analysis.representation import register_of
@@ -23,7 +24,7 @@ from autoconv.backends.llvm.library.failures import CATCHABLE, ERRORS, NO_MEMORY
 from autoconv.backends.llvm.library.linear_algebra import LINEAR_ALGEBRA, write_linear_algebra
 from autoconv.backends.llvm.library.processors import Processor, processor
 from autoconv.backends.llvm.library.products import write_products
-from autoconv.backends.llvm.library.references import LibraryModule, LibraryObjectTable
+from autoconv.backends.llvm.library.references import LibraryModule, LibraryObjectTable, PythonNeed
 from autoconv.backends.llvm.runtime import references
 from autoconv.backends.llvm.runtime.llvm_text import read
 from autoconv.backends.llvm.target import abi
@@ -45,12 +46,12 @@ def library_object(form: LibraryForm, graphs: Sequence[Graph], cpu: str, triple:
     with compiling_for(target_processor.target):
         texts: list[str] = []
         for graph in graphs:
-            text, needs_python = _write_graph_variant(form, graph, failures, len(texts), target_processor)
-            if not needs_python:
-                texts.append(text)
+            variant = _write_graph_variant(form, graph, failures, len(texts), target_processor)
+            if not variant.needs_python:
+                texts.append(variant.text)
             elif not texts:  # a further graph, for certain small sizes, is left out instead
                 # One node for each op and span.
-                nodes = {(name, str(node.span) if node else ""): node for name, node in needs_python}
+                nodes = {(name, str(node.span) if node else ""): node for name, node in variant.needs_python}
                 raise NoLibraryCode([(name, node.span if node else None) for (name, _), node in nodes.items()])
         function = _write_library_function(form, failures, len(texts), target_processor)
         texts += [*_shared_texts(target_processor), *_linear_algebra_texts(texts), function]
@@ -62,18 +63,26 @@ def unsupported_ops(form: LibraryForm, graph: Graph, cpu: str = "x86-64-v3") -> 
     """Return the ops of a graph that need Python."""
     target_processor = processor(cpu, "x86_64-linux-gnu")
     with compiling_for(target_processor.target):
-        _, needs_python = _write_graph_variant(form, graph, Failures(), 0, target_processor)
-    return [name for name, _ in needs_python]
+        variant = _write_graph_variant(form, graph, Failures(), 0, target_processor)
+    return [need.name for need in variant.needs_python]
+
+
+class _Variant(NamedTuple):
+    """The text of the code of one graph, and what in it needs Python."""
+
+    text: str
+    needs_python: list[PythonNeed]
 
 
 def _write_graph_variant(
     form: LibraryForm, graph: Graph, failures: Failures, variant_number: int, target_processor: Processor
-) -> tuple[str, list[tuple[str, Node | None]]]:
-    """Write the code of one graph; return its text, and the nodes that need Python."""
+) -> _Variant:
+    """Write the code of one graph, without text if the graph has recursive functions that need Python."""
     if has_recursion(graph) and not recursion.has_native_recursion(graph):
         recursive_node = next(node for node in graph.walk() if node.op.traits.control and "name" in node.attributes)
         name = recursive_node.attributes.get("name", "a function")
-        return "", [(f"{name} (it calls itself, which has no native form here)", recursive_node)]
+        need = PythonNeed(f"{name} (it calls itself, which has no native form here)", recursive_node)
+        return _Variant("", [need])
     legalized_graph = legalize_graph(graph)
     _remove_unread_objects(legalized_graph)
     module = LibraryModule()
@@ -87,7 +96,7 @@ def _write_graph_variant(
     write_graph(legalized_graph, module, objects)
     module.is_shared = True
     write_variant(form, legalized_graph, module, objects, failures, variant_number)
-    return f"{module.single_text()}\n{objects.text()}", module.needs_python
+    return _Variant(f"{module.single_text()}\n{objects.text()}", module.needs_python)
 
 
 def _write_library_function(

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,6 +45,13 @@ def write_variant(
     _VariantWriter(form, graph, module, objects, failures, f"{form.name}.{variant_number}").write()
 
 
+class _Layout(NamedTuple):
+    """The addresses of a tensor's sizes and of its strides."""
+
+    sizes: str
+    strides: str
+
+
 class _FunctionWriter:
     """A base class of writers of functions with the parameters of the C function."""
 
@@ -55,18 +62,19 @@ class _FunctionWriter:
         self.out = FunctionText(module, Signature("i32", parameters, "nounwind", name, exported=True))
 
     def numbered_arguments(self) -> Iterator[tuple[int, Argument]]:
+        """Iterate over the arguments, each with the position of its parameter."""
         return ((i, argument) for i, argument in enumerate(self.form.parameters) if isinstance(argument, Argument))
 
     def data_address(self, i: int, argument: Argument) -> str:
-        """Return the address of the first element."""
+        """Return the address of the first element; that of the number itself for a number."""
         return self.out.load("ptr", f"%argument{i}") if argument.shape else Operand.of(f"%argument{i}", "ptr")
 
-    def layout_addresses(self, i: int, argument: Argument) -> tuple[str, str]:
-        """Return the addresses of the sizes and of the strides."""
+    def layout(self, i: int, argument: Argument) -> _Layout:
+        """Return the layout of an argument, with null addresses for a number."""
         if not argument.shape:
-            return Operand.of("null", "ptr"), Operand.of("null", "ptr")
-        layout = tensor_type(len(argument.shape))
-        return self.out.field(layout, f"%argument{i}", 1), self.out.field(layout, f"%argument{i}", 2)
+            return _Layout(Operand.of("null", "ptr"), Operand.of("null", "ptr"))
+        type_ = tensor_type(len(argument.shape))
+        return _Layout(self.out.field(type_, f"%argument{i}", 1), self.out.field(type_, f"%argument{i}", 2))
 
     def leave_unless(self, test: str, code: int) -> None:
         """Write a return of an error code for the case that a test, an i1, does not hold."""
@@ -121,6 +129,7 @@ class _VariantWriter(_FunctionWriter):
         out.finish()
 
     def _release_slots(self) -> None:
+        """Release the objects in the slots of the function."""
         if self.out.slot_count:
             self.out.call("release_all", "%slots", self.out.slot_count)
 
@@ -132,7 +141,7 @@ class _VariantWriter(_FunctionWriter):
             for axis, (size_of_graph, declared_size) in enumerate(zip(type_.shape, argument.shape, strict=True)):
                 if not isinstance(declared_size, Symbol):
                     continue
-                size = out.load("i64", out.gep("i64", self.layout_addresses(i, argument)[0], axis))
+                size = out.load("i64", out.gep("i64", self.layout(i, argument).sizes, axis))
                 if not isinstance(size_of_graph, Symbol):
                     self.leave_unless(out.icmp("eq", size, size_of_graph), SIZES_DO_NOT_FIT)
                 elif size_of_graph not in bound_sizes:
@@ -164,7 +173,7 @@ class _VariantWriter(_FunctionWriter):
         """Write an array object on the stack that refers to the data of a C tensor."""
         out, header = self.out, self.out.alloca("[10 x i64]")
         dtype = self._objects.reference(argument.dtype.numpy)(out)
-        addresses = self.data_address(i, argument), *self.layout_addresses(i, argument)
+        addresses = self.data_address(i, argument), *self.layout(i, argument)
         out.call("library_shell", header, *addresses, len(argument.shape), dtype)
         return header
 
@@ -210,6 +219,13 @@ def write_function(form: LibraryForm, module: ModuleText, failures: Failures, va
     entry.write(failures, variant_count)
 
 
+class _NamedSize(NamedTuple):
+    """A size that several arguments have: its register, and the name of the first of these arguments."""
+
+    register: str
+    argument_name: str
+
+
 class _EntryWriter(_FunctionWriter):
     """The writer of the C function, which chooses a graph."""
 
@@ -217,7 +233,7 @@ class _EntryWriter(_FunctionWriter):
         """Write the checks, and calls of the graphs one after the other, until one's sizes fit."""
         out, module = self.out, self.out.module
         self._failures = failures
-        self._sizes: dict[Symbol, tuple[str, str]] = {}  # a register, and the argument that has the size
+        self._sizes: dict[Symbol, _NamedSize] = {}
         self._require(out.differs("%result", "null"), "result is NULL")
         tensors = [(i, argument) for i, argument in self.numbered_arguments() if not argument.is_passed_by_value]
         for i, argument in tensors:
@@ -239,13 +255,14 @@ class _EntryWriter(_FunctionWriter):
         out.finish()
 
     def _require(self, test: str, message: str) -> None:
+        """Write a return of the code of a message for the case that a test, an i1, does not hold."""
         self.leave_unless(test, self._failures.code(message))
 
     def _check_tensor(self, i: int, argument: Argument) -> None:
         """Check a tensor's sizes and alignment, and the strides that are constants of the code."""
         out, name = self.out, argument.name
         self._require(out.differs(f"%argument{i}", "null"), f"{name} is NULL")
-        sizes, strides = self.layout_addresses(i, argument)
+        sizes, strides = self.layout(i, argument)
         is_nonempty = TRUE
         for axis, declared_size in enumerate(argument.shape):
             actual_size = out.load("i64", out.gep("i64", sizes, axis))
@@ -254,11 +271,11 @@ class _EntryWriter(_FunctionWriter):
             if not isinstance(declared_size, Symbol):
                 self._require(out.icmp("eq", actual_size, declared_size), f"{dimension_name} has to be {declared_size}")
             elif declared_size in self._sizes:
-                first_size, first_name = self._sizes[declared_size]
-                is_same = out.icmp("eq", actual_size, first_size)
-                self._require(is_same, f"{dimension_name} has to be that of {first_name}")
+                first_size = self._sizes[declared_size]
+                is_same = out.icmp("eq", actual_size, first_size.register)
+                self._require(is_same, f"{dimension_name} has to be that of {first_size.argument_name}")
             else:
-                self._sizes[declared_size] = actual_size, name
+                self._sizes[declared_size] = _NamedSize(actual_size, name)
                 self._require(out.icmp("sge", actual_size, 0), f"{dimension_name} is negative")
         for axis, stride in enumerate(argument.strides):
             if isinstance(stride, int):
@@ -290,7 +307,7 @@ class _EntryWriter(_FunctionWriter):
         """Return the addresses of the first byte, and of the byte after the last."""
         out = self.out
         low = high = out.cast("ptrtoint", self.data_address(i, argument), "i64")
-        sizes, strides = self.layout_addresses(i, argument)
+        sizes, strides = self.layout(i, argument)
         for axis in range(len(argument.shape)):
             size, stride = (out.load("i64", out.gep("i64", entries, axis)) for entries in (sizes, strides))
             extent = out.op("mul", out.op("sub", size, 1), stride)
@@ -320,6 +337,7 @@ def result_type(tree: ResultTree) -> str:
 
 
 def _number_type(dtype: DType) -> str:
+    """Return LLVM's type of a number in C, which has float16 as its bits."""
     return "i16" if memory_type(dtype) == "half" else memory_type(dtype)
 
 

@@ -123,4 +123,5 @@ def _divide(r: RoutineText, x: Element, y: Element) -> Element:
 
 
 def _divide_by_real(r: RoutineText, x: Element, y: Element) -> Element:
+    """Divide by a real number."""
     return r.b.pair(x.real / y, x.imag / y) if isinstance(x, Pair) else x / y

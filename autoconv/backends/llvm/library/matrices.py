@@ -29,13 +29,16 @@ class Matrix:
         self.column_stride = column_stride
 
     def _offset(self, row: Index, column: Index) -> Operand:
+        """Return the distance of an element from the first one, in elements."""
         out = self._routine.out
         return out.add(out.mul(column, self.column_stride), row)
 
     def get(self, row: Index, column: Index) -> Element:
+        """Load an element."""
         return load(self._routine.b, self._routine.dtype, self.pointer, self._offset(row, column))
 
     def set(self, row: Index, column: Index, x: Element) -> None:
+        """Store an element."""
         store(self._routine.b, x, self.pointer, self._offset(row, column))
 
     def submatrix(self, row: Index, column: Index) -> Matrix:
@@ -56,6 +59,7 @@ class RoutineText:
         self.out.store("i64", 0, "%info")
 
     def integer(self, name: str) -> Operand:
+        """Load an integer parameter."""
         return self.out.load("i64", f"%{name}")
 
     def is_letter(self, name: str, letter: str) -> Operand:
@@ -63,9 +67,11 @@ class RoutineText:
         return self.out.icmp("eq", self.out.load("i8", f"%{name}"), ord(letter))
 
     def matrix(self, name: str, column_stride: Index) -> Matrix:
+        """Return the matrix that a parameter points to."""
         return Matrix(self, f"%{name}", column_stride)
 
     def finish(self) -> None:
+        """End the routine."""
         self.out.ret()
         self.out.finish()
 
@@ -81,6 +87,7 @@ class RoutineText:
     # ---- numbers
 
     def real(self, number: float) -> Element:
+        """Return a constant real number."""
         return self.b.constant(number, float64)
 
     def number(self, real: Element | float) -> Element:
@@ -89,6 +96,7 @@ class RoutineText:
         return self.b.pair(part, self.real(0.0)) if self.is_complex else part
 
     def conjugate(self, x: Element) -> Element:
+        """Return the complex conjugate; of a real number, the number itself."""
         return self.b.pair(x.real, -x.imag) if isinstance(x, Pair) else x
 
     def subtract(self, x: Element, y: Element) -> Element:
@@ -101,9 +109,11 @@ class RoutineText:
         return self.b.pair(x.real * factor, x.imag * factor) if isinstance(x, Pair) else x * factor
 
     def real_part(self, x: Element) -> Element:
+        """Return the real part; of a real number, the number itself."""
         return x.real if isinstance(x, Pair) else x
 
     def magnitude(self, x: Element) -> Element:
+        """Return the absolute value."""
         return self.b.libm("hypot", x.real, x.imag) if isinstance(x, Pair) else self.b.intrinsic("fabs", x)
 
     def square(self, x: Element) -> Element:
@@ -134,6 +144,7 @@ class RoutineText:
 
     @contextmanager
     def loop(self, start: Index, stop: Index) -> Iterator[Operand]:
+        """Write a loop from `start` up to `stop`; the block gets the counter."""
         with self.out.loop(str(start), str(stop)) as i:
             yield i
 
@@ -154,9 +165,11 @@ class RoutineText:
         return cell
 
     def get(self, cell: str, dtype: DType) -> Element:
+        """Load the number in a cell."""
         return load(self.b, dtype, cell, 0)
 
     def put(self, cell: str, x: Element) -> None:
+        """Store a number in a cell."""
         store(self.b, x, cell, 0)
 
     def truth(self, condition: object) -> Element:

@@ -118,7 +118,8 @@ class _ProductWriter:
     def _write_pack(self) -> str:
         """Write a function that packs `lines` lines of `length` elements in groups of `group` lines.
 
-        A group has the first elements of all its lines, then the second ones, and so on.
+        Adjacent lines are `line` elements apart, adjacent elements of a line `step` elements. A group has the first
+        elements of all its lines, then the second ones, and so on.
         """
         ir_type = self._ir_type
         parameters = "to:ptr from:ptr lines:i64 length:i64 line:i64 step:i64 group:i64"

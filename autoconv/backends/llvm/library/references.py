@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from autoconv.backends.error_causes import add_location, error_causes, location_of, message_and_class
+from autoconv.backends.error_causes import add_location, error_causes, error_of_node, location_of
 from autoconv.backends.llvm.codegen.control.recursion import LIBRARY_STACK_BYTES
 from autoconv.backends.llvm.codegen.object_table import ObjectTable, Operands, Reference
 from autoconv.backends.llvm.codegen.values import Object
@@ -35,12 +35,19 @@ _MATH_FUNCTIONS = frozenset(
 )
 
 
+class PythonNeed(NamedTuple):
+    """The name of an op, or of a function, that needs Python, and the node; None outside of nodes."""
+
+    name: str
+    node: Node | None
+
+
 class LibraryModule(ModuleText):
     """A module of a library, without Python; `needs_python` has the nodes that would call CPython's functions."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.needs_python: list[tuple[str, Node | None]] = []
+        self.needs_python: list[PythonNeed] = []
         self.is_shared = True  # whether the declarations are those of shared functions, not of a node
 
     def declare(self, name: str, result: str, parameters: str, attributes: str = "") -> str:
@@ -52,7 +59,7 @@ class LibraryModule(ModuleText):
     def record_python_need(self, name: str) -> None:
         """Record that the node whose code is written needs Python."""
         node = self.node
-        self.needs_python.append((node.op.name if node is not None else name, node))
+        self.needs_python.append(PythonNeed(node.op.name if node is not None else name, node))
 
 
 class LibraryObjectTable(ObjectTable):
@@ -73,10 +80,10 @@ class LibraryObjectTable(ObjectTable):
         if node.op.name == "object_raise" and operands is not None:
             source = node.inputs[0].node
             if source is not None and self.constant_object(source) is not None:
-                return self._code_reference(*message_and_class(source, located_node=node))
+                return self._code_reference(*error_of_node(source, located_node=node))
             return lambda out: _load_error_code(out, operands(node.inputs[0]))
         if not is_rare and node.op.name not in ("raise", "assert_true"):
-            self._library.needs_python.append((node.op.name, node))
+            self._library.needs_python.append(PythonNeed(node.op.name, node))
         operands_of_node = [operands(value) for value in node.inputs] if operands is not None else []
         numbers = [operand for operand in operands_of_node if isinstance(operand, Element)]
         if not error_causes(node) or not numbers or len(numbers) < len(operands_of_node):
@@ -87,16 +94,16 @@ class LibraryObjectTable(ObjectTable):
         """Write the choice of the error code of a node that fails, by tests of its operands."""
         b = ElementWriter(out)
         numbers = [b.wrap(x.dtype, x.ir) for x in numbers]
-        code = Operand.of(self._failures.code(*message_and_class(node)), "i64")
-        for error_class, text, test in reversed(error_causes(node)):
-            cause_code = self._failures.code(add_location(node, f"{error_class.__name__}: {text}"), error_class)
+        code = Operand.of(self._failures.code(*error_of_node(node)), "i64")
+        for error_class, message, test in reversed(error_causes(node)):
+            cause_code = self._failures.code(add_location(node, f"{error_class.__name__}: {message}"), error_class)
             code = out.select(test(b, numbers).ir, Operand.of(cause_code, "i64"), code)
         return out.cast("inttoptr", code, "ptr")
 
     def constant_object(self, node: Node) -> Reference | None:
         if node.op.name != "object_exception" or node.inputs:
             return None
-        code = self._failures.code(*message_and_class(node))
+        code = self._failures.code(*error_of_node(node))
         return lambda out: out.gep("{ i64, i64 }", f"@{ERRORS}", code)
 
     def matching_clause(self, out: FunctionText, error: str, clauses: tuple[Any, ...]) -> str:
@@ -118,7 +125,7 @@ class LibraryObjectTable(ObjectTable):
 
     def _failure_reference(self, node: Node) -> Reference:
         """Return the error code of a node's failure, cast to a pointer."""
-        return self._code_reference(*message_and_class(node))
+        return self._code_reference(*error_of_node(node))
 
     def _code_reference(self, message: str, error_class: type[BaseException] | None = None) -> Reference:
         """Return a reference whose pointer is the number of an error code."""
@@ -156,6 +163,7 @@ def _load_error_code(out: FunctionText, error: Any) -> str:
 
 
 def _reject_region(graph: Any) -> Callable[..., Any]:
+    """Fail: native code of a library runs all regions."""
     raise AssertionError("a library runs no region by itself")
 
 

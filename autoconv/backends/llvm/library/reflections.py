@@ -163,6 +163,7 @@ def expand_reflections(
 def _reflect_columns_after(
     r: RoutineText, a: Matrix, k: Operand, shape: tuple[Operand, Operand], tau: Element
 ) -> None:  # fmt: skip
+    """Apply the reflection of the column k, with the factor `tau`, to the columns after it."""
     with r.loop(r.out.add(k, 1), shape[1]) as j:
         _apply_reflection(r, a, k, j, shape[0], tau)
 

@@ -31,6 +31,7 @@ class Rotations(NamedTuple):
     sines: str
 
     def store(self, r: RoutineText, k: Operand, cosine: Element, sine: Element) -> None:
+        """Store the rotation of the columns k and k + 1."""
         store(r.b, cosine, self.cosines, k)
         store(r.b, sine, self.sines, k)
 
@@ -55,15 +56,19 @@ class _Diagonals(NamedTuple):
     threshold: Element
 
     def d(self, k: object) -> Element:
+        """Load an element of the diagonal."""
         return load(self.r.b, float64, self.diagonal, k)
 
     def e(self, k: object) -> Element:
+        """Load an element of the diagonal next to it."""
         return load(self.r.b, float64, self.off_diagonal, k)
 
     def set_d(self, k: object, x: Element) -> None:
+        """Store an element of the diagonal."""
         store(self.r.b, x, self.diagonal, k)
 
     def set_e(self, k: object, x: Element) -> None:
+        """Store an element of the diagonal next to it."""
         store(self.r.b, x, self.off_diagonal, k)
 
     def is_negligible(self, k: Operand) -> Element:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, load, store
@@ -80,27 +81,28 @@ def write_singular_values(r: RoutineText) -> None:
         _scale_up(r, "%s", columns, scale)
         _sort_columns(r, "%s", columns, [(x, rows), (v, columns)], descending=True, has_columns=has_vectors)
         with out.if_(has_vectors):
-            _write_vectors(r, is_tall, (x, (rows, vector_count)), (v, (columns, columns)))
+            _write_vectors(r, is_tall, _Vectors(x, rows, vector_count), _Vectors(v, columns, columns))
 
 
-def _write_vectors(
-    r: RoutineText, is_tall: Operand, tall: tuple[Matrix, tuple[Index, Index]],
-    square: tuple[Matrix, tuple[Index, Index]],
-) -> None:  # fmt: skip
-    """Copy the singular vectors to the results; those of a wide matrix were computed for its adjoint.
+class _Vectors(NamedTuple):
+    """The columns of a matrix, and their length and number."""
 
-    The vectors are given with their shapes.
-    """
+    matrix: Matrix
+    length: Index
+    column_count: Index
+
+
+def _write_vectors(r: RoutineText, is_tall: Operand, left_of_tall: _Vectors, right_of_tall: _Vectors) -> None:
+    """Copy the singular vectors to the results; those of a wide matrix were computed for its adjoint, which is tall."""
     u, adjoint = r.matrix("u", r.integer("ldu")), r.matrix("vt", r.integer("ldvt"))
 
-    def copy(left: tuple[Matrix, tuple[Index, Index]], right: tuple[Matrix, tuple[Index, Index]]) -> None:
-        (left_vectors, (rows, columns)), (right_vectors, (right_rows, right_columns)) = left, right
-        with r.loop(0, columns) as j, r.loop(0, rows) as i:
-            u.set(i, j, left_vectors.get(i, j))
-        with r.loop(0, right_columns) as j, r.loop(0, right_rows) as i:
-            adjoint.set(j, i, r.conjugate(right_vectors.get(i, j)))
+    def copy(left: _Vectors, right: _Vectors) -> None:
+        with r.loop(0, left.column_count) as j, r.loop(0, left.length) as i:
+            u.set(i, j, left.matrix.get(i, j))
+        with r.loop(0, right.column_count) as j, r.loop(0, right.length) as i:
+            adjoint.set(j, i, r.conjugate(right.matrix.get(i, j)))
 
-    r.out.either(is_tall, lambda: copy(tall, square), lambda: copy(square, tall))
+    r.out.either(is_tall, lambda: copy(left_of_tall, right_of_tall), lambda: copy(right_of_tall, left_of_tall))
 
 
 def _expand_after_first(r: RoutineText, vectors: Matrix, n: Operand, factors: str) -> None:
@@ -161,8 +163,8 @@ def _sort_columns(
     with r.loop(0, n) as k:
         out.store("i64", k, best_cell)
         with r.loop(k, n) as j:
-            key, other = (load(b, float64, keys, i) for i in (j, out.load("i64", best_cell)))
-            is_better = key > other if descending else key < other
+            key, best_key = (load(b, float64, keys, i) for i in (j, out.load("i64", best_cell)))
+            is_better = key > best_key if descending else key < best_key
             out.store("i64", out.select(is_better.ir, j, out.load("i64", best_cell)), best_cell)
         best_position = out.load("i64", best_cell)
         with out.if_(out.icmp("ne", best_position, k)):

@@ -101,6 +101,7 @@ def _type_slot_offset(function: Any) -> int:
 
 
 def _address(function: Any) -> int:
+    """Return the address of a function of ctypes."""
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 

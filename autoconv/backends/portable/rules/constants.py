@@ -32,32 +32,35 @@ def constant(writer: Rules, node: Node) -> Term | None:
 
 
 @lowers("eye")
-def eye(writer: Rules, node: Node, *dimensions: Term) -> Term | None:
-    """Write an identity matrix, whose sizes may be numbers of the graph."""
+def eye(writer: Rules, node: Node, sizes_vector: Term | None = None) -> Term | None:
+    """Write an identity matrix; `sizes_vector` has the sizes that the graph computes."""
     rows, columns, dtype = (node.attributes[name] for name in ("num_rows", "num_columns", "dtype"))
-    if not dimensions and isinstance(rows, int) and isinstance(columns, int):
+    if sizes_vector is None and isinstance(rows, int) and isinstance(columns, int):
         return writer.array(np.eye(rows, columns, dtype=dtype.numpy), dtype)
-    if not dimensions or not writer.can_be_sizes(*dimensions):
+    if sizes_vector is None or not writer.can_be_sizes(sizes_vector):
         return None
     # `shape` has None where `sizes` are values.
-    shape, sizes = writer.requested_sizes((rows, columns), writer.check_sizes(node, dimensions[0]))
+    shape, sizes = writer.requested_sizes((rows, columns), writer.check_sizes(node, sizes_vector))
     row_numbers = writer.iota((shape[0], 1), 0, int64, [sizes[0], 1])
     return writer.cast(writer.compare("eq", row_numbers, writer.iota((1, shape[1]), 1, int64, [1, sizes[1]])), dtype)
 
 
 @lowers("shape")
 def shape(writer: Rules, node: Node, x: Term) -> Term:
+    """Return the shape as a vector."""
     dtype = node.attributes.get("dtype") or int32
     return writer.cast(writer.shape_of(x), dtype)
 
 
 @lowers("dimension", "array_size")
 def dimension(writer: Rules, node: Node, x: Term) -> Term:
+    """Return the size along an axis."""
     return writer.size_term(x, node.attributes["axis"] % x.rank, node.results[0].dtype)
 
 
 @lowers("size")
 def size(writer: Rules, node: Node, x: Term) -> Term:
+    """Return the number of elements."""
     dtype = node.results[0].dtype
     total: Any = writer.constant(1, dtype)
     for axis in range(x.rank):
@@ -67,6 +70,7 @@ def size(writer: Rules, node: Node, x: Term) -> Term:
 
 @lowers("rank")
 def rank(writer: Rules, node: Node, x: Term) -> Term:
+    """Return the number of dimensions."""
     return writer.constant(x.rank, node.results[0].dtype)
 
 
@@ -107,16 +111,16 @@ def lower_range(writer: Rules, node: Node, start: Term, limit: Term, delta: Term
 
 
 @lowers("linspace")
-def linspace(writer: Rules, node: Node, start: Term, stop: Term, *open_count: Term) -> Term | None:
+def linspace(writer: Rules, node: Node, start: Term, stop: Term, open_count: Term | None = None) -> Term | None:
     """Interpolate as NumPy does: start + i·step, and the last number is `stop` itself."""
     shape = node.results[0].shape
     count = None if shape is None or not shape else shape[0]
     if not start.dtype.is_floating:
         return None
     start, stop = writer.broadcast(start, stop)
-    if open_count and writer.can_be_sizes(*open_count):
-        return _open_linspace(writer, start, stop, open_count[0])
-    if not isinstance(count, int) or open_count or count == 0:
+    if open_count is not None and writer.can_be_sizes(open_count):
+        return _open_linspace(writer, start, stop, open_count)
+    if not isinstance(count, int) or open_count is not None or count == 0:
         return None
     position = writer.reshape(writer.iota((count,), 0, start.dtype), (count, *[1] * start.rank))
     if count == 1:
@@ -136,37 +140,41 @@ def _open_linspace(writer: Rules, start: Term, stop: Term, point_count: Term) ->
 
 
 @lowers("assert_true")
-def assert_true(writer: Rules, node: Node, condition: Term, *_: Term) -> list[Term]:
+def assert_true(writer: Rules, node: Node, condition: Term, *message_operands: Term) -> list[Term]:
+    """Fail where the condition is false; the operands of the message are not needed."""
     writer.fail_if(~condition)
     return []
 
 
 @lowers("raise")
-def lower_raise(writer: Rules, node: Node, *_: Term) -> list[Term]:
+def lower_raise(writer: Rules, node: Node, *message_operands: Term) -> list[Term]:
+    """Fail in any case; the operands of the message are not needed."""
     writer.fail_if(writer.constant(True, writer.condition_dtype))
     return []
 
 
 @lowers("check_numerics")
 def check_numerics(writer: Rules, node: Node, x: Term) -> Term:
+    """Return the operand; infinite and nan elements fail."""
     writer.fail_if(~(writer.emit_unary("abs", x) < float("inf")))
     return x
 
 
 @lowers("ensure_shape", "ensure_same_shape")
-def ensure_shape(writer: Rules, node: Node, x: Term, *others: Term) -> Term:
-    """Return the operand; open sizes that are not those of the attribute, or of the other operand, are errors."""
-    required_shape = others[0].shape if others else node.attributes["shape"] or ()
+def ensure_shape(writer: Rules, node: Node, x: Term, model: Term | None = None) -> Term:
+    """Return `x`; open sizes that are not those of `model`, or of the attribute, are errors."""
+    required_shape = model.shape if model is not None else node.attributes["shape"] or ()
     for axis, (size, required_size) in enumerate(zip(x.shape, required_shape, strict=False)):
         is_known = isinstance(size, int) and isinstance(required_size, int)
-        if not is_known and (others or required_size is not None):
-            required = writer.size_term(others[0], axis, int64) if others else required_size
+        if not is_known and (model is not None or required_size is not None):
+            required = writer.size_term(model, axis, int64) if model is not None else required_size
             writer.fail_if(writer.size_term(x, axis, int64).differs(required))
     return x
 
 
 @lowers("identity", "shape_placeholder", "numpy_read_only", "stop_gradient")
 def identity(writer: Rules, node: Node, x: Term) -> Term:
+    """Return the operand itself."""
     return x
 
 
@@ -196,6 +204,7 @@ def complex_parts(writer: Rules, node: Node, x: Term) -> Term:
 
 
 def _real_angle(writer: Rules, x: Term) -> Term:
+    """Return the angle of real numbers: 0, or π for negative ones."""
     angle = writer.select(x < 0.0, writer.constant(np.pi, x.dtype), 0.0)
     return writer.select(writer.is_nan(x), x, angle)
 
@@ -203,6 +212,7 @@ def _real_angle(writer: Rules, x: Term) -> Term:
 @lowers("bitcast_rows")
 @lowers("bitcast")
 def bitcast(writer: Rules, node: Node, x: Term) -> Term:
+    """Read the bits as the dtype of the attribute."""
     return writer.bitcast(x, node.attributes["dtype"])
 
 

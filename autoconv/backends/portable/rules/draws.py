@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 from autoconv.backends.portable.control import Control
 from autoconv.backends.portable.rules.random import normal_pairs, philox_stream, words_to_fractions
@@ -125,7 +126,8 @@ class _ResultLayout:
         return writer.cast(writer.reshape(table, self._shape), dtype)
 
 
-Attempt = Callable[[Term, _Draws], tuple[Term, Term]]  # (active, draws) -> candidates, whether each is accepted
+# A function `attempt(active, draws)` that draws, and returns a candidate for each number and whether it is accepted.
+Attempt = Callable[[Term, _Draws], tuple[Term, Term]]
 
 
 def _draw_until_accepted(writer: Control, draws: _Draws, numbers: Term, active: Term, attempt: Attempt) -> Term:
@@ -141,11 +143,19 @@ def _draw_until_accepted(writer: Control, draws: _Draws, numbers: Term, active: 
     return numbers
 
 
+class _Preparation(NamedTuple):
+    """The layout of a result, the numbers that its elements draw, and for each parameter its value for each element."""
+
+    layout: _ResultLayout
+    draws: _Draws
+    parameters: list[Term]
+
+
 def _prepare(
     writer: Control, node: Node, seed: Term, parameters: tuple[Term, ...],
     block_distance: Callable[[list[Term]], Term] | None = None,
-) -> tuple[_ResultLayout, _Draws, list[Term]] | None:
-    """Return the result's layout, its draws, and the parameters of each number; None if there is no form.
+) -> _Preparation | None:
+    """Return the layout, the draws and the parameters of a node's result; None if there is no form.
 
     `block_distance` computes, from the parameters, the number of blocks that each number has for itself.
     """
@@ -159,7 +169,7 @@ def _prepare(
     values = [layout.repeat_parameter(parameter) for parameter in parameters]
     positions = writer.iota((layout.count,), 0, uint64)
     distance = RESERVED_BLOCKS if block_distance is None else block_distance(values)
-    return layout, _Draws(writer, blocks, positions * distance), values
+    return _Preparation(layout, _Draws(writer, blocks, positions * distance), values)
 
 
 @lowers("stateless_random_gamma")

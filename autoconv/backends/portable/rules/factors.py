@@ -34,15 +34,9 @@ class LUFactors:
         eye = writer.expand(writer.array(np.eye(size).astype(x.dtype.numpy), x.dtype), x.shape)
         sign = writer.expand(writer.constant(1, x.dtype), x.shape[:-2])
         state = [writer.constant(0, int64), x, eye, sign]
-        word = writer.error_word_or_zero(writer.error_word)
-        state_after = writer.loop(
-            lambda state, word: _has_next_step(writer, state, word, size),
-            lambda state, word: _eliminate_column(writer, state, word),
-            state,
-            word,
+        _, self.packed, self.permutation, self.sign = writer.loop_while(
+            lambda state: state[0] < size, lambda state: _eliminate_column(writer, state), state
         )
-        writer.error_word = state_after.pop()
-        self.packed, self.permutation, self.sign = state_after[1:]
         self.writer = writer
 
     def diagonal(self) -> Term:
@@ -61,9 +55,8 @@ class LUFactors:
         writer, packed, size = self.writer, self.packed, self.packed.shape[-1]
         row_numbers = writer.iota((size,), 0, int64)
 
-        def solve_row(state: list[Term], word: Term) -> list[Term]:
+        def solve_row(state: list[Term]) -> list[Term]:
             """Subtract the known part of one row, and divide by the pivot if the matrix is upper triangular."""
-            writer.error_word = word
             step, solution = state
             current = step if is_lower else writer.binary("subtract", size - 1, step)
             is_current = writer.reshape(row_numbers.same(current), (size, 1))
@@ -81,21 +74,12 @@ class LUFactors:
                 value = value / insert_axis(writer, insert_axis(writer, pivot, pivot.rank), pivot.rank + 1)
             return [step + 1, writer.emit_select(*writer.broadcast(is_current, value, solution))]
 
-        state = [writer.constant(0, int64), y]
-        word = writer.error_word_or_zero(writer.error_word)
-        solution = writer.loop(lambda state, word: _has_next_step(writer, state, word, size), solve_row, state, word)
-        writer.error_word = solution.pop()
-        return solution[1]
+        _, solution = writer.loop_while(lambda state: state[0] < size, solve_row, [writer.constant(0, int64), y])
+        return solution
 
 
-def _has_next_step(writer: Control, state: list[Term], word: Term, size: int) -> Term:
-    writer.error_word = word
-    return state[0] < size
-
-
-def _eliminate_column(writer: Control, state: list[Term], word: Term) -> list[Term]:
+def _eliminate_column(writer: Control, state: list[Term]) -> list[Term]:
     """Exchange rows so that the pivot is on the diagonal, and eliminate below it; return the next state of the loop."""
-    writer.error_word = word
     step, x, permutation, sign = state
     size, rank = x.shape[-1], x.rank
     positions = writer.iota((size,), 0, int64)
@@ -134,6 +118,7 @@ def _exchange_rows(writer: Control, x: Term, row_numbers: Term, first: Term, sec
 
 
 def _is_supported_matrix(x: Term) -> bool:
+    """Return whether an array holds nonempty matrices of floats, with known sizes."""
     return x.dtype in (float32, float64) and static_shape(x.shape) is not None and x.shape[-1] > 0
 
 
@@ -164,6 +149,7 @@ def inverse(writer: Control, node: Node, x: Term) -> Term | None:
 
 @lowers("determinant")
 def determinant(writer: Control, node: Node, x: Term) -> Term | None:
+    """Return the product of the diagonal of the LU factors, with the sign of the exchanges of rows."""
     if not _is_supported_matrix(x):
         return None
     factors = LUFactors(writer, x)

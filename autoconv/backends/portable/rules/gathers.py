@@ -131,6 +131,7 @@ def gather_nd(writer: Rules, node: Node, x: Term, index: Term) -> Term | None:
 
 @lowers("ungather_nd")
 def ungather_nd(writer: Rules, node: Node, x: Term, index: Term, like: Term) -> Term | None:
+    """Add rows at the vectors of positions at which `gather_nd` takes them: the gradient of `gather_nd`."""
     if not index.shape[-1]:
         return None
     base = writer.fill_like(like, 0, x.dtype)
@@ -166,11 +167,11 @@ for _name, _combine in (("update", None), ("add", "add"), ("sub", "add"), ("max"
 
 
 @lowers("segment_sum")
-def segment_sum(writer: Rules, node: Node, x: Term, segments: Term, *count: Term) -> Term | None:
+def segment_sum(writer: Rules, node: Node, x: Term, segments: Term, count: Term | None = None) -> Term | None:
     """Add the rows of each segment; without `num_segments`, the largest id and one is their number."""
     segment_count: Any = node.attributes.get("num_segments")
     if not isinstance(segment_count, int):
-        number = count[0] if count else _largest_position(writer, segments) + 1
+        number = _largest_position(writer, segments) + 1 if count is None else count
         if not writer.can_be_sizes(number):
             return None
         segment_count = writer.as_size(number)
@@ -201,6 +202,7 @@ def _have_same_other_sizes(x: Term, y: Term, axis: int) -> bool:
 
 @lowers("take_along_axis")
 def take_along_axis(writer: Rules, node: Node, x: Term, index: Term) -> Term | None:
+    """Take elements by positions along an axis, which are checked; other sizes do not broadcast."""
     axis = normalise_axis(node.attributes["axis"], x.rank)
     if not _have_same_other_sizes(x, index, axis):
         return None
@@ -209,6 +211,7 @@ def take_along_axis(writer: Rules, node: Node, x: Term, index: Term) -> Term | N
 
 @lowers("add_along_axis")
 def add_along_axis(writer: Rules, node: Node, x: Term, index: Term, like: Term) -> Term | None:
+    """Add elements at the positions from which `take_along_axis` takes them: its gradient."""
     axis = normalise_axis(node.attributes["axis"], like.rank)
     if not _have_same_other_sizes(like, index, axis):
         return None

@@ -15,6 +15,7 @@ from autoconv.graph.graph import Node
 
 
 def transpose_last_two(writer: Rules, x: Term) -> Term:
+    """Transpose the matrices of the last two dimensions."""
     return writer.transpose(x, [*range(x.rank - 2), x.rank - 1, x.rank - 2])
 
 
@@ -30,6 +31,7 @@ def multiply_matrices(writer: Rules, x: Term, y: Term) -> Term:
 
 @lowers("matmul")
 def matmul(writer: Rules, node: Node, x: Term, y: Term) -> Term | None:
+    """Multiply matrices, which may be transposed first; None for bools and for two dtypes."""
     if x.dtype.is_bool or x.dtype is not y.dtype:
         return None
     x = transpose_last_two(writer, x) if node.attributes.get("transpose_a") else x
@@ -39,6 +41,7 @@ def matmul(writer: Rules, node: Node, x: Term, y: Term) -> Term | None:
 
 @lowers("tensordot")
 def tensordot(writer: Rules, node: Node, x: Term, y: Term) -> Term:
+    """Sum products over pairs of axes."""
     x_axes, y_axes = node.attributes["axes"]
     return writer.dot(x, y, (), (), tuple(axis % x.rank for axis in x_axes), tuple(axis % y.rank for axis in y_axes))
 
@@ -130,6 +133,7 @@ def _contract(
 
 @lowers("cholesky")
 def cholesky(writer: Rules, node: Node, x: Term) -> Term:
+    """Return Cholesky factors; a matrix without them fails, unless its factor is to be nan."""
     result = writer.cholesky(x)  # NaN for a matrix that has no factor
     if not node.attributes.get("nan_on_failure"):
         writer.fail_if(writer.is_nan(result))
@@ -138,6 +142,7 @@ def cholesky(writer: Rules, node: Node, x: Term) -> Term:
 
 @lowers("triangular_solve")
 def triangular_solve(writer: Rules, node: Node, x: Term, y: Term) -> Term | None:
+    """Solve triangular systems; None if batches have to be broadcast."""
     if x.shape[:-2] != y.shape[:-2]:
         return None
     lower, adjoint = node.attributes.get("lower", True), node.attributes.get("adjoint", False)

@@ -31,11 +31,13 @@ def _make_list(writer: Rules, node: Node, length: Term) -> ListTerm | None:
 
 @lowers("list_empty")
 def empty(writer: Rules, node: Node) -> ListTerm | None:
+    """Make a list without elements."""
     return _make_list(writer, node, writer.constant(0, int32))
 
 
 @lowers("list_reserve")
 def reserve(writer: Rules, node: Node, count: Term) -> ListTerm | None:
+    """Make a list of `count` zeros."""
     count = writer.cast(count, int32)
     writer.fail_if((count < 0) | (count > writer.list_capacity))
     return _make_list(writer, node, count)
@@ -43,6 +45,7 @@ def reserve(writer: Rules, node: Node, count: Term) -> ListTerm | None:
 
 @lowers("list_length")
 def length(writer: Rules, node: Node, list_term: ListTerm) -> Term:
+    """Return the number of elements."""
     return writer.cast(list_term.length, node.results[0].dtype)
 
 
@@ -54,11 +57,13 @@ def _write_row(writer: Rules, list_term: ListTerm, position: Term, x: Term) -> T
 
 
 def _read_row(writer: Rules, list_term: ListTerm, position: Term) -> Term:
+    """Return the element at a position that is in range."""
     return drop_axes(writer, writer.dynamic_slice(list_term.buffer, 0, writer.cast(position, int64), 1), [0])
 
 
 @lowers("list_push")
 def push(writer: Rules, node: Node, list_term: ListTerm, x: Term) -> ListTerm:
+    """Append an element; a full list fails."""
     writer.fail_if(list_term.length >= writer.list_capacity)
     element = writer.cast(x, list_term.buffer.dtype)
     return ListTerm(_write_row(writer, list_term, list_term.length, element), list_term.length + 1)
@@ -66,6 +71,7 @@ def push(writer: Rules, node: Node, list_term: ListTerm, x: Term) -> ListTerm:
 
 @lowers("list_pop")
 def pop(writer: Rules, node: Node, list_term: ListTerm) -> list[Any]:
+    """Return the list without its last element, and this element; an empty list fails."""
     writer.fail_if(list_term.length <= 0)
     last_position = list_term.length - 1
     return [ListTerm(list_term.buffer, last_position), _read_row(writer, list_term, last_position)]
@@ -73,6 +79,7 @@ def pop(writer: Rules, node: Node, list_term: ListTerm) -> list[Any]:
 
 @lowers("list_get")
 def get(writer: Rules, node: Node, list_term: ListTerm, index: Term) -> Term:
+    """Return the element at an index."""
     return _read_row(writer, list_term, check_index(writer, index, list_term.length, bool(node.attributes.get("wrap"))))
 
 
@@ -102,12 +109,14 @@ def _zero_from(writer: Rules, list_term: ListTerm, start: Term) -> ListTerm:
 
 @lowers("list_zeros_like")
 def zeros_like(writer: Rules, node: Node, list_term: ListTerm) -> ListTerm:
+    """Return a list of as many zeros."""
     zeros = writer.fill_like(list_term.buffer, 0, list_term.buffer.dtype)
     return ListTerm(zeros, list_term.length)
 
 
 @lowers("list_add")
 def add(writer: Rules, node: Node, first: ListTerm, second: ListTerm) -> ListTerm:
+    """Add two lists element by element; lists of different lengths fail."""
     writer.fail_if(first.length.differs(second.length))
     first_padded, second_padded = _zero_from(writer, first, first.length), _zero_from(writer, second, second.length)
     return ListTerm(first_padded.buffer + second_padded.buffer, first.length)
@@ -115,6 +124,7 @@ def add(writer: Rules, node: Node, first: ListTerm, second: ListTerm) -> ListTer
 
 @lowers("list_resize")
 def resize(writer: Rules, node: Node, list_term: ListTerm, count: Term) -> ListTerm:
+    """Cut a list, or lengthen it by zeros, to `count` elements."""
     count = writer.cast(count, int32)
     writer.fail_if((count < 0) | (count > writer.list_capacity))
     kept_length = writer.select(count < list_term.length, count, list_term.length)
@@ -123,6 +133,7 @@ def resize(writer: Rules, node: Node, list_term: ListTerm, count: Term) -> ListT
 
 @lowers("list_add_at")
 def add_at(writer: Rules, node: Node, list_term: ListTerm, index: Term, x: Term) -> ListTerm:
+    """Add to the element at an index."""
     position = check_index(writer, index, list_term.length, bool(node.attributes.get("wrap")))
     row = _read_row(writer, list_term, position) + x
     return ListTerm(_write_row(writer, list_term, position, row), list_term.length)
@@ -130,6 +141,7 @@ def add_at(writer: Rules, node: Node, list_term: ListTerm, index: Term, x: Term)
 
 @lowers("list_from_tensor")
 def from_tensor(writer: Rules, node: Node, x: Term) -> ListTerm | None:
+    """Make a list of the rows of an array; None for a number of rows that is open or above the capacity."""
     count = x.shape[0]
     if not isinstance(count, int) or count > writer.list_capacity:
         return None
@@ -139,6 +151,7 @@ def from_tensor(writer: Rules, node: Node, x: Term) -> ListTerm | None:
 
 @lowers("list_stack")
 def stack(writer: Rules, node: Node, list_term: ListTerm, *_: Term) -> Term | None:
+    """Join the elements along a new first axis; of open size if the number of elements is unknown."""
     count = (node.results[0].shape or (None,))[0]
     if not isinstance(count, int) or count > writer.list_capacity:
         return writer.open_stack(list_term)

@@ -66,6 +66,7 @@ def reshape_like(writer: Rules, node: Node, x: Term, model: Term) -> Term:
 
 @lowers("expand_dims")
 def expand_dims(writer: Rules, node: Node, x: Term) -> Term:
+    """Insert a dimension of size 1."""
     return insert_axis(writer, x, normalise_axis(node.attributes["axis"], x.rank + 1))
 
 
@@ -95,17 +96,20 @@ def squeeze(writer: Rules, node: Node, x: Term) -> Term | None:
 
 @lowers("transpose", "array_transpose")
 def transpose(writer: Rules, node: Node, x: Term) -> Term:
+    """Permute dimensions, by default in reverse order."""
     order = node.attributes.get("perm")
     return writer.transpose(x, list(range(x.rank))[::-1] if order is None else [axis % x.rank for axis in order])
 
 
 @lowers("matrix_transpose")
 def matrix_transpose(writer: Rules, node: Node, x: Term) -> Term:
+    """Transpose the matrices of the last two dimensions."""
     return writer.transpose(x, [*range(x.rank - 2), x.rank - 1, x.rank - 2])
 
 
 @lowers("broadcast_to", "fill")
 def broadcast_to(writer: Rules, node: Node, x: Term, dimensions: Term | None = None) -> Term:
+    """Broadcast to a shape; `dimensions` has the sizes that the graph computes."""
     shape, sizes = writer.requested_sizes(node.attributes["shape"], writer.check_sizes(node, dimensions))
     return writer.expand(x, shape, sizes)
 
@@ -117,24 +121,26 @@ def broadcast_to_shape_of(writer: Rules, node: Node, x: Term, model: Term) -> Te
 
 @lowers("concat")
 def concat(writer: Rules, node: Node, *arrays: Term) -> Term:
+    """Join along an axis."""
     return writer.concatenate(arrays, normalise_axis(node.attributes["axis"], arrays[0].rank))
 
 
 @lowers("stack")
 def stack(writer: Rules, node: Node, *arrays: Term) -> Term:
+    """Join along a new axis."""
     axis = normalise_axis(node.attributes["axis"], arrays[0].rank + 1)
     return writer.concatenate([insert_axis(writer, array, axis) for array in arrays], axis)
 
 
 @lowers("split")
-def split(writer: Rules, node: Node, x: Term, *sizes: Term) -> list[Term] | None:
+def split(writer: Rules, node: Node, x: Term, computed_sizes: Term | None = None) -> list[Term] | None:
     """Split along an axis by the sizes of the results, or by computed sizes."""
     axis = normalise_axis(node.attributes["axis"], x.rank)
     parts, start = [], 0
     for result in node.results:
         size = None if result.shape is None else result.shape[axis]
         if not isinstance(size, int):
-            return _open_split(writer, node, x, axis, sizes[0]) if sizes else None
+            return None if computed_sizes is None else _open_split(writer, node, x, axis, computed_sizes)
         parts.append(writer.static_slice(x, axis, start, start + size))
         start += size
     return parts
@@ -178,6 +184,7 @@ def split_like(writer: Rules, node: Node, x: Term, *models: Term) -> list[Term] 
 
 @lowers("unstack")
 def unstack(writer: Rules, node: Node, x: Term) -> list[Term]:
+    """Return the parts at each position of an axis."""
     axis = normalise_axis(node.attributes["axis"], x.rank)
     return [drop_axes(writer, writer.static_slice(x, axis, i, i + 1), [axis]) for i in range(len(node.results))]
 
@@ -188,11 +195,11 @@ def reverse(writer: Rules, node: Node, x: Term) -> Term:
 
 
 @lowers("roll")
-def roll(writer: Rules, node: Node, x: Term, *run_time_shifts: Term) -> Term | None:
+def roll(writer: Rules, node: Node, x: Term, computed_shifts: Term | None = None) -> Term | None:
     """Roll along axes by static or computed distances."""
     shifts, axes = node.attributes.get("shift"), node.attributes["axis"]
-    if run_time_shifts:
-        return _roll_by_terms(writer, x, run_time_shifts[0], axes)
+    if computed_shifts is not None:
+        return _roll_by_terms(writer, x, computed_shifts, axes)
     if shifts is None:
         return None
     for distance, axis in zip(shifts, axes, strict=True):
@@ -265,20 +272,20 @@ def sum_tiles(writer: Rules, node: Node, x: Term, model: Term) -> Term | None:
 
 
 @lowers("pad")
-def pad(writer: Rules, node: Node, x: Term, *paddings: Term) -> Term | None:
+def pad(writer: Rules, node: Node, x: Term, computed_amounts: Term | None = None) -> Term | None:
     """Pad with a constant, by static or computed amounts, or with mirrored elements by static amounts."""
     amounts, mode = node.attributes["paddings"], node.attributes.get("mode", "CONSTANT").upper()
     is_static = amounts is not None and all(isinstance(amount, int) for pair in amounts for amount in pair)
     if mode == "CONSTANT":
         value = writer.constant(node.attributes.get("constant_values", 0), x.dtype)
-        if is_static and not paddings:
+        if is_static and computed_amounts is None:
             return writer.pad(x, value, [before for before, _ in amounts], [after for _, after in amounts])
-        if paddings:
-            vector = writer.cast(paddings[0], int64)
+        if computed_amounts is not None:
+            vector = writer.cast(computed_amounts, int64)
         else:
             vector = writer.dimension_vector(list(itertools.chain(*amounts)))
         return writer.open_pad(x, value, writer.reshape(vector, (x.rank, 2)))
-    if paddings or not is_static:
+    if computed_amounts is not None or not is_static:
         return None
     for axis, (before, after) in enumerate(amounts):
         if not (before or after):

@@ -30,23 +30,17 @@ def qr(writer: Control, node: Node, x: Term) -> list[Term] | None:
     identity_matrices = writer.expand(identity_matrix, (*x.shape[:-2], rows, rows))
     state = [writer.constant(0, int64), x, identity_matrices]
 
-    def has_next(state: list[Term], word: Term) -> Term:
-        writer.error_word = word
-        return state[0] < column_count
-
-    word = writer.error_word_or_zero(writer.error_word)
-    final_state = writer.loop(has_next, lambda state, word: _reflect_column(writer, state, word), state, word)
-    writer.error_word = final_state.pop()
-    _, r, q = final_state
+    _, r, q = writer.loop_while(
+        lambda state: state[0] < column_count, lambda state: _reflect_column(writer, state), state
+    )
     if not node.attributes.get("full_matrices"):
         q, r = writer.static_slice(q, q.rank - 1, 0, column_count), writer.static_slice(r, r.rank - 2, 0, column_count)
     upper_triangle = np.arange(r.shape[-2])[:, None] <= np.arange(columns)
     return [q, r * writer.array(upper_triangle.astype(x.dtype.numpy), x.dtype)]
 
 
-def _reflect_column(writer: Control, state: list[Term], word: Term) -> list[Term]:
+def _reflect_column(writer: Control, state: list[Term]) -> list[Term]:
     """Reflect the matrix so that the column of this iteration is zero below the diagonal."""
-    writer.error_word = word
     step, x, q = state
     rows, columns = x.shape[-2:]
     row_numbers = writer.iota((rows,), 0, int64)

@@ -17,27 +17,20 @@ def power(writer: Control, node: Node, x: Term, y: Term) -> Term | None:
     if not y.dtype.is_unsigned:
         writer.fail_if(y < 0)
     state = [x, y, writer.fill_like(x, 1, x.dtype)]  # base, exponent, product
-    word = writer.error_word_or_zero(writer.error_word)
-    final_state = writer.loop(
-        lambda state, word: _has_bits_left(writer, state, word),
-        lambda state, word: _multiply_by_bit(writer, state, word),
-        state,
-        word,
+    *_, product = writer.loop_while(
+        lambda state: _has_bits_left(writer, state), lambda state: _multiply_by_bit(writer, state), state
     )
-    writer.error_word = final_state.pop()
-    return final_state[2]
+    return product
 
 
-def _has_bits_left(writer: Control, state: list[Term], word: Term) -> Term:
+def _has_bits_left(writer: Control, state: list[Term]) -> Term:
     """Return the condition of the loop: whether an exponent has bits that are not processed."""
-    writer.error_word = word
     _, exponent, _ = state
     return writer.reduce_any(exponent > 0)
 
 
-def _multiply_by_bit(writer: Control, state: list[Term], word: Term) -> list[Term]:
+def _multiply_by_bit(writer: Control, state: list[Term]) -> list[Term]:
     """Return the next state of the loop: multiplied where the exponent's lowest bit is set; the base is squared."""
-    writer.error_word = word
     base, exponent, product = state
     is_odd = (exponent & 1).same(1)
     return [base * base, writer.bits("lshr", exponent, 1), writer.select(is_odd, product * base, product)]

@@ -147,11 +147,13 @@ def _requested_shape(node: Node, sizes: tuple[Term, ...]) -> tuple[int, ...] | N
 
 
 def _algorithm(node: Node) -> str:
+    """Return the name of the generator."""
     return str(node.attributes.get("alg", "philox"))
 
 
 @lowers("stateless_random_bits")
 def bits(writer: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
+    """Draw random bits; None for dtypes of less than 32 bits."""
     shape, dtype = _requested_shape(node, sizes), node.attributes["dtype"]
     if shape is None or dtype.size < 4:
         return None
@@ -179,6 +181,7 @@ def words_to_fractions(writer: Rules, words: Term, count: int, dtype: DType) -> 
 
 @lowers("stateless_random_uniform")
 def uniform(writer: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
+    """Draw numbers in [0, 1)."""
     shape, dtype = _requested_shape(node, sizes), node.attributes["dtype"]
     if shape is None:
         return None
@@ -235,6 +238,7 @@ def integers(writer: Rules, node: Node, seed: Term, low: Term, high: Term, *size
 
 @lowers("stateless_permutation")
 def permutation(writer: Control, node: Node, seed: Term, *sizes: Term) -> Term | None:
+    """Return the numbers from 0 on in a random order."""
     shape = _requested_shape(node, sizes)
     return None if shape is None else _permutation(writer, seed, shape[0], _algorithm(node))
 
@@ -260,18 +264,13 @@ def _permutation(writer: Control, seed: Term, count: int, algorithm: str) -> Ter
     remaining_counts = writer.fill_like(starts, count, uint64) - starts
     partners = writer.bitcast(starts + writer.binary("remainder", words, remaining_counts), int64)
 
-    def has_next(state: list[Term], word: Term) -> Term:
-        writer.error_word = word
-        return state[0] < count - 1
-
-    def swap_next(state: list[Term], word: Term) -> list[Term]:
-        writer.error_word = word
+    def swap_next(state: list[Term]) -> list[Term]:
+        """Swap the item at the position of this step with that at the position drawn for it."""
         step, order = state
         partner = writer.reshape(writer.dynamic_slice(partners, 0, step, 1), ())
-        current, other = (writer.dynamic_slice(order, 0, position, 1) for position in (step, partner))
-        return [step + 1, writer.dynamic_update(writer.dynamic_update(order, other, [step]), current, [partner])]
+        own_item, partner_item = (writer.dynamic_slice(order, 0, position, 1) for position in (step, partner))
+        order = writer.dynamic_update(order, partner_item, [step])
+        return [step + 1, writer.dynamic_update(order, own_item, [partner])]
 
-    initial_state = [writer.constant(0, int64), order]
-    final_state = writer.loop(has_next, swap_next, initial_state, writer.error_word_or_zero(writer.error_word))
-    writer.error_word = final_state.pop()
-    return final_state[1]
+    _, order = writer.loop_while(lambda state: state[0] < count - 1, swap_next, [writer.constant(0, int64), order])
+    return order

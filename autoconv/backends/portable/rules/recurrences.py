@@ -24,13 +24,8 @@ def linear_recurrence(writer: Control, node: Node, coefficient: Term, addend: Te
     def take_row(x: Term, position: Term) -> Term:
         return drop_axes(writer, writer.dynamic_slice(x, axis, position, 1), [axis])
 
-    def has_next(state: list[Term], word: Term) -> Term:
-        writer.error_word = word
-        return state[0] < size
-
-    def compute_row(state: list[Term], word: Term) -> list[Term]:
+    def compute_row(state: list[Term]) -> list[Term]:
         """Compute the row at one position from the row before, and write it to the result."""
-        writer.error_word = word
         step, row, result = state
         position = (size - 1) - step if backwards else step
         row = take_row(coefficient, position) * row + take_row(addend, position)
@@ -40,6 +35,5 @@ def linear_recurrence(writer: Control, node: Node, coefficient: Term, addend: Te
 
     first_row = take_row(addend, writer.constant(size - 1 if backwards else 0, int64))
     state = [writer.constant(1, int64), first_row, addend]
-    final_state = writer.loop(has_next, compute_row, state, writer.error_word_or_zero(writer.error_word))
-    writer.error_word = final_state.pop()
-    return final_state[2]
+    *_, result = writer.loop_while(lambda state: state[0] < size, compute_row, state)
+    return result

@@ -42,6 +42,7 @@ def count_elements(writer: Rules, x: Term, axes: Sequence[int], dtype: Any) -> A
 
 
 def _axes_and_keepdims(node: Node, x: Term) -> tuple[tuple[int, ...], bool]:
+    """Return the axes of a reduction, and whether the result keeps them with size 1."""
     return normalise_axes(node.attributes.get("axis"), x.rank), bool(node.attributes.get("keepdims", False))
 
 
@@ -112,6 +113,7 @@ def variance(writer: Rules, node: Node, x: Term, *further_operands: Term) -> Ter
 
 @lowers("reduce_euclidean_norm")
 def euclidean_norm(writer: Rules, node: Node, x: Term) -> Term | None:
+    """Return the root of the sum of squares."""
     if not x.dtype.is_floating:
         return None
     axes, keepdims = _axes_and_keepdims(node, x)
@@ -120,6 +122,7 @@ def euclidean_norm(writer: Rules, node: Node, x: Term) -> Term | None:
 
 @lowers("reduce_logsumexp")
 def logsumexp(writer: Rules, node: Node, x: Term) -> Term:
+    """Return the logarithm of the sum of exponentials, of differences to the maximum so that nothing overflows."""
     axes, keepdims = _axes_and_keepdims(node, x)
     maximum = _finite_maximum(writer, x, axes)
     total = writer.libm("log", fold(writer, writer.libm("exp", x - maximum), "sum", axes, keepdims=True)) + maximum
@@ -134,6 +137,7 @@ def _finite_maximum(writer: Rules, x: Term, axes: Sequence[int]) -> Term:
 
 @lowers("softmax")
 def softmax(writer: Rules, node: Node, x: Term) -> Term:
+    """Return the exponentials, divided by their sum along an axis."""
     axes = (normalise_axis(node.attributes.get("axis", -1), x.rank),)
     exponentials = writer.libm("exp", x - fold(writer, x, "max", axes, keepdims=True))
     return exponentials / fold(writer, exponentials, "sum", axes, keepdims=True)
@@ -141,6 +145,7 @@ def softmax(writer: Rules, node: Node, x: Term) -> Term:
 
 @lowers("log_softmax")
 def log_softmax(writer: Rules, node: Node, x: Term) -> Term:
+    """Return the logarithms of `softmax`."""
     axes = (normalise_axis(node.attributes.get("axis", -1), x.rank),)
     shifted_x = x - fold(writer, x, "max", axes, keepdims=True)
     return shifted_x - writer.libm("log", fold(writer, writer.libm("exp", shifted_x), "sum", axes, keepdims=True))
@@ -226,6 +231,7 @@ def reduce_segments(writer: Rules, node: Node, x: Term, starts: Term) -> Term | 
 
 @lowers("cummax", "cummin")
 def scan_of_extremes(writer: Rules, node: Node, x: Term) -> Term:
+    """Return the largest or smallest element so far along an axis."""
     name, extreme = ("maximum", MAX) if node.op.name == "cummax" else ("minimum", MIN)
     axis = normalise_axis(node.attributes["axis"], x.rank)
     return writer.scan(x, axis, name, extreme.neutral(x.dtype), exclusive=False, backwards=False)

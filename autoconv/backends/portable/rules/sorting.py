@@ -27,6 +27,7 @@ def sort(writer: Rules, node: Node, x: Term) -> Term | None:
 
 @lowers("argsort")
 def argsort(writer: Rules, node: Node, x: Term) -> Term | None:
+    """Return the positions of elements in sorted order; None for complex numbers."""
     if x.dtype.is_complex:
         return None
     axis = normalise_axis(node.attributes.get("axis", -1), x.rank)

@@ -21,6 +21,7 @@ _FULL_SLICE = Slice(None, None, None)
 
 @lowers("get_item", "array_view")
 def get_item(writer: Rules, node: Node, x: Term, *operands: Term) -> Term | None:
+    """Take the elements that a subscript selects."""
     return subscript(writer, x, node.attributes["spec"], operands)
 
 
@@ -91,6 +92,7 @@ def _gathers_of_masks(writer: Rules, spec: Spec, operands: Sequence[Term]) -> tu
 
 @lowers("where_indices")
 def where_indices(writer: Rules, node: Node, condition: Term) -> Term | None:
+    """Return the coordinates of the elements that are true, or not 0."""
     return writer.true_positions(condition if condition.dtype.is_bool else condition.differs(0))
 
 
@@ -192,11 +194,13 @@ def _box_starts(spec: Spec, x: Term, operands: Sequence[Term]) -> list[Any] | No
 
 @lowers("set_item")
 def set_item(writer: Rules, node: Node, x: Term, value: Term, *operands: Term) -> Term | None:
+    """Return the array with a value written to a subscript."""
     return assign(writer, x, writer.cast(value, x.dtype), node.attributes["spec"], operands)
 
 
 @lowers("add_at_item")
 def add_at_item(writer: Rules, node: Node, x: Term, value: Term, *operands: Term) -> Term | None:
+    """Return the array with a value added at a subscript."""
     return _scatter_at(writer, x, value, node.attributes["spec"], operands, "or" if x.dtype.is_bool else "add")
 
 
