@@ -139,6 +139,7 @@ class _While(Control):
         return Start(self.regions[0], [*state, *captures], _LoopPhase(state, captures))
 
     def resume(self, state: Any, results: list[Any]) -> Start | list[Any]:
+        """Run the body if the test holds, the test again after the body; else return the loop's state."""
         loop_state, captures = state
         if loop_state is None:  # an iteration is over
             return Start(self.regions[0], [*results, *captures], _LoopPhase(results, captures))

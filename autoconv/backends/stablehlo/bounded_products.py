@@ -24,6 +24,7 @@ class BoundedProducts(BoundedWriter):
     """Write folds, sorts, products, Cholesky factors and triangular systems."""
 
     def reduce(self, x: Term, axes: Sequence[int], op: str, start: Any) -> Term:
+        """Fold with neutral elements behind the lengths; the lengths along other axes remain."""
         if not isinstance(x, BoundedTerm):
             return super().reduce(x, axes, op, start)
         result = super().reduce(self._fill(x, axes, neutral_number(op, x.dtype)), axes, op, start)
