@@ -344,3 +344,46 @@ def test_vectors_in_a_loop_take_the_memory_of_longer_ones(length):
             part += 1.0
         for part, expected_part in zip((*found[0], found[1]), (*expected[0], expected[1] - 1.0), strict=True):
             np.testing.assert_allclose(part, expected_part + 1.0, rtol=1e-6)
+
+
+def states_of_one_size(n, turns):
+    """The states keep the sizes that they begin with; an array of the same sizes is read and another one written."""
+    c = np.linspace(-2, 0.5, n)[None, :] + 1j * np.linspace(-1.2, 1.2, n)[:, None]
+    z, count = np.zeros_like(c), np.zeros(c.shape, dtype=np.int64)
+    total = c.real * 0.0
+    for _ in range(turns):
+        inside = np.abs(z) <= 2
+        z = np.where(inside, z * z + c, z)
+        total = total + z.imag
+        count += inside
+    return count, z, total
+
+
+def states_of_other_sizes(n, turns):
+    """One state has another size from the first turn on, one broadcasts, and one is exchanged with another."""
+    x, y, z = np.linspace(0, 1, n), np.ones(1), np.zeros(n)
+    u, v = np.arange(n) * 1.0, np.arange(n + 1) * 2.0
+    for i in range(turns):
+        x = np.concatenate((x[1:], x[:2] * 0.5))
+        y = y + z
+        for _ in range(i % 3):
+            z = z * 0.5 + 1.0
+        u, v = v[: len(u)] + 1.0, v
+        if i % 4 == 3:
+            u = u[:-1]
+    return x, y, z, u, v
+
+
+@pytest.mark.parametrize("function", [states_of_one_size, states_of_other_sizes])
+def test_states_of_loops_with_computed_sizes(function):
+    compiled = autoconv.compile(function)
+    for n, turns in ((7, 40), (30, 40), (1, 40), (2, 0), (12, 1), (40, 41), (9, 4)):
+        try:
+            expected = function(n, turns)
+        except (ValueError, IndexError) as error:
+            with pytest.raises(type(error)):
+                compiled(n, turns)
+            continue
+        for part, expected_part in zip(compiled(n, turns), expected, strict=True):
+            np.testing.assert_allclose(part, expected_part, rtol=1e-7, atol=1e-9)
+            assert part.shape == expected_part.shape and part.dtype == expected_part.dtype

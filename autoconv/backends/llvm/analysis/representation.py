@@ -137,6 +137,13 @@ def has_computed_sizes(type_: Type) -> bool:
     return isinstance(type_, TensorType) and type_.shape is not None and any(map(is_computed, type_.shape))
 
 
+def without_names(type_: Type) -> Type:
+    """Return the type with unknown dimensions in the place of computed sizes, which have names."""
+    if not isinstance(type_, TensorType) or type_.shape is None:
+        return type_
+    return type_.with_shape(tuple(None if is_computed(size) else size for size in type_.shape))
+
+
 def register_of(symbol: Symbol) -> str:
     """Return the register that holds an open dimension; it has the same name in every function."""
     return "%size." + symbol.name.translate(_REPLACED_SIGNS)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from autoconv.backends.llvm.analysis.representation import has_computed_sizes
 from autoconv.backends.llvm.ir.types import is_native
 from autoconv.backends.llvm.legalize.computed_size_rules import rule
-from autoconv.backends.llvm.legalize.computed_sizes import SizeRewriter
+from autoconv.backends.llvm.legalize.computed_sizes import SizeRewriter, shape_of
 from autoconv.backends.llvm.legalize.size_nodes import NUMBER_SIZES
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType, Dimension, TensorType
 from autoconv.ops import OPS
-from autoconv.ops.index_spec import At, Rest, Slice, align
+from autoconv.ops.index_spec import INPUT, At, Rest, Slice, align
 
 _INT = TensorType(int64, ())
 
@@ -30,7 +31,10 @@ def _load(rewriter: SizeRewriter, node: Node, inputs: list[Value]) -> Value | No
 
 
 def _size_of_array(rewriter: SizeRewriter, x: Value, axis: int) -> Dimension:
-    """Return the symbol of an array's size, which a node reads if the symbol is new."""
+    """Return the size of the tensor that an array was made of, or a symbol, which a node reads if it is new."""
+    size = _size_of_source(rewriter, x, axis)
+    if size is not None:
+        return size
     key = _size_key(x, axis)
 
     def define(symbols: Any) -> None:
@@ -39,6 +43,25 @@ def _size_of_array(rewriter: SizeRewriter, x: Value, axis: int) -> Dimension:
 
     (symbol,) = rewriter.symbols_of(key, define)
     return symbol  # type: ignore[no-any-return]
+
+
+def _size_of_source(rewriter: SizeRewriter, x: Value, axis: int) -> Dimension:
+    """Return the named size of the tensor from which an array was made, directly or by sizes of another array.
+
+    None if there is no such tensor.
+    """
+    while x in rewriter.outer_arrays or (x.node is not None and x.node.op.name == "array_part"):
+        x = rewriter.outer_arrays[x] if x.node is None else x.node.inputs[0]
+    node = x.node
+    if node is not None and node.op.name == "array_of":
+        source = node.inputs[0]
+        return shape_of(source)[axis] if has_computed_sizes(source.type) else None
+    if node is not None and node.op.name == "array_new":
+        shape = node.attributes["shape"]
+        number = node.inputs[shape[:axis].count(INPUT)].node if shape[axis] == INPUT else None
+        if number is not None and number.op.name == "array_size":
+            return _size_of_source(rewriter, number.inputs[0], number.attributes["axis"])
+    return None
 
 
 def _size_key(x: Value, axis: int) -> tuple[Any, ...]:

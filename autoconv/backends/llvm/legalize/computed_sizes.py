@@ -8,8 +8,9 @@
 
 Each unknown dimension of a tensor becomes a symbol, which a preceding node defines (see `size_nodes`). The scope of the
 symbol is the rest of the graph, with the regions of later nodes. A value that leaves its graph has unknown dimensions
-again. Sizes that are equal by construction get one symbol. Where an op has operands with different symbols, a node
-compares the sizes at run time. Ops without a rule run by their kernels; `sizes_bound` then loads the sizes of results.
+again. Sizes that are equal by construction get one symbol, also those of a loop's state in all iterations. Where an op
+has operands with different symbols, a node compares the sizes at run time. Ops without a rule run by their kernels;
+`sizes_bound` then loads the sizes of results.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from itertools import count
 from typing import Any
 
 from autoconv.backends.llvm.analysis.classify import has_element_rule, lowering_class
-from autoconv.backends.llvm.analysis.representation import has_computed_sizes, is_dense, is_scalar
+from autoconv.backends.llvm.analysis.representation import has_computed_sizes, is_dense, is_scalar, without_names
 from autoconv.backends.llvm.ir.types import is_native
 from autoconv.backends.llvm.legalize.dead_nodes import remove_dead_nodes
 from autoconv.backends.llvm.legalize.decompose import expand, is_composite
@@ -36,9 +37,9 @@ from autoconv.backends.llvm.legalize.size_nodes import (
 )
 from autoconv.graph.dimensions import ComputedSize, is_computed
 from autoconv.graph.graph import Graph, Node, Value, copy_node, has_recursion
-from autoconv.graph.region_flow import parameter_sources
+from autoconv.graph.region_flow import parameter_sources, state_size
 from autoconv.graph.rewriter import Rewriter
-from autoconv.graph.types import Dimension, Symbol, TensorType, Type
+from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
 from autoconv.lazy_dataclass import dataclass, field
 from autoconv.ops.record import Op
 
@@ -97,33 +98,34 @@ class SizeRewriter(Rewriter[_SymbolCounter]):
         shared: _SymbolCounter,
         copies: dict[Graph, Graph] | None = None,
         outer_types: Mapping[Value, Type] | None = None,
-        symbols_by_key: MutableMapping[Any, Any] | None = None,
+        outer: SizeRewriter | None = None,
     ) -> None:
         self._outer_types = outer_types or {}  # types of parameters that are values of the enclosing graph
-        self.symbols_by_key: MutableMapping[Any, Any] = {} if symbols_by_key is None else symbols_by_key
+        self._kept_types: dict[int, Type] = {}  # of the state of the loop that is rewritten, by position
+        self._output_types = {} if outer is None else outer._kept_types
+        self.symbols_by_key: MutableMapping[Any, Any] = {} if outer is None else ChainMap({}, outer.symbols_by_key)
+        # Parameter -> the array of the enclosing graph.
+        self.outer_arrays: MutableMapping[Value, Value] = {} if outer is None else ChainMap({}, outer.outer_arrays)
         super().__init__(graph, shared, copies)
 
     def type_of(self, value: Value) -> Type:
         """Return the type outside of the region if it names sizes that the value's own type leaves unknown."""
-        outer_type = self._outer_types.get(value)
-        return (
-            outer_type
-            if outer_type is not None and has_computed_sizes(outer_type) and _has_unknown_sizes(value.type)
-            else value.type
-        )
+        outer_type = self._outer_types.get(value, value.type)
+        return outer_type if has_computed_sizes(outer_type) and _has_unknown_sizes(value.type) else value.type
 
     def region_rewriter(self, node: Node, inputs: Sequence[Value], region: Graph) -> SizeRewriter:
         """Return a rewriter of a region, whose parameters with a single source outside have its type."""
-        input_types = dict(zip(node.inputs, (value.type for value in inputs), strict=True))
+        operands = dict(zip(node.inputs, inputs, strict=True))
         sources: dict[Value, list[Value]] = {}
         for parameter, source in parameter_sources(node, region):
             sources.setdefault(parameter, []).append(source)
-        parameter_types = {
-            parameter: input_types[value_sources[0]]
-            for parameter, value_sources in sources.items()
-            if len(value_sources) == 1 and value_sources[0] in input_types
-        }
-        return SizeRewriter(region, self.shared, self.copies, parameter_types, ChainMap({}, self.symbols_by_key))
+        single_operands = {x: operands[y[0]] for x, y in sources.items() if len(y) == 1 and y[0] in operands}
+        types = {parameter: operand.type for parameter, operand in single_operands.items()}
+        types |= {region.parameters[i]: type_ for i, type_ in self._kept_types.items()}
+        rewriter = SizeRewriter(region, self.shared, self.copies, types, self)
+        arrays = {x: operand for x, operand in single_operands.items() if isinstance(operand.type, ArrayType)}
+        rewriter.outer_arrays.update((rewriter.values[x], operand) for x, operand in arrays.items())
+        return rewriter
 
     def rebuild(self) -> Graph:
         for value in self.graph.parameters:
@@ -133,7 +135,24 @@ class SizeRewriter(Rewriter[_SymbolCounter]):
         return copy
 
     def rewritten_output(self, position: int, value: Value) -> Value:
-        return self.forget_sizes(self.values[value])
+        output = self.values[value]
+        return output if output.type == self._output_types.get(position) else self.forget_sizes(output)
+
+    def _rewrite_loop(self, node: Node, inputs: list[Value]) -> Sequence[Value]:
+        """Return the results of a loop. A state that has its first sizes after each iteration keeps their symbols."""
+        pairs = zip(inputs[: state_size(node)], node.regions[-1].parameters, strict=False)
+        kept = {i: x.type for i, (x, y) in enumerate(pairs) if x.type != y.type == without_names(x.type)}
+        self._kept_types = kept
+        regions = self.rewritten_regions(node, inputs)
+        while any(regions[-1].outputs[i].type != type_ for i, type_ in kept.items()):
+            kept = {i: type_ for i, type_ in kept.items() if regions[-1].outputs[i].type == type_}
+            self._kept_types = kept
+            regions = self.rewritten_regions(node, inputs)
+        copy = copy_node(self.copy, node, inputs, regions)
+        for i, type_ in kept.items():
+            copy.results[i].type = type_
+        self._kept_types = {}
+        return [self.name_sizes(value) for value in copy.results]
 
     def forget_sizes(self, value: Value) -> Value:
         """Return the value with unknown dimensions in the place of computed ones."""
@@ -141,14 +160,14 @@ class SizeRewriter(Rewriter[_SymbolCounter]):
             return value
         if value.node is not None and value.node.op is SIZES_BOUND:
             return value.node.inputs[0]
-        assert isinstance(value.type, TensorType) and value.shape is not None
-        shape = tuple(None if is_computed(size) else size for size in value.shape)
-        return self.add(SIZES_FORGOTTEN, [value], {}, [value.type.with_shape(shape)])  # type: ignore[no-any-return]
+        return self.add(SIZES_FORGOTTEN, [value], {}, [without_names(value.type)])  # type: ignore[no-any-return]
 
     def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         """Return the results with named sizes; None for nodes whose types have no unknown and no computed sizes."""
         if node.regions:
             copies_regions = lowering_class(node) == "control" and INTERCHANGED not in node.attributes
+            if copies_regions and node.op.traits.repeats:
+                return self._rewrite_loop(node, inputs)
             regions = self.rewritten_regions(node, inputs) if copies_regions else None
             return [self.name_sizes(value) for value in copy_node(self.copy, node, inputs, regions).results]
         types = [value.type for value in (*inputs, *node.results)]
