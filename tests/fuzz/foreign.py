@@ -2,8 +2,9 @@
 
     python tests/fuzz/foreign.py --programs 2000 [--seed 0]
 
-A program is one operator, with the other class's value on either side, straight, in an `if`, a loop or a `try`. Results
-are compared with their classes, errors by their class.
+A program is one operator, with the other class's value on either side, straight, in an `if`, a loop or a `try`. Its
+numbers are Python's, or arrays of NumPy and their elements. Results are compared with their classes, errors by their
+class.
 """
 
 from __future__ import annotations
@@ -17,24 +18,39 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from differential.counting import execution_kind, load_program, run_command
-
-import autoconv as ac
+from differential.counting import compare_calls, load_program, run_command
 
 OPERATORS = ("+", "-", "*", "/", "//", "%", "**", "<", "<=", ">", ">=", "==", "!=", "&", "|", "^", "@")
 BUILTINS = ("divmod({}, {})", "{} in ({}, 7)", "sum([{}], {})", "operator.add({}, {})", "operator.eq({}, {})")
 BODIES = (
     "    return {}",
-    "    if k > 1:\n        return {}\n    return k",
-    "    found = None\n    for _ in range(abs(int(k)) % 3):\n        found = {}\n    return found",
+    "    if np.sum(k) > 1:\n        return {}\n    return k",
+    "    found = None\n    for _ in range(abs(int(np.sum(k))) % 3):\n        found = {}\n    return found",
     "    try:\n        return {}\n    except TypeError:\n        return 'no operand'",
 )
 NUMBERS = (1, 2, 3, -2, 0, 2.5, 0.5, True)
+ARRAYS = tuple(np.array([3, 0, 2]).astype(dtype) for dtype in ("int64", "float64", "int32", "float32", "uint8", "bool"))
 
 
 class ProgramClass:
     def __repr__(self):
         return "Ours()"
+
+
+class Prior(ProgramClass):
+    __array_priority__ = 10.0
+
+
+class Unconverted(ProgramClass):
+    __array_ufunc__ = None
+
+
+class Sequence(ProgramClass):
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, index):
+        return (1, 2, 3)[index]
 
 
 class Whole(int):
@@ -61,14 +77,17 @@ for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rpow", "p
 ProgramClass.__hash__ = None  # type: ignore[assignment]
 
 FOREIGN = (
-    Fraction(1, 3), Fraction(3), Decimal("1.5"), Decimal(3), ProgramClass(), Whole(3), Real(2.5), np.float64(2.5),
-    np.int32(3), np.float32(0.1), np.uint8(250), datetime.timedelta(seconds=3), 2j, None, ..., object(), range(3),
+    Fraction(1, 3), Fraction(3), Decimal("1.5"), Decimal(3), ProgramClass(), Prior(), Unconverted(), Sequence(),
+    Whole(3), Real(2.5), np.float64(2.5), np.int32(3), np.float32(0.1), np.uint8(250),
+    datetime.timedelta(seconds=3), 2j, None, ..., object(), range(3),
 )  # fmt: skip
 
 
 def program(seed: int) -> str:
     generator = random.Random(seed)
     operands = ["z", "k"] if generator.random() < 0.5 else ["k", "z"]
+    if seed % 3 == 0:
+        operands = [operand.replace("k", generator.choice(("k", "k[0]", "k[1]"))) for operand in operands]
     form = generator.choice(BUILTINS) if generator.random() < 0.2 else f"{{}} {generator.choice(OPERATORS)} {{}}"
     return "def program(k):\n" + generator.choice(BODIES).format(form.format(*operands)) + "\n"
 
@@ -84,15 +103,8 @@ def outcome(function: Any, k: Any) -> tuple[Any, ...]:
 def check(source: str, number: int) -> tuple[str, str]:
     """Compare a program; return how it ran or "WRONG", and details."""
     other = FOREIGN[number % len(FOREIGN)]
-    plain = load_program(source, f"<foreign program {number}>", z=other, operator=operator)
-    compiled = ac.compile(plain)
-    for k in NUMBERS:
-        expected, actual = outcome(plain, k), outcome(compiled, k)
-        if expected != actual:
-            return "WRONG", f"k = {k!r}, z = {other!r}: expected {expected}, found {actual}\n{compiled.explain()}"
-    if "internal error" in compiled.explain():
-        return "WRONG", compiled.explain()
-    return execution_kind(compiled)
+    plain = load_program(source, f"<foreign program {number}>", z=other, operator=operator, np=np)
+    return compare_calls(plain, plain, ARRAYS if number % 3 == 0 else NUMBERS, outcome)
 
 
 if __name__ == "__main__":

@@ -90,3 +90,57 @@ def test_builtins_and_containers(name):
         compiled = ac.compile(function)
         for k in (2, 3):
             assert outcome(compiled, k) == outcome(function, k), expression
+
+
+class Prior(ReturnsOperands):
+    __array_priority__ = 10.0
+
+
+class Unconverted(ReturnsOperands):
+    __array_ufunc__ = None
+
+
+class Sequence(ReturnsOperands):
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, index):
+        return (1, 2)[index]
+
+
+OPERANDS_OF_ARRAYS = {
+    "ours": ReturnsOperands(), "prior": Prior(), "unconverted": Unconverted(), "sequence": Sequence(),
+    "third": Fraction(1, 3), "real": Real(2.5), "object": object(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OPERANDS_OF_ARRAYS)
+def test_numpy_gives_python_numbers_to_the_operators_of_other_classes(name):
+    for expression in ("a[0] + z", "z + a[0]", "a[1] < z", "z > a[1]", "a[0] @ z", "a + z", "a == z", "a[1] == z"):
+        function = build_function(f"def f(a):\n    return {expression}", OPERANDS_OF_ARRAYS[name])
+        compiled = ac.compile(function)
+        for dtype in ("int64", "float64", "float32", "bool", "complex128"):
+            a = np.array([3, 0]).astype(dtype)
+            assert outcome(compiled, a) == outcome(function, a), (expression, dtype)
+
+
+class Dual:
+    """A value with a derivative, whose operators may meet NumPy's numbers."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __rmul__(self, other):
+        return self.value, type(other).__name__
+
+
+def test_objects_of_the_graph_receive_python_numbers_from_numpy():
+    def scales(x, n):
+        duals = [Dual(1.0), Dual(2.5)]
+        return x[0] * duals[n], x[n] * Dual(3.0)
+
+    compiled = ac.compile(scales)
+    for dtype in ("int64", "float64", "float32", "complex128"):
+        for n in (0, 1):
+            x = np.array([3, 2]).astype(dtype)
+            assert compiled(x, n) == scales(x, n)

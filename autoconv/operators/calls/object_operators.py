@@ -33,6 +33,7 @@ from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors.foreign_operands import operand_for_class
 
 # Special methods that Python tries on the first operand, in this order, and the one that it tries on the second.
 _FORWARD_METHODS: dict[str, tuple[str, ...]] = {
@@ -204,7 +205,8 @@ def _apply_operator(function: str, operands: Sequence[Any], attributes: dict[str
             return record_operation()
 
         def call_reflected(instance: Any) -> Any:
-            return _call_first_method(instance, (reflected_method,), (operands[0],), function, record_operation)
+            operand = operand_for_class(function, operands[0], type(instance))
+            return _call_first_method(instance, (reflected_method,), (operand,), function, record_operation)
 
         return _dispatch_by_methods(operands[1], (reflected_method,), call_reflected, record_operation)
 

@@ -46,6 +46,11 @@ class Contract:
     stages_long_loops: ClassVar[bool] = False
     runs_plain: ClassVar[bool] = False
 
+    @property
+    def arrays_are_objects(self) -> bool:
+        """True if the trace has arrays of NumPy as objects of the graph, of a class known only at run time."""
+        return False
+
     def make_variable(self, create: Callable[..., Any], arguments: dict[str, Any]) -> Any:
         """Create the variable for these arguments of `Variable`."""
         return create(**arguments)

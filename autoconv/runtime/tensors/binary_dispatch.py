@@ -18,6 +18,7 @@ from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor, is_tensor, to_array, unsupported_error
 from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.foreign_operands import apply_to_foreign
 from autoconv.runtime.tensors.numpy_behaviour import is_numpy_behaviour_enabled
 from autoconv.runtime.tensors.operator_dtypes import (
     as_position,
@@ -51,7 +52,7 @@ def elementwise(op_name: str, x: object, y: object) -> Any:
     if not (_is_operand(x) and _is_operand(y)) or _is_number_and_sequence(x, y):
         if (x is None or y is None) and not has_python_numbers():
             raise unsupported_error(None)
-        return NotImplemented
+        return apply_to_foreign(op_name, x, y)
     if op_name == "multiply" and _are_scalar_and_list(x, y):
         return NotImplemented  # the list repeats itself
     _mark_trace_of_arrays(x, y)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import Place, StagingError
+from autoconv.graph.dtypes import float64
 from autoconv.graph.python_operators import BITWISE, MIRRORED_BY_COMPARISON, OPERATOR_BY_TENSOR_OP
 from autoconv.hooks import Hook
 from autoconv.ops.program_errors import mark_program_error
@@ -35,13 +36,18 @@ def refuse_foreign(number: object, other: object, method: str) -> None:
     """Raise StagingError where a symbolic number meets a number of a class with its own operator.
 
     Such a class is another one than Python's own (Fraction, Decimal), or a subclass that overrides the method. The code
-    of the operator needs Python's numbers.
+    of the operator needs Python's numbers. With a float64 of NumPy's, subclasses of float and complex keep Python's
+    operators, because its class is one of float, too.
     """
-    if _graph_number(number) is None or not isinstance(other, numbers.Number) or hasattr(other, "dtype"):
+    if not isinstance(other, numbers.Number) or hasattr(other, "dtype"):
         return
     class_ = type(other)
     base = next((base for base in (int, float, complex) if issubclass(class_, base)), None)
-    if base is None or getattr(class_, method, None) is not getattr(base, method, None):
+    if _graph_number(number) is None:
+        refused = base in (float, complex) and _is_float64_of_numpy(number)
+    else:
+        refused = base is None or getattr(class_, method, None) is not getattr(base, method, None)
+    if refused:
         raise StagingError(
             f"a number known only at run time meets {with_article(class_)}", current_place(), "a float or an int"
         )
@@ -140,6 +146,12 @@ def _graph_number(x: object) -> Any:
     """Return the operand if it is a symbolic Python number, else None."""
     tensor: Any = x if isinstance(x, TensorMethods) and hasattr(x, "value_in_graph") else None
     return tensor if tensor is not None and tensor.weak else None
+
+
+def _is_float64_of_numpy(x: Any) -> bool:
+    """Return whether the operand stands for a float64 of NumPy's in a trace of arrays."""
+    is_scalar = hasattr(x, "value_in_graph") and getattr(x.type, "shape", None) == ()
+    return is_scalar and x.type.dtype == float64 and BINARY_DISPATCH().traces_arrays()
 
 
 def _sample(value: Any, with_numpy: bool) -> tuple[Any] | None:

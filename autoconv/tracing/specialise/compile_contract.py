@@ -267,6 +267,10 @@ class CompileContract(SessionContract):
             return None
         return self.call.leaves[start:end]
 
+    @property
+    def arrays_are_objects(self) -> bool:
+        return self.call.arrays_as_objects
+
     def _check_memory(self) -> None:
         """Raise if plain Python's results share memory with arguments or each other, and those of the graph do not."""
         trace, graph, write_monitor = self.trace, self.trace.root.graph, self.write_monitor

@@ -5,11 +5,15 @@ from __future__ import annotations
 import argparse
 import collections
 import linecache
+import operator
 import traceback
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable
 from typing import Any
 
+import autoconv as ac
 from autoconv.config import SETTINGS
+from differential.compare import TooLongError, limit_time
 
 SETTINGS.strict = True  # raise internal errors instead of running plain Python
 
@@ -18,8 +22,42 @@ def load_program(source: str, filename: str, **names: Any) -> Callable[..., Any]
     """Return the function `program` of the source, registered under the file name; `names` are its globals."""
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     namespace: dict[str, Any] = {"__name__": "programs", **names}
-    exec(compile(source, filename, "exec"), namespace)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        exec(compile(source, filename, "exec"), namespace)
     return namespace["program"]
+
+
+def compare_calls(
+    plain: Callable[..., Any],
+    function: Callable[..., Any],
+    calls: Iterable[Any],
+    outcome: Callable[[Any, Any], Any],
+    agree: Callable[[Any, Any], bool] = operator.eq,
+    seconds: float = 5.0,
+) -> tuple[str, str]:
+    """Compare `outcome(plain, call)` with `outcome(compiled, call)` for each call, where `function` is compiled.
+
+    Return how the program ran, "too long" where plain Python needs more than `seconds`, or "WRONG", and details.
+    """
+    calls = list(calls)
+    try:
+        with limit_time(seconds):
+            expected_outcomes = [outcome(plain, call) for call in calls]
+    except TooLongError:
+        return "too long", ""
+    compiled = ac.compile(function)
+    for call, expected in zip(calls, expected_outcomes, strict=True):
+        try:
+            with limit_time(60):
+                found = outcome(compiled, call)
+        except TooLongError:
+            found = "more than a minute"
+        if not agree(expected, found):
+            return "WRONG", f"arguments {call}\nexpected {expected}\nfound    {found}\n{compiled.explain()}"
+    if "internal error" in compiled.explain():
+        return "WRONG", compiled.explain()
+    return execution_kind(compiled)
 
 
 def execution_kind(compiled: Any) -> tuple[str, str]:
