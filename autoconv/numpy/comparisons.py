@@ -10,6 +10,7 @@ from autoconv.graph.dtypes import as_dtype
 from autoconv.numpy.kernels import call_numpy, register_kernels
 from autoconv.numpy.operands import (
     cast,
+    common_dtype,
     computes,
     have_equal_shapes,
     is_weak,
@@ -237,9 +238,11 @@ def _distinct_rows(ar1: TensorLike, ar2: TensorLike, **options: Any) -> tuple[Te
 
 @computes("union1d")
 def union1d(ar1: TensorLike, ar2: TensorLike) -> Any:
+    dtype = common_dtype(ar1, ar2)  # NumPy joins both, so a Python number takes the dtype of the array
+    ar1, ar2 = cast(tensor(ar1), dtype), cast(tensor(ar2), dtype)
     rows = _distinct_rows(ar1, ar2)
     if rows is None:
-        return call_numpy("union1d", tensor(ar1), tensor(ar2), by_values=True)
+        return call_numpy("union1d", ar1, ar2, by_values=True)
     return unique(apply("concat", *rows, axis=0))
 
 

@@ -238,17 +238,21 @@ def norm(x: TensorLike, ord: object = None, axis: AxisLike | None = None, keepdi
         return vector_norm(x_tensor, axis=axes[0], keepdims=keepdims, ord=2 if ord is None else ord)
     if len(axes) == 2 and ord in (None, "fro", "f"):
         return _root_of_squares(x_tensor, axes, keepdims)
-    if len(axes) == 2 and ord in (1, -1, np.inf, -np.inf):
-        magnitudes = call_ufunc(np.absolute, x_tensor)
-        sums = apply("numpy_sum", magnitudes, axis=axes[1 if abs(ord) == np.inf else 0], keepdims=True)
-        name = "numpy_max" if ord > 0 else "numpy_min"
-        options: dict[str, Any] = {"keepdims": True} if keepdims else {}
-        return apply(name, sums, axis=axes, **options)
+    if len(axes) == 2 and ord in (1, -1, np.inf, -np.inf) and _is_known_to_have_elements(x_tensor):
+        return _extreme_sum(x_tensor, ord, axes, keepdims)
     if len(axes) == 2 and ord in (2, -2, "nuc") and _is_known_to_have_elements(x_tensor):
         reduction = {2: "numpy_max", -2: "numpy_min", "nuc": "numpy_sum"}[ord]
         result = apply(reduction, svd(moveaxis(x_tensor, axes, (-2, -1)), compute_uv=False), axis=-1)
         return expand_dims(result, axes) if keepdims else result
     return call_numpy("linalg.norm", x_tensor, ord, axis, keepdims)
+
+
+def _extreme_sum(x: Tensor, order: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """Return the largest or smallest sum of magnitudes in a row or column, for the orders 1, -1, inf and -inf."""
+    magnitudes = call_ufunc(np.absolute, x)
+    sums = apply("numpy_sum", magnitudes, axis=axes[1 if abs(order) == np.inf else 0], keepdims=True)
+    options: dict[str, Any] = {"keepdims": True} if keepdims else {}
+    return apply("numpy_max" if order > 0 else "numpy_min", sums, axis=axes, **options)
 
 
 @computes("linalg.matrix_norm")

@@ -30,7 +30,7 @@ from autoconv.numpy.operands import (
 )
 from autoconv.numpy.shapes import moveaxis, shape_argument
 from autoconv.numpy.ufuncs import call_ufunc
-from autoconv.numpy.writes import write_into
+from autoconv.numpy.writes import write_into, write_product
 from autoconv.ops.index_spec import At, Rest
 from autoconv.ops.linalg.products import tensordot_equation
 from autoconv.ops.numpy.shapes import DOT, INNER, VECDOT
@@ -58,7 +58,7 @@ def dot(a: TensorLike, b: TensorLike, out: OutLike | None = None) -> Any:
         product = matrix_product(x, y) if ranks[1] <= 2 else tensordot(x, y, ((ranks[0] - 1,), (ranks[1] - 2,)))
     if out is None:
         return product
-    written = write_into(out, product)
+    written = write_product(out, product)
     return written if rank_of(product) else product  # NumPy returns a scalar in place of `out` without dimensions
 
 

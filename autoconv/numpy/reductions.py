@@ -291,6 +291,8 @@ def _average(
     a: object, axis: Any = None, weights: object = None, returned: bool = False, *, keepdims: Any = False
 ) -> Any:
     x = tensor(a)
+    if axis is not None:
+        axis = np.lib.array_utils.normalize_axis_tuple(axis, rank_of(x), argname="axis")
     if weights is None:
         result = apply_reduction("mean", x, axis, keepdims, out=None)
         if element_count(result.type.shape) == 0:
@@ -302,9 +304,9 @@ def _average(
         if axis is None and not have_equal_shapes(weight_tensor, x):
             raise TypeError("Axis must be specified when shapes of a and weights differ.")
         if rank_of(weight_tensor) != rank_of(x):
-            if axis is None or isinstance(axis, (tuple, list)) or rank_of(weight_tensor) != 1:
+            if axis is None or len(axis) != 1 or rank_of(weight_tensor) != 1:
                 refuse("is given weights of another shape")
-            axis_index = axis_of(axis, rank_of(x))
+            (axis_index,) = axis
             shape = tuple(-1 if i == axis_index else 1 for i in range(rank_of(x)))
             weight_tensor = apply("reshape", weight_tensor, shape=shape)
         has_integers = x.dtype.is_integer or x.dtype.is_bool

@@ -368,7 +368,8 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
 
 @computes("common_type")
 def common_type(*arrays: TensorLike) -> Any:
-    return np.common_type(*(np.empty(0, numpy_dtype_of(x)) for x in arrays))
+    operands = map(promotion_operand, arrays)  # a number of Python's has no dtype, for which NumPy raises
+    return np.common_type(*(operand(0) if isinstance(operand, type) else np.empty(0, operand) for operand in operands))
 
 
 @computes("iscomplexobj")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import ItemAssignmentError
+from autoconv.graph.types import ArrayType
 from autoconv.numpy.operands import cast, numpy_dtype_of, refuse, tensor
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.arrays.assigned_values import may_broadcast
@@ -49,6 +50,18 @@ def write_into(
         note_change(out)
     out[...] = value
     return out
+
+
+def write_product(out: Any, result: Tensor) -> Any:
+    """Write a result into `out`, as `write_into` does, where NumPy requires its dtype and a C-contiguous array."""
+    array_type = getattr(out, "type", None)
+    if isinstance(array_type, ArrayType) and not array_type.is_contiguous:
+        refuse("is given an array to write to that may not be C-contiguous")
+    if numpy_dtype_of(out) != result.dtype.numpy:
+        raise ValueError(
+            "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)"
+        )
+    return write_into(out, result)
 
 
 def note_change(x: TensorLike) -> None:
