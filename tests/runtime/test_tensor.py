@@ -193,3 +193,16 @@ def test_empty_tensors_are_false() -> None:
     assert not tf.constant([]) and not tf.zeros([0, 2], tf.int32)
     with pytest.raises(ValueError, match="truth value of an array with more than one element is ambiguous"):
         bool(tf.constant([1, 2]))
+
+
+def test_tensors_of_shapes_that_do_not_broadcast_are_unequal():
+    pair, triple = tf.constant([1, 2]), tf.constant([1, 2, 3])
+    for compare in (lambda x, y: (x == y, x != y), tf.function(lambda x, y: (x == y, x != y))):
+        is_equal, is_unequal = compare(pair, triple)
+        assert (is_equal.numpy(), is_unequal.numpy()) == (False, True)
+        assert compare(pair, pair)[0].numpy().tolist() == [True, True]
+    assert pair != [1, 2, 3]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.equal(pair, triple)
+    with pytest.raises(ValueError, match="broadcast"):
+        tf.compile(lambda x, y: x == y)(pair.numpy(), triple.numpy())

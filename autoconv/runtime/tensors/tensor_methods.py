@@ -23,6 +23,7 @@ from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.caller_instruction import comparison_of, is_in_place
 from autoconv.runtime.support.spans import current_place
 
+COMPARE_UNEQUAL_SHAPES = Hook("autoconv.runtime.tensors.unequal_shapes")
 BINARY_DISPATCH = Hook("autoconv.runtime.tensors.binary_dispatch")  # returns that module, which imports this one
 
 
@@ -229,6 +230,10 @@ def _comparison_method(op: str) -> Callable[[Any, Any], Any]:
                 BINARY_DISPATCH().refuse_elementwise_comparison(self, other, with_article(type(other)))
             return result
         except BaseException as error:
+            if isinstance(error, ValueError) and op in ("equal", "not_equal"):
+                result = COMPARE_UNEQUAL_SHAPES(op, self, other)
+                if result is not None:
+                    return result
             present(error)
             raise
 
