@@ -276,3 +276,16 @@ def test_products_of_unfit_sizes():
             product(sparse, np.ones((2, 2), np.float32))
     with pytest.raises(ac.errors.InvalidArgumentError, match="inner dimension does not match"):
         ac.sparse.sparse_dense_matmul(np.ones((2, 3), np.float32), sparse)
+
+
+def test_gradients_of_rows_are_tensors():
+    weights = ac.Variable(DENSE.T.copy())
+    for function in (
+        lambda: ac.sparse.sparse_dense_matmul(to_sparse(DENSE), weights),
+        lambda: ac.sparse.segment_sum(weights, [0, 2], [0, 0]),
+    ):
+        with ac.GradientTape() as tape:
+            result = function()
+        gradient = tape.gradient(result, weights)
+        assert not isinstance(gradient, ac.IndexedSlices)
+        assert gradient.shape == weights.shape

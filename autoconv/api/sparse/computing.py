@@ -183,10 +183,15 @@ def sparse_dense_matmul(
     does_fit = apply("equal", inner_size, get_item(apply("shape", dense, dtype=int64), 0))
     Assert(does_fit, ["Cannot multiply A and B because inner dimension does not match. Did you forget a transpose?"])
     height = sparse.shape[row_axis] if sparse.shape.rank is not None else None
-    products = expand_dims(values, 1) * gather(dense, columns)
+    products = expand_dims(values, 1) * _dense_rows(dense, columns)
     return unsorted_segment_sum(
         products, rows, get_item(sparse.dense_shape, row_axis) if height is None else height
     )
+
+
+def _dense_rows(tensor: Tensor, indices: Tensor) -> Tensor:
+    """Return the rows of a tensor at `indices`. The gradient is a tensor, while that of `gather` is IndexedSlices."""
+    return get_item(gather(expand_dims(tensor, 0), indices, axis=1), 0)
 
 
 def softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
@@ -317,7 +322,7 @@ def _reduce_segments(
     sorted_ids = increasing_ids(with_default_dtype(ids, int32, LARGE_INTEGERS))
     if count is None:
         count = segment_count(sorted_ids)
-    rows = gather(convert_to_tensor(data), with_default_dtype(indices, int32, LARGE_INTEGERS))
+    rows = _dense_rows(convert_to_tensor(data), with_default_dtype(indices, int32, LARGE_INTEGERS))
     return reduce(rows, sorted_ids, count)
 
 
