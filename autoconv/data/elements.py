@@ -147,7 +147,8 @@ def _wrap_leaf(spec: Any, value: Any) -> Any:
 def _lists_to_tensors(structure: Any) -> Any:
     """Return the structure with each list, and each memory-mapped array, as a tensor."""
     if isinstance(structure, list):
-        return convert_to_tensor(structure)
+        holds_arrays = structure and all(isinstance(item, np.ndarray) for item in structure)
+        return convert_to_tensor(np.array(structure) if holds_arrays else structure)  # arrays keep their dtype here
     if is_memory_mapped(structure):
         return EagerTensor(structure)  # without a copy of the whole file
     if not is_structure(structure) or is_composite(structure):

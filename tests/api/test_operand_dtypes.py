@@ -103,3 +103,63 @@ def test_operands_that_tensorflow_refuses(call, error) -> None:
     for run in (call, tf.function(call, autograph=False)):
         with pytest.raises(error):
             run()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "dtype"),
+    [
+        (1.5, 0, tf.float32), (1.5, True, tf.float32), (2, True, tf.int32), (2**40, 1, tf.int64),
+        (1 + 1j, 2, tf.complex128),
+    ],
+)
+def test_numbers_without_a_tensor_have_one_dtype(first, second, dtype) -> None:
+    for result, expected in (
+        (tf.add(first, second), first + second),
+        (tf.multiply(first, second), first * second),
+        (tf.where([True, False], first, second), [first, second]),
+        (tf.where(False, first, second), second),
+    ):
+        assert result.dtype is dtype
+        np.testing.assert_array_equal(result.numpy(), expected)
+    assert not tf.equal(first, second)
+
+
+@pytest.mark.parametrize(
+    ("values", "eager_dtype", "graph_dtype"),
+    [
+        ([np.int64(1), np.int64(2)], "int32", "int32"),
+        ([np.int64(1), 2], "int32", "int32"),
+        ([np.int8(1)], "int32", "int8"),
+        ([np.int64(2**40)], "int64", "int64"),
+        ([np.float64(1.5), 2], "float64", "float32"),
+        ([2, np.float64(1.5)], "float32", "float32"),
+        ([np.float16(1.5), 2.0], "float16", None),
+        ([np.float32(1.5), np.float64(2)], "float32", "float32"),
+        ([np.complex64(1j)], "complex128", "complex64"),
+        ([[np.float64(1.5)], [2]], "float64", "float32"),
+        ([np.array([1, 2])], "int32", None),
+        ([np.array([1, 2], np.uint8), np.array([3, 4], np.uint8)], "int32", None),
+        ([np.array([1.5])], "float64", None),
+    ],
+)
+def test_lists_of_numpy_numbers(values, eager_dtype, graph_dtype) -> None:
+    for result in (tf.constant(values), tf.convert_to_tensor(values), tf.stack(values), tf.identity(values)):
+        assert result.dtype.name == eager_dtype
+        np.testing.assert_array_equal(result.numpy(), np.array(values))
+    if graph_dtype is not None:  # TensorFlow refuses the others in graphs
+        assert tf.function(lambda: tf.constant(values))().dtype.name == graph_dtype
+
+
+def test_lists_of_numpy_numbers_take_the_dtype_of_the_tensor_beside_them() -> None:
+    number = tf.constant(1.5)
+    for add in (lambda: tf.add(number, [np.float64(1)]), lambda: tf.add([np.int64(1)], number)):
+        for run in (add, tf.function(add)):
+            assert run().dtype is tf.float32
+            assert run().numpy().tolist() == [2.5]
+    with pytest.raises((TypeError, ValueError)):
+        tf.constant([np.float64(1.5)], tf.int32)
+
+
+def test_elements_of_datasets_keep_the_dtype_of_arrays_in_lists() -> None:
+    assert tf.data.Dataset.from_tensor_slices([np.array([1, 2])]).element_spec.dtype is tf.int64
+    assert tf.data.Dataset.from_tensor_slices([np.int64(1), np.int64(2)]).element_spec.dtype is tf.int32

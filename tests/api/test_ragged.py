@@ -375,3 +375,10 @@ def test_constants_of_empty_lists_and_their_ragged_rank():
     for value, rank in ((3, 1), ([1], 1), ([[1]], 2)):
         with pytest.raises(ValueError, match="ragged_rank"):
             ac.ragged.constant(value, ragged_rank=rank)
+
+
+def test_where_takes_numbers_of_another_dtype_than_the_condition():
+    values = ac.ragged.constant([[3, 1], [], [9]])
+    for choose in (ac.where, ac.function(ac.where)):
+        assert choose(values > 2, values, 0).to_list() == [[3, 0], [], [9]]
+        assert choose(values > 2, 1.5, -1.0).to_list() == [[1.5, -1.0], [], [1.5]]

@@ -44,9 +44,11 @@ def _broadcast_to_values(operand: RaggedLike, rows: RaggedTensor) -> Any:
             partitions.require_same_rows(operand, rows)
             return operand.flat_values
         return _broadcast_unit_rows(operand, rows)
+    if _is_number(operand):
+        return operand  # the function gives it the dtype of the operand beside it, which need not be that of `rows`
     tensor = as_tensor(operand)
     if tensor is None:
-        tensor = convert_to_tensor(operand, rows.dtype) if _is_number(operand) else convert_to_tensor(operand)
+        tensor = convert_to_tensor(operand)
     if tensor.shape.rank == 0:
         return tensor
     return _broadcast_dense(tensor, rows)

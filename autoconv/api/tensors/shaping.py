@@ -270,7 +270,8 @@ def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Tensor:
     if static_axis == 0 and (is_tensor or isinstance(values, (np.ndarray, bool, int, float, complex))):
         return convert_to_tensor(values)
     values = unstack(values) if is_tensor else values
-    if static_axis == 0 and all(type(value) in (bool, int, float, complex) for value in values):
+    is_plain = all(isinstance(value, (bool, int, float, complex, np.generic, np.ndarray)) for value in values)
+    if static_axis == 0 and is_plain and len(set(map(np.shape, values))) <= 1:
         return convert_to_tensor(list(values))
     return apply("stack", *_convert_lists(values), axis=static_axis, name=name)
 

@@ -15,11 +15,13 @@ from autoconv.hooks import Hook
 from autoconv.ops.elementwise.python_numbers import to_python_array
 from autoconv.runtime.annotations import DTypeLike, ShapeLike
 from autoconv.runtime.recording import tape_recorders
-from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.recording.regions import Region, current_contract, current_region
 from autoconv.runtime.support.shape import TensorShape, as_shape
 from autoconv.runtime.support.type_spec import is_composite
 from autoconv.runtime.tensors.python_arrays import (
     array_of_large_ints,
+    array_of_numpy_items,
+    cast_array,
     encode_items,
     encode_objects,
     encode_sequence,
@@ -188,6 +190,10 @@ def to_array(value: object, dtype: DType | None = None) -> np.ndarray:
     if is_composite(value):
         raise unsupported_error(value)
     if isinstance(value, (list, tuple, TensorShape)):
+        if not current_contract().numpy_arrays:
+            numbers = array_of_numpy_items(value, current_region() is None)
+            if numbers is not None:
+                return numbers if dtype is None else _array_of_numbers(numbers, value, dtype)
         value = _convert_items(value)
     if isinstance(value, (np.ndarray, np.generic)) or _has_array_protocol(value):
         array = np.asarray(value)
@@ -195,7 +201,7 @@ def to_array(value: object, dtype: DType | None = None) -> np.ndarray:
             array = encode_items(array)
         elif array.dtype == object:
             array = encode_objects(array)
-        return array if dtype is None else _cast_array(array, dtype)
+        return array if dtype is None else cast_array(array, dtype)
     try:
         array = np.array(value)
     except ValueError as error:
@@ -226,7 +232,7 @@ def _array_of_numbers(array: np.ndarray, value: object, dtype: DType | None) -> 
         raise UnconvertibleError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
     if dtype.name == "uint64" and array.dtype.kind == "i" and array.min(initial=0) < 0:
         raise out_of_range_error()
-    return _cast_array(array, dtype)
+    return cast_array(array, dtype)
 
 
 def _fits_float32(array: np.ndarray) -> bool:
@@ -382,13 +388,6 @@ def _inferred_dtype(array: np.ndarray, value: object) -> DType:
 
 # Names of the dtypes to which `constant` converts bools.
 _DTYPES_FOR_BOOLS = {"bool", "int32", "int64", "uint64", "float16", "float32", "float64", "complex128"}
-
-
-def _cast_array(array: np.ndarray, dtype: DType) -> np.ndarray:
-    """Return the array in the dtype; texts become bytes."""
-    if dtype.is_string:
-        return encode_items(array)
-    return array.astype(dtype.numpy)
 
 
 def type_of(value: object) -> TensorType:

@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.config import SETTINGS
 from autoconv.config.placement import other_device_request
-from autoconv.errors import AutoconvError, IndexOutOfRangeError, InvalidArgumentError, UnconvertibleError
+from autoconv.errors import AutoconvError, IndexOutOfRangeError, InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, float64, int64, string
 from autoconv.graph.graph import Value
 from autoconv.graph.python_operators import ARITHMETIC, OPERATORS
@@ -41,6 +41,7 @@ from autoconv.runtime.tensors.dtype_checks import (
     type_rule_error,
     unconvertible_error,
 )
+from autoconv.runtime.tensors.number_operands import NumberList, dtype_of, dtype_of_numbers, holds_numbers, is_typed
 from autoconv.runtime.tensors.remote_ops import NUMBERS, array_of, home_of_variable, run_remotely, type_of_operand
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor, Tensor
@@ -59,7 +60,7 @@ def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: A
     op = OPS[op_name]
     region = current_region()
     values = [_convert_operand(x) for x in operands]
-    if any(isinstance(value, _NumberList) for value in values):
+    if any(isinstance(value, NumberList) for value in values):
         values = _convert_number_lists(op, values)
     if op_name in _NUMBER_OP_BY_TENSOR_OP and _are_python_numbers(values):
         op = OPS[_NUMBER_OP_BY_TENSOR_OP[op_name]]
@@ -85,12 +86,12 @@ def _convert_number_lists(op: Op, values: list[Any]) -> list[Any]:
     unified_positions = range(len(values)) if op.unify == "all" else op.unify
     result = list(values)
     for position, value in enumerate(values):
-        if isinstance(value, _NumberList):
+        if isinstance(value, NumberList):
             others = [other for i, other in enumerate(values) if i != position and i in unified_positions]
             try:
                 result[position] = value.as_array(others, position in unified_positions)
             except TypeError:
-                target = next(_dtype_of(other) for other in others if _is_typed(other))
+                target = next(dtype_of(other) for other in others if is_typed(other))
                 raise unconvertible_error(op, target, to_array(value.values), position, current_region()) from None
     return result
 
@@ -166,51 +167,13 @@ def _convert_operand(x: object) -> Any:
         return x
     if isinstance(x, (list, tuple)):
         is_in_graph = getattr(x, "_items", None) is not None  # such a list appears empty to Python
-        return _NumberList(x) if not is_in_graph and _holds_numbers(x) else convert_to_tensor(x)
+        if is_in_graph:
+            return convert_to_tensor(x)
+        takes_numpy_numbers = not current_contract().numpy_arrays
+        return NumberList(x) if holds_numbers(x, takes_numpy_numbers) else convert_to_tensor(x)
     if isinstance(x, (np.ndarray, np.generic)):
         return to_array(x)
     return to_array(x) if isinstance(x, str) and current_region() is None else constant(x)
-
-
-class _NumberList:
-    """A list of only Python numbers: like a single number, it adopts the dtype of the other operands."""
-
-    __slots__ = ("values",)
-
-    def __init__(self, values: Sequence[Any]) -> None:
-        self.values = values
-
-    @property
-    def dtype(self) -> DType:
-        """The dtype that the list has if no other operand gives one."""
-        return as_dtype(to_array(self.values).dtype)
-
-    def as_array(self, operands: Sequence[Any], is_unified: bool) -> np.ndarray:
-        """Return the list as an array beside these operands; `is_unified`: the op unifies its dtype with theirs."""
-        own_dtype = self.dtype
-        if not is_unified:
-            return to_array(self.values)
-        typed_dtypes = [_dtype_of(operand) for operand in operands if _is_typed(operand)]
-        weak_dtypes = [weak_dtype(operand) for operand in operands if isinstance(operand, NUMBERS)]
-        weak_dtypes += [operand.dtype for operand in operands if isinstance(operand, _NumberList)]
-        if typed_dtypes:
-            is_adopted = can_adopt_dtype(own_dtype, typed_dtypes[0])
-            meets_tensor = any(isinstance(operand, Tensor) for operand in operands)
-            if not is_adopted and meets_tensor and not current_contract().numpy_arrays:
-                target = typed_dtypes[0].name
-                raise UnconvertibleError(f"Cannot convert {self.values!r} to EagerTensor of dtype {target}")
-            return to_array(self.values, typed_dtypes[0] if is_adopted else None)
-        widest = max(weak_dtypes, key=number_kind_order, default=own_dtype)
-        if number_kind_order(widest) <= number_kind_order(own_dtype):
-            return to_array(self.values)
-        return to_array(self.values, as_dtype(to_array(np.zeros((), widest.numpy).item()).dtype))
-
-
-def _holds_numbers(values: Any) -> bool:
-    """Return whether a nested list holds only Python numbers, and at least one."""
-    return bool(values) and all(
-        _holds_numbers(value) if isinstance(value, (list, tuple)) else type(value) in NUMBERS for value in values
-    )
 
 
 def _are_python_numbers(values: Sequence[Any]) -> bool:
@@ -242,6 +205,8 @@ def _unify_dtypes(op: Op, values: list[Any], region: Region | None) -> list[Any]
     unified_positions = [i for i in positions if i < len(values) and not isinstance(values[i], Value)]
     unified_values = [values[i] for i in unified_positions]
     target_dtype, is_weak = _common_dtype(op, unified_values, region) if unified_values else (None, False)
+    if is_weak and region is None and all(isinstance(value, NUMBERS) for value in unified_values):
+        target_dtype, is_weak = dtype_of_numbers(unified_values), False
     result = list(values)
     for i, value in enumerate(values):
         if i in unified_positions and target_dtype is not None:
@@ -261,16 +226,16 @@ def _unify_dtypes(op: Op, values: list[Any], region: Region | None) -> list[Any]
 
 def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DType | None, bool]:
     """Return the dtype for all of the values, and whether it is weak; raise an error for dtypes that do not agree."""
-    typed_dtypes = [_dtype_of(value) for value in values if _is_typed(value)]
+    typed_dtypes = [dtype_of(value) for value in values if is_typed(value)]
     if typed_dtypes:
         if region is not None and region.contract.numpy_arrays:
             return _numpy_result_dtype(values), False
         tensor_dtypes = [value.dtype for value in values if isinstance(value, Tensor) and not value.weak]
         target_dtype = (tensor_dtypes or typed_dtypes)[0]
         for position, value in enumerate(values):
-            if _is_typed(value) and not _is_convertible(value, target_dtype):
+            if is_typed(value) and not _is_convertible(value, target_dtype):
                 first = typed_dtypes[0] if position else target_dtype  # in the order of the operands
-                second = _dtype_of(value) if position else typed_dtypes[-1]
+                second = dtype_of(value) if position else typed_dtypes[-1]
                 if region is None and tensor_dtypes and not isinstance(value, Tensor):
                     raise unconvertible_error(op, target_dtype, value, position, region)
                 raise mismatch_error(op, first, second, position or 1, region)
@@ -281,29 +246,18 @@ def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DTy
 
 def _is_convertible(value: object, target_dtype: DType) -> bool:
     """Return whether an operand has the target dtype, or is an array of numbers, which is cast as in TensorFlow."""
-    own_dtype = _dtype_of(value)
+    own_dtype = dtype_of(value)
     if own_dtype is target_dtype:
         return True
     return not (isinstance(value, Tensor) or own_dtype.is_string or target_dtype.is_string)
-
-
-def _is_typed(value: object) -> bool:
-    """Return whether an operand has a dtype of its own: neither Python's number nor a weak tensor."""
-    if isinstance(value, NUMBERS):
-        return isinstance(value, np.generic)  # np.float64 is a float
-    return not (isinstance(value, Tensor) and value.weak)
-
-
-def _dtype_of(value: Any) -> DType:
-    return value.dtype if isinstance(value, Tensor) else as_dtype(value.dtype)
 
 
 def _numpy_result_dtype(values: list[Any]) -> DType:
     """Return the result dtype by NEP 50: typed values promote, Python numbers adapt."""
     dtypes_and_numbers: list[Any] = []
     for value in values:
-        if _is_typed(value):
-            dtype = _dtype_of(value)
+        if is_typed(value):
+            dtype = dtype_of(value)
             if dtype.is_string:
                 return string
             dtypes_and_numbers.append(dtype.numpy)
