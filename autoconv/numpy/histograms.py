@@ -234,7 +234,10 @@ def _count_in_equal_bins(
     first, last = _outer_edges(x, values) if bounds is None else _as_edges(bounds)
     first, last = _with_margin(first, last)
     step = apply("divide", apply("subtract", last, first), tensor(float(bin_count), dtype))
-    rerun_plain_unless(apply("greater", step, tensor(0.0, dtype)), "a histogram has bins without a width")
+    # Rounded edges of bins this wide differ: each product and each sum rounds by half a unit in the last place.
+    largest = apply("maximum", apply("abs", first), apply("abs", last))
+    least_width = apply("multiply", largest, tensor(8 * np.finfo(dtype).eps, dtype))
+    rerun_plain_unless(apply("greater", step, least_width), "a histogram has bins without a width")
     fraction = apply("divide", apply("subtract", values, first), apply("subtract", last, first))
     float_positions = apply("multiply", fraction, tensor(float(bin_count), dtype))
     if bounds is not None:

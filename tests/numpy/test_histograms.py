@@ -3,6 +3,7 @@
 import numpy as np
 
 import autoconv as ac
+from autoconv.config import SETTINGS
 from tests.numpy.agreement import outcome
 
 RANDOM = np.random.default_rng(0)
@@ -41,8 +42,16 @@ def test_float32_is_counted_in_bins_of_float32():
         x = (np.asarray(x) * 37.3).astype(np.float32)
         assert outcome(compiled, [x]) == outcome(count, [x])
     assert "plain Python" not in compiled.explain() and "kernels" not in compiled.explain()
-    small = np.float32([1, 1 + 2**-23, 1 + 2**-22])  # 64 bins are narrower than the numbers are apart
-    assert outcome(compiled, [small]) == outcome(count, [small])
+
+
+def test_bins_that_are_narrower_than_numbers_are_apart(monkeypatch):
+    monkeypatch.setattr(SETTINGS, "tiers", "native")
+    compiled = ac.compile(count)
+    for unit, dtype in ((2.0**-23, np.float32), (2.0**-52, np.float64)):
+        for width in (1, 2, 30, 63, 64, 65, 200, 1000, 10**6):
+            x = np.array([1, 1 + unit, 1 + width * unit], dtype)
+            assert outcome(compiled, [x]) == outcome(count, [x])
+            assert outcome(compiled, [-x]) == outcome(count, [-x])
 
 
 def count_between_edges(x):
