@@ -21,6 +21,7 @@ from autoconv.optimise.inline import inline_calls
 from autoconv.optimise.lists_as_arrays import replace_lists_by_arrays
 from autoconv.optimise.masked_elements import mask_elements
 from autoconv.optimise.promote_arrays import promote_read_only_arrays
+from autoconv.optimise.shared_payloads import share_payloads
 from autoconv.optimise.simplify import simplify_nodes
 from autoconv.optimise.unbox import unbox_lists
 
@@ -44,6 +45,7 @@ OPTIMISATIONS = (
     Optimisation(name="unbox", transform=unbox_lists),  # before the rest, which optimise numbers, not objects
     Optimisation(name="forward", transform=forward_array_stores),  # before promote: fewer arrays are written
     Optimisation(name="promote", transform=promote_read_only_arrays),
+    Optimisation(name="payloads", transform=share_payloads),  # before fold, which removes what it leaves over
     Optimisation(name="fold", transform=fold_constants),
     Optimisation(name="list_arrays", transform=replace_lists_by_arrays),  # after fold, which finds constant lengths
     Optimisation(name="simplify", transform=simplify_nodes),

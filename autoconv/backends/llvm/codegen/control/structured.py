@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from autoconv.backends.llvm.analysis.classify import lowering_class
+from autoconv.backends.llvm.analysis.representation import is_scalar
 from autoconv.backends.llvm.analysis.serial_loops import is_serial
 from autoconv.backends.llvm.analysis.step_ranges import step_ranges
 from autoconv.backends.llvm.codegen.context import LoweringContext
@@ -144,7 +145,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
     counter = counter_of(node)
     is_slow, is_short, weight = _pace_of(node, counter)
     totals = running_totals(node) if is_short or weight is not None else {}
-    if weight is not None and (totals or _reads_elements(loop_body)):  # LLVM may vectorise the loop
+    if weight is not None and (totals or _reads_ints(loop_body)):  # LLVM may vectorise the loop
         region.body.module.has_loops = out.has_element_loops = True
     total_tests = TotalTests(region, totals, initial_state)
     outer_totals, region.body.running_totals = region.body.running_totals, region.body.running_totals | totals.keys()
@@ -230,9 +231,10 @@ def _pace_of(node: Node, counter: Counter | None) -> _Pace:
     return _Pace(is_slow, is_short, None if is_slow or is_short else _chunked_weight(counter, node.regions[1]))
 
 
-def _reads_elements(body: Graph) -> bool:
-    """Return whether a loop's body reads single elements of arrays."""
-    return any(lowering_class(node) == "pick" for node in body.walk())
+def _reads_ints(loop_body: Graph) -> bool:
+    """Return whether a loop's body reads single elements of arrays of ints; LLVM reorders no floats."""
+    elements = [node.results[0].type for node in loop_body.walk() if lowering_class(node) == "view"]
+    return any(is_scalar(type_) and not type_.dtype.is_floating for type_ in elements)
 
 
 def _chunked_weight(counter: Counter | None, loop_body: Graph) -> int | None:

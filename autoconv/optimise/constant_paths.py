@@ -1,0 +1,137 @@
+"""The paths through a region, and the ints that decide about values on each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import TensorType
+
+LARGEST_INT = 1 << 53  # floats of 64 bits represent all smaller ints
+ABSENT = object()  # what an absent value is on a path
+
+
+def int_of(value: Value) -> int | None:
+    """Return the int of a constant scalar, also of a float that is an int; None for other values."""
+    if value.node is None or value.node.op.name != "constant":
+        return None
+    array = np.asarray(value.node.attributes["value"])
+    if array.shape != () or array.dtype.kind not in "if" or (np.signbit(array) and not array):
+        return None
+    number = array.item()
+    return int(number) if abs(number) <= LARGEST_INT and number == int(number) else None
+
+
+def _may_decide(node: Node) -> bool:
+    """Return whether a node chooses a value, or computes an int or a bool."""
+    is_float = any(isinstance(value.type, TensorType) and value.type.dtype.is_floating for value in node.results)
+    return not node.regions and (not is_float or node.op.name in ("select", "constant", "absent", "identity"))
+
+
+def has_arms(node: Node) -> bool:
+    """Return whether a node runs one of its regions."""
+    return node.op.traits.selects and bool(node.regions)
+
+
+class Paths:
+    """The paths through a region, as far as some of its outputs depend on them."""
+
+    def __init__(self, outputs: Sequence[Value]) -> None:
+        self._needed: set[Node] = set()
+        self._marked: set[Value] = set()
+        self._mark(outputs)
+
+    def _mark(self, values: Sequence[Value]) -> None:
+        """Mark the nodes on which values depend, through conds, selections and comparisons."""
+        for value in values:
+            node = value.node
+            if node is None or value in self._marked:
+                continue
+            self._marked.add(value)
+            if has_arms(node):
+                self._needed.add(node)
+                index = node.results.index(value)
+                self._mark(node.inputs)
+                for region in node.regions:
+                    self._mark([region.outputs[index]])
+            elif node not in self._needed and _may_decide(node):
+                self._needed.add(node)
+                self._mark(node.inputs)
+
+    def run(
+        self, graph: Graph, environment: dict[Value, Any], outputs: Sequence[Value]
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield the outputs on each path: an int, ABSENT, or a value of the graph or an outer one.
+
+        `environment` maps values to what they are; values without an entry are themselves. Numbers that decide
+        about a path, and are unknown, are entered as soon as it is chosen.
+        """
+        nodes = [node for node in graph.nodes if node in self._needed]
+        for inner in self._run_nodes(nodes, 0, environment):
+            yield tuple(inner.get(value, value) for value in outputs)
+
+    def _run_nodes(self, nodes: Sequence[Node], position: int, known: dict[Value, Any]) -> Iterator[dict[Value, Any]]:
+        """Yield what is known after the nodes from a position on, path by path."""
+        if position == len(nodes):
+            yield known
+            return
+        for after in self._run_node(nodes[position], known):
+            yield from self._run_nodes(nodes, position + 1, after)
+
+    def _run_node(self, node: Node, known: dict[Value, Any]) -> Iterator[dict[Value, Any]]:
+        """Yield what is known after a node, path by path."""
+        operands = [known.get(value, value) for value in node.inputs]
+        result = node.results[0]
+        match node.op.name:
+            case "constant":
+                number = int_of(result)
+                yield known | ({} if number is None else {result: number})
+            case "absent":
+                yield known | {result: ABSENT}
+            case "identity":
+                yield known | {result: operands[0]}
+            case "python_cast":
+                yield known | ({result: operands[0]} if isinstance(operands[0], int) else {})
+            case "python_equal" | "python_not_equal":
+                yield known | self._comparison(node, operands)
+            case "select":
+                for choice in (operands[0],) if isinstance(operands[0], int) else (1, 0):
+                    yield known | _decision(node.inputs[0], operands[0], choice) | {result: operands[2 - bool(choice)]}
+            case _ if has_arms(node):
+                yield from self._run_cond(node, operands, known)
+            case _:
+                yield known
+
+    def _comparison(self, node: Node, operands: list[Any]) -> dict[Value, Any]:
+        if not all(isinstance(operand, int) for operand in operands):
+            return {}
+        return {node.results[0]: int((operands[0] == operands[1]) == (node.op.name == "python_equal"))}
+
+    def _run_cond(self, node: Node, operands: list[Any], known: dict[Value, Any]) -> Iterator[dict[Value, Any]]:
+        """Yield what is known after each arm that may be taken."""
+        index_type: Any = node.inputs[0].type
+        count = len(node.regions)
+        for choice in (operands[0],) if isinstance(operands[0], int) else range(count):
+            number = 1 - choice if index_type.dtype.is_bool else choice  # the first arm is taken if a bool is true
+            if not 0 <= number < count:
+                continue
+            region = node.regions[number]
+            inner = known | _decision(node.inputs[0], operands[0], choice)
+            inner |= {
+                parameter: inner.get(value, value)
+                for parameter, value in zip(region.parameters, node.inputs[1:], strict=True)
+            }
+            nodes = [inner_node for inner_node in region.nodes if inner_node in self._needed]
+            for after in self._run_nodes(nodes, 0, inner):
+                results = {
+                    result: after.get(value, value) for result, value in zip(node.results, region.outputs, strict=True)
+                }
+                yield after | results
+
+
+def _decision(index: Value, operand: Any, choice: int) -> dict[Value, Any]:
+    """Return the entries for the value that decided, and for the outer value that it is."""
+    return {index: choice, operand: choice} if isinstance(operand, Value) else {index: choice}
