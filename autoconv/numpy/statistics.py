@@ -306,16 +306,17 @@ def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Tensor:
         rerun_plain_unless(tensor(sizes[0], np.int64) >= min_size, "the first operand is too short")
     elif sizes[0] < sizes[1]:
         x, y, sizes = y, x, sizes[::-1]
-    if sizes[1] > _MAX_TERMS or x.dtype.is_bool:
+    if sizes[1] > _MAX_TERMS:
         return call_numpy("convolve", x, y, mode)
     reach = sizes[1] - 1  # "same" gives the middle part of the full result
     low, high = {"full": (reach, reach), "same": (reach - reach // 2, reach // 2), "valid": (0, 0)}[mode]
     padded_x = apply("pad", x, paddings=((low, high),)) if low or high else x
     total: Any = None
+    multiply, add = ("logical_and", "logical_or") if x.dtype.is_bool else ("multiply", "add")
     for i in range(sizes[1]):
         window = apply("get_item", padded_x, spec=(Slice(sizes[1] - 1 - i, -i or None, None),))
-        term = apply("multiply", window, apply("get_item", y, spec=(At(i),)))
-        total = term if total is None else apply("add", total, term)
+        term = apply(multiply, window, apply("get_item", y, spec=(At(i),)))
+        total = term if total is None else apply(add, total, term)
     return total
 
 

@@ -145,7 +145,7 @@ def accumulate(
     scan_ops = {"maximum": "cummax", "minimum": "cummin", "logical_or": "cummax", "logical_and": "cummin"}
     scan_op = scan_ops.get(ufunc.__name__)
     has_native_scan = x.dtype.is_integer or x.dtype in (float32, float64)
-    if dtype is None and ufunc in (np.logical_or, np.logical_and):
+    if dtype is None and (ufunc in (np.logical_or, np.logical_and) or (x.dtype.is_bool and scan_op is not None)):
         result = cast(apply(scan_op, cast(cast(x, bool), np.uint8), axis=integer(axis)), bool)  # type: ignore[arg-type]
     elif scan_op is not None and dtype is None and has_native_scan:
         result = apply(scan_op, x, axis=integer(axis))
