@@ -15,9 +15,7 @@ import sys
 from typing import Any
 
 import numpy as np
-from differential.counting import execution_kind, load_program, run_command
-
-import autoconv as ac
+from differential.counting import compare_calls, load_program, run_command
 
 FIRST_VALUES = (
     "x", "m", "x * 2", "m + 1", "x[:, None] * x", "m @ m.T", "np.zeros_like(x)", "np.ones((len(x), 2))", "m.T.copy()",
@@ -121,16 +119,9 @@ def _describe(value: Any) -> Any:
 def check(source: str, number: int) -> tuple[str, str]:
     """Compare a program; return how it ran or "WRONG", and details."""
     plain = load_program(source, f"<program of array copies {number}>", np=np)
-    compiled = ac.compile(plain)
     layouts = random.Random(number).choices([0, 1, 2], [6, 2, 1], k=len(SIZES))
-    for sizes, layout in zip(SIZES, layouts, strict=True):
-        expected = outcome(plain, _arguments(sizes, layout))
-        actual = outcome(compiled, _arguments(sizes, layout))
-        if expected != actual:
-            return "WRONG", f"{sizes} layout {layout}:\nexpected {expected}\nfound    {actual}\n{compiled.explain()}"
-    if "internal error" in compiled.explain():
-        return "WRONG", compiled.explain()
-    return execution_kind(compiled)
+    calls = list(zip(SIZES, layouts, strict=True))
+    return compare_calls(plain, plain, calls, lambda function, call: outcome(function, _arguments(*call)))
 
 
 if __name__ == "__main__":

@@ -14,9 +14,7 @@ import math
 import sys
 
 from differential.blocks import Blocks
-from differential.counting import execution_kind, load_program, run_command
-
-import autoconv as ac
+from differential.counting import compare_calls, load_program, run_command
 
 _INF, _NAN = math.inf, math.nan
 # z, w: complex; x: float; n: int.
@@ -147,12 +145,7 @@ def outcome(function, arguments) -> tuple[str, str]:
 def check(source: str, number: int) -> tuple[str, str]:
     """Compare a program; return "graph", "plain Python", "several traces" or "WRONG", and details."""
     plain = load_program(source, f"<complex program {number}>")
-    compiled = ac.compile(plain)
-    for arguments in INPUTS:
-        expected, actual = outcome(plain, arguments), outcome(compiled, arguments)
-        if expected != actual:
-            return "WRONG", f"program{arguments}:\n  expected {expected}\n  found    {actual}\n{compiled.explain()}"
-    return execution_kind(compiled)
+    return compare_calls(plain, plain, INPUTS, outcome)
 
 
 if __name__ == "__main__":

@@ -19,9 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from differential.counting import execution_kind, load_program, run_command
-
-import autoconv as ac
+from differential.counting import compare_calls, load_program, run_command
 
 KEYS = ("'a'", "'b'", "'c'")
 DICTS = ("p", "owner.p", "owner.q", "shared")
@@ -210,8 +208,9 @@ def _describe(value: Any, numbers: dict[int, int]) -> Any:
     return type(value).__name__, repr(value)
 
 
-def outcomes(run: Callable[..., Any], namespace: dict[str, Any], number: int) -> list[Any]:
+def outcomes(function: Any, number: int) -> list[Any]:
     """Return the outcomes of six calls, with the contents of all dicts after each."""
+    namespace = getattr(function, "__wrapped__", function).__globals__
     draw, owner = random.Random(number), namespace["owner"]
     owner.p, owner.q, namespace["shared"], namespace["argument"] = map(_dict, (1.0, 2.0, 3.0, 4.0))
     net, namespace["other"] = namespace["Net"](1.5), namespace["Net"](0.5)
@@ -224,7 +223,7 @@ def outcomes(run: Callable[..., Any], namespace: dict[str, Any], number: int) ->
         argument = draw.choice(arguments)
         try:
             values = [net, argument] if number % 2 else [argument]
-            outcome: Any = "returned", run(*values, np.array([1.0, 0.5, call]), call)
+            outcome: Any = "returned", function(*values, np.array([1.0, 0.5, call]), call)
         except Exception as error:
             outcome = "raised", type(error).__name__, str(error)
         names = ("shared", "argument", "rows", "other")
@@ -235,21 +234,11 @@ def outcomes(run: Callable[..., Any], namespace: dict[str, Any], number: int) ->
 
 def check(source: str, number: int) -> tuple[str, str]:
     """Compare a program; return how it ran or "WRONG", and details."""
-    plain_outcomes, compiled_outcomes = [], []
-    compiled: Any = None
-    for kind in ("plain", "compiled"):
-        function = load_program(source, f"<program of containers {number} {kind}>", np=np, copy=copy)
-        if kind == "plain":
-            plain_outcomes = outcomes(function, function.__globals__, number)
-        else:
-            compiled = ac.compile(function)
-            compiled_outcomes = outcomes(compiled, function.__globals__, number)
-    for call, (plain_outcome, outcome) in enumerate(zip(plain_outcomes, compiled_outcomes, strict=True)):
-        if plain_outcome != outcome:
-            return "WRONG", f"call {call}:\nexpected {plain_outcome}\nfound    {outcome}\n{compiled.explain()}"
-    if "internal error" in compiled.explain():
-        return "WRONG", compiled.explain()
-    return execution_kind(compiled)
+    plain, second = (
+        load_program(source, f"<program of containers {number} {kind}>", np=np, copy=copy)
+        for kind in ("plain", "compiled")
+    )
+    return compare_calls(plain, second, [number], outcomes)
 
 
 if __name__ == "__main__":

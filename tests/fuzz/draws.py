@@ -20,9 +20,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from differential.counting import execution_kind, load_program, run_command
-
-import autoconv as ac
+from differential.counting import compare_calls, load_program, run_command
 
 _NUMBERS = (
     "random()", "normal(v, 0.5)", "normal(0, abs(v))", "standard_normal()", "uniform(v, v + 1)", "uniform(-1, k)",
@@ -127,13 +125,14 @@ def check(source: str, number: int) -> tuple[str, str]:
         load_program(source, f"<draws {number}{kind}>", np=np, random=random, HOLDER=types.SimpleNamespace())
         for kind in ("", " compiled")
     )
-    compiled = ac.compile(copy)
-    for call in (1, 2, 3, 4, 8, 2):
-        expected, found = outcome(plain, call), outcome(compiled, call)
-        if expected != found:
-            differences = [f"{a}\n  {b}" for a, b in zip(expected, found, strict=True) if a != b]
-            return "WRONG", f"call {call}:\n  " + "\n  ".join(differences)[:3000] + f"\n{compiled.explain()}"
-    return execution_kind(compiled)
+    return compare_calls(plain, copy, (1, 2, 3, 4, 8, 2), outcome, describe=_differences)
+
+
+def _differences(expected: Any, found: Any) -> str:
+    """Describe the parts of two outcomes that differ."""
+    if isinstance(found, str):
+        return found
+    return "\n  ".join(f"{a}\n  {b}" for a, b in zip(expected, found, strict=True) if a != b)[:3000]
 
 
 if __name__ == "__main__":

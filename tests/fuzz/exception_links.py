@@ -17,10 +17,8 @@ import random
 import sys
 from typing import Any
 
-from differential.counting import execution_kind, load_program, run_command
+from differential.counting import compare_calls, load_program, run_command
 from grammar import hooks
-
-import autoconv as ac
 
 RAISING_STATEMENTS = (
     "v = d[k]", "v = 6 // (k - 1)", "v = xs[k]", "v = int(d.get('t', k))", "raise ValueError('given', k)",
@@ -150,14 +148,7 @@ def outcome(function: Any, k: int) -> Any:
 def check(source: str, number: int) -> tuple[str, str]:
     """Compare a program; return how it ran or "WRONG", and details."""
     plain = load_program(source, f"<links program {number}>", ProgramError=ProgramError, Manager=Manager, **hooks.NAMES)
-    compiled = ac.compile(plain)
-    for k in ARGUMENTS:
-        expected, actual = outcome(plain, k), outcome(compiled, k)
-        if expected != actual:
-            return "WRONG", f"k = {k}:\nexpected {expected}\nfound    {actual}\n{compiled.explain()}"
-    if "internal error" in compiled.explain():
-        return "WRONG", compiled.explain()
-    return execution_kind(compiled)
+    return compare_calls(plain, plain, ARGUMENTS, outcome)
 
 
 if __name__ == "__main__":

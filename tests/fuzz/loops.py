@@ -17,10 +17,7 @@ import sys
 from typing import Any
 
 import numpy as np
-from differential.compare import TooLongError, limit_time
-from differential.counting import execution_kind, load_program, run_command
-
-import autoconv as ac
+from differential.counting import compare_calls, load_program, run_command
 
 NUMBERS = (
     "s", "x", "x * {0}", "a[{0} % 5]", "s + {0}", "{0} * {1}", "a[{0} % 3:].sum()", "float({0})", "len(str({0}))",
@@ -142,17 +139,7 @@ def check(source: str, number: int) -> tuple[str, str]:
         for _ in range(4)
     ]
     plain, second = (load_program(source, f"<loops {number} {kind}>", np=np) for kind in ("plain", "compiled"))
-    try:
-        with limit_time(0.5):
-            expected = [outcome(plain, call) for call in calls]
-    except TooLongError:
-        return "too long", ""
-    compiled = ac.compile(second)
-    for call, result in zip(calls, expected, strict=True):
-        found = outcome(compiled, call)
-        if found != result:
-            return "WRONG", f"arguments {call}\nexpected {result}\nfound    {found}\n{compiled.explain()}"
-    return execution_kind(compiled)
+    return compare_calls(plain, second, calls, outcome, seconds=0.5)
 
 
 if __name__ == "__main__":

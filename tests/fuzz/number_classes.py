@@ -19,9 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from differential.counting import execution_kind, load_program, run_command
-
-import autoconv as ac
+from differential.counting import compare_calls, load_program, run_command
 
 NAMES = ("u", "v", "w")
 FIRST_VALUES = (
@@ -127,15 +125,9 @@ def outcome(function: Any, seed: int, action: Any = "always") -> Any:
 def check(source: str, number: int) -> tuple[str, str]:
     """Compare a program; return how it ran or "WRONG", and details."""
     plain = load_program(source, f"<program of number classes {number}>", np=np)
-    compiled = ac.compile(plain)
     action = "error" if number % 3 == 0 else "always"
-    for call in range(CALLS):
-        expected, actual = (outcome(function, CALLS * number + call, action) for function in (plain, compiled))
-        if expected != actual:
-            return "WRONG", f"call {call}:\nexpected {expected}\nfound    {actual}\n{compiled.explain()}"
-    if "internal error" in compiled.explain():
-        return "WRONG", compiled.explain()
-    return execution_kind(compiled)
+    seeds = range(CALLS * number, CALLS * (number + 1))
+    return compare_calls(plain, plain, seeds, lambda function, seed: outcome(function, seed, action))
 
 
 if __name__ == "__main__":

@@ -20,10 +20,7 @@ import sys
 import time
 from typing import Any
 
-from differential.compare import TooLongError, limit_time
-from differential.counting import execution_kind, load_program, run_command
-
-import autoconv as ac
+from differential.counting import compare_calls, load_program, run_command
 
 STRUCTURES: tuple[Any, ...] = (
     "i", "f", ("i", "i"), ("i", "i"), ("i", "f"), ("f", "i"), ("i", ("i", "b")), ("f", "f"), ("b", "i"), ("i",),
@@ -262,20 +259,7 @@ def check(source: str, number: int) -> tuple[str, str]:
     """Compare a program; return how it ran, "too long" or "WRONG", and details."""
     names = {"deque": collections.deque, "heapq": heapq, "itertools": itertools, "time": time}
     plain, second = (load_program(source, f"<semantics {number} {kind}>", **names) for kind in ("plain", "compiled"))
-    calls = arguments(number)
-    try:
-        with limit_time(1):
-            expected = [outcome(plain, call) for call in calls]
-    except TooLongError:
-        return "too long", ""
-    compiled = ac.compile(second)
-    for call, result in zip(calls, expected, strict=True):
-        found = outcome(compiled, call)
-        if found != result:
-            return "WRONG", f"arguments {call}\nexpected {result}\nfound    {found}\n{compiled.explain()}"
-    if "internal error" in compiled.explain():
-        return "WRONG", compiled.explain()
-    return execution_kind(compiled)
+    return compare_calls(plain, second, arguments(number), outcome, seconds=1)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ def compare_calls(
     calls: Iterable[Any],
     outcome: Callable[[Any, Any], Any],
     agree: Callable[[Any, Any], bool] = operator.eq,
+    describe: Callable[[Any, Any], str] = lambda expected, found: f"expected {expected}\nfound    {found}",
     seconds: float = 5.0,
 ) -> tuple[str, str]:
     """Compare `outcome(plain, call)` with `outcome(compiled, call)` for each call, where `function` is compiled.
@@ -54,7 +55,7 @@ def compare_calls(
         except TooLongError:
             found = "more than a minute"
         if not agree(expected, found):
-            return "WRONG", f"arguments {call}\nexpected {expected}\nfound    {found}\n{compiled.explain()}"
+            return "WRONG", f"arguments {call}\n{describe(expected, found)}\n{compiled.explain()}"
     if "internal error" in compiled.explain():
         return "WRONG", compiled.explain()
     return execution_kind(compiled)
