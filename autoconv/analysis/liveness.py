@@ -203,15 +203,14 @@ def expression_activity(node: gast.AST) -> Activity:
                 writes |= {n.target.id for n in walk(child) if isinstance(n, gast.NamedExpr)}
         else:
             writes.update(bindings(child))
-    killed = NO_NAMES if writes and _may_skip_walrus(node) else frozenset(writes)
-    return Activity(frozenset(reads), killed, frozenset(writes))
+    return Activity(frozenset(reads), frozenset(writes - _possibly_skipped_names(node)), frozenset(writes))
 
 
-def _may_skip_walrus(node: gast.AST) -> bool:
-    """Return whether a walrus in the expression may be skipped."""
-    return isinstance(node, gast.expr) and any(
-        isinstance(child, (gast.BoolOp, gast.IfExp, gast.Compare, *COMPREHENSIONS)) for child in walk(node)
-    )
+def _possibly_skipped_names(node: gast.AST) -> set[str]:
+    """Return the names that a walrus of an expression or statement binds, if one of its walruses may be skipped."""
+    names = {child.target.id for child in walk(node) if isinstance(child, gast.NamedExpr)}
+    skipping = (gast.BoolOp, gast.IfExp, gast.Compare, *COMPREHENSIONS)
+    return names if names and any(isinstance(child, skipping) for child in walk(node)) else set()
 
 
 def _possibly_skipped(activity: Activity) -> Activity:

@@ -53,6 +53,33 @@ def test_loops_around_a_call_that_is_not_known():
     assert traced_loops(runs_as_plain(timed, np.arange(5.0))) == 2
 
 
+@pytest.mark.parametrize("values", [[], [2], [3, 4]])
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_names_that_a_walrus_may_not_have_bound(values, n, monkeypatch):
+    monkeypatch.setattr(SETTINGS, "tiers", "native")
+
+    def in_a_comprehension(values, n):
+        time.time()
+        [(last := value) for value in values]
+        total = 0
+        for i in range(n):
+            if i < len(values):
+                total += last
+        return total
+
+    def in_a_condition(values, n):
+        time.time()
+        found = bool(values) and (first := values[0]) > 2
+        total = 0
+        for _ in range(n):
+            if values:
+                total += first + found
+        return total
+
+    for function in (in_a_comprehension, in_a_condition):
+        runs_as_plain(function, values, n)
+
+
 @pytest.mark.parametrize("count", [0, 1, 4])
 def test_names_that_the_iterations_assign_first(count):
     def last_step(a, keep):
