@@ -112,12 +112,14 @@ def test_functions_that_differ_in_a_constant_differ_in_their_results(run_twice):
     lines = ["import numpy as np", "import autoconv as ac"]
     for i, constant in enumerate(CONSTANTS):
         lines += [f"def f{i}(x): return x + 1.0, {constant}", f"VALUE{i} = {constant}"]
-        lines += [f"def g{i}(x): return VALUE{i}, x * 2.0", f"print(ac.compile(f{i})(1.0), ac.compile(g{i})(1.0))"]
+        lines += [f"def g{i}(x): return VALUE{i}, x * 2.0", f"def h{i}(x): return {constant}"]
+        lines.append(f"print(ac.compile(f{i})(1.0), ac.compile(g{i})(1.0), ac.compile(h{i})(1.0))")
     for dtype in ("float64", "float32", "int64"):
         lines.append(f"print(ac.compile(lambda x: x + x)(np.ones(2, '{dtype}')).dtype)")
     for shape in ((2, 3), (3, 2), (6,)):
         lines.append(f"print(ac.compile(lambda x: x + x)(np.ones({shape})).shape)")
-    expected = [str((2.0, eval(constant))) + " " + str((eval(constant), 2.0)) for constant in CONSTANTS]
+    values = [eval(constant) for constant in CONSTANTS]
+    expected = [f"{(2.0, value)} {(value, 2.0)} {value}" for value in values]
     expected += ["float64", "float32", "int64", "(2, 3)", "(3, 2)", "(6,)"]
     assert run_twice("\n".join(lines)).splitlines() == expected
 
