@@ -75,15 +75,18 @@ def test_a_second_process_translates_nothing(run_twice):
             y = ac.reduce_sum(x ** 3)
         return tape.gradient(y, x)
 
-    print(f(np.arange(3.0), 4), f(np.arange(5.0), 2), g(ac.constant([1.0, 2.0])).numpy())
+    for _ in range(3):
+        print(f(np.arange(3.0), 4), f(np.arange(5.0), 2), g(ac.constant([1.0, 2.0])).numpy())
     SCALE = 5.0
-    print(f(np.arange(3.0), 4))
+    for _ in range(3):
+        print(f(np.arange(3.0), 4))
     """
-    assert run_twice(program) == (
+    first_line = (
         "(array([ 0., 18., 36.]), {'n': 4, 'name': 'text'}, (True, None)) "
-        "(array([ 0.,  3.,  6.,  9., 12.]), {'n': 2, 'name': 'text'}, (True, None)) [ 3. 12.]\n"
-        "(array([ 0., 30., 60.]), {'n': 4, 'name': 'text'}, (True, None))\n"
+        "(array([ 0.,  3.,  6.,  9., 12.]), {'n': 2, 'name': 'text'}, (True, None)) [ 3. 12.]"
     )
+    last_line = "(array([ 0., 30., 60.]), {'n': 4, 'name': 'text'}, (True, None))"
+    assert run_twice(program).splitlines() == [first_line] * 3 + [last_line] * 3
 
 
 def test_constants_that_only_differ_in_their_identity_are_the_callers(run_twice):
@@ -96,7 +99,8 @@ def test_constants_that_only_differ_in_their_identity_are_the_callers(run_twice)
     def f(x):
         return x + 1, TEXT, NUMBER
 
-    result = f(2.0)
+    for _ in range(3):
+        result = f(2.0)
     print(result[0], result[1] is TEXT, result[2] is NUMBER)
     """
     assert run_twice(program) == "3.0 True True\n"
@@ -110,10 +114,11 @@ CONSTANTS = (
 
 def test_functions_that_differ_in_a_constant_differ_in_their_results(run_twice):
     lines = ["import numpy as np", "import autoconv as ac"]
+    lines.append("def last(function): return [compiled(1.0) for compiled in [ac.compile(function)] * 3][-1]")
     for i, constant in enumerate(CONSTANTS):
         lines += [f"def f{i}(x): return x + 1.0, {constant}", f"VALUE{i} = {constant}"]
         lines += [f"def g{i}(x): return VALUE{i}, x * 2.0", f"def h{i}(x): return {constant}"]
-        lines.append(f"print(ac.compile(f{i})(1.0), ac.compile(g{i})(1.0), ac.compile(h{i})(1.0))")
+        lines.append(f"print(last(f{i}), last(g{i}), last(h{i}))")
     for dtype in ("float64", "float32", "int64"):
         lines.append(f"print(ac.compile(lambda x: x + x)(np.ones(2, '{dtype}')).dtype)")
     for shape in ((2, 3), (3, 2), (6,)):
@@ -144,7 +149,7 @@ def test_kernels_and_lines_of_errors_are_those_of_the_graph(tmp_path, monkeypatc
         return ac.matmul(x, y)
 
     print(f(np.diag([1.0, 2.0]), 1))
-    for i in (2, 0):
+    for i in (2, 0, 2, 0):
         try:
             f(np.diag([1.0, 2.0]), i)
         except Exception as error:
@@ -157,7 +162,7 @@ def test_kernels_and_lines_of_errors_are_those_of_the_graph(tmp_path, monkeypatc
     assert outputs[0] == outputs[1]
     first_line, *error_lines = outputs[0].splitlines()
     assert first_line == "(np.float64(3.0), 1)"
-    assert error_lines == [
+    assert error_lines == 2 * [
         "IndexError index 2 is out of bounds for axis 0 with size 2 9 z = y[i] + 1.0",
         "ZeroDivisionError integer division or modulo by zero 10 return z, 1 // i",
     ]
