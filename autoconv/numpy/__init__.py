@@ -16,6 +16,7 @@ from autoconv.numpy import (
     mutation,
     nans,
     order_statistics,
+    polynomials,
     products,
     reductions,
     repetition,

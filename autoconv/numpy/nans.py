@@ -174,7 +174,7 @@ def _nan_position(name: str, neutral_number: float) -> Callable[..., Any]:
     """Return NumPy's `nanargmax` or `nanargmin`, by its name; nans count as `neutral_number`."""
     def compute(a: TensorLike, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
         x = tensor(a)
-        if x.dtype.is_integer and out is None:
+        if (x.dtype.is_integer or x.dtype.is_bool) and out is None:
             return FUNCTIONS[getattr(np, name.removeprefix("nan"))](x, axis, keepdims=keepdims)
         if not x.dtype.is_floating or out is not None or type(keepdims) is not bool or 0 in (x.type.shape or (0,)):
             options = {"keepdims": keepdims} if keepdims not in (False, MISSING) else {}

@@ -17,6 +17,7 @@ from autoconv.numpy.operands import (
     check,
     common_dtype,
     computes,
+    has_known_shape,
     holds_tensors,
     is_weak,
     numpy_dtype_of,
@@ -278,7 +279,7 @@ def sort(
 ) -> Tensor:
     x, axis = _operand_of_sort(a, axis, kind, order, stable)
     axis_index = axis_of(axis, rank_of(x))
-    if x.dtype.is_bool:
+    if x.dtype.is_bool and not has_known_shape(x):
         return cast(apply("sort", cast(x, np.uint8), axis=axis_index), bool)
     return apply("sort", x, axis=axis_index)
 

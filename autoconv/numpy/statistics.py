@@ -1,4 +1,4 @@
-"""Statistics, signals, polynomials, and numerical tests."""
+"""Statistics, signals, and numerical tests."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype, float32, float64, uint64
-from autoconv.numpy.diagonals import vander
 from autoconv.numpy.element_loops import apply_by_parts
 from autoconv.numpy.kernels import call_numpy, register_kernels
-from autoconv.numpy.linalg import MAX_SHORT_SIDE, lstsq
 from autoconv.numpy.operands import (
     cast,
     check,
-    common_dtype,
     computed_integer,
     computes,
     has_known_shape,
@@ -332,64 +329,7 @@ def correlate(a: TensorLike, v: TensorLike, mode: str = "valid") -> Tensor:
     return convolve(x, apply("conjugate", reversed_kernel) if y.dtype.is_complex else reversed_kernel, mode)
 
 
-# ---- polynomials
-
-
-@computes("polyval")
-def polyval(p: Any, x: TensorLike) -> Any:
-    if isinstance(x, np.poly1d):
-        refuse("is given a polynomial")
-    if as_tensor(p) is not None:
-        count = require_known_shape(p)[0]
-        coefficients: Any = [apply("get_item", p, spec=(At(i),)) for i in range(count)]
-    else:
-        coefficients = list(np.asarray(p) if not isinstance(p, (list, tuple)) else p)
-        if isinstance(p, (list, tuple)):
-            coefficient_dtype = common_dtype(*map(tensor, p))
-            coefficients = [tensor(coefficient, coefficient_dtype) for coefficient in p]
-    x_tensor = tensor(x)
-    result: Any = apply("zeros_like", x_tensor)
-    for coefficient in coefficients:
-        result = call_ufunc(np.add, call_ufunc(np.multiply, result, x_tensor), coefficient)
-    return result
-
-
-@computes("polyfit")
-def polyfit(
-    x: TensorLike, y: TensorLike, deg: IntLike, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False
-) -> Any:
-    """Fit a polynomial by least squares; call NumPy for other results, and where the fit may be poorly conditioned."""
-    points, values, term_count = tensor(x), tensor(y), integer(deg) + 1
-    has_equal_lengths = points.type.shape == (values.type.shape or ())[:1]
-    are_real = not any(operand.dtype.is_complex or operand.dtype.is_bool for operand in (points, values))
-    is_supported = are_real and not full and not cov and w is None and rcond is None
-    if not is_supported or not has_equal_lengths or not has_known_shape(points) or rank_of(values) > 2:
-        return call_numpy("polyfit", points, values, deg, rcond, full, w, cov)
-    row_count = require_known_shape(points)[0]
-    if not 1 <= term_count <= min(row_count, MAX_SHORT_SIDE):
-        return call_numpy("polyfit", points, values, deg, rcond, full, w, cov)
-    points, values = (call_ufunc(np.add, operand, 0.0) for operand in (points, values))
-    powers = vander(points, term_count)
-    scale = apply("sqrt", apply("numpy_sum", apply("multiply", powers, powers), axis=0))
-    epsilon = float(np.finfo(points.dtype.numpy).eps)  # type: ignore[arg-type]
-    solution, _, rank, _ = lstsq(call_ufunc(np.true_divide, powers, scale), values, row_count * epsilon)
-    rerun_plain_unless(apply("equal", rank, tensor(term_count, np.int32)), "the fit is poorly conditioned")
-    return call_ufunc(np.true_divide, solution, scale if rank_of(values) == 1 else apply("expand_dims", scale, axis=1))
-
-
-register_kernels(
-    "polyadd", "polysub", "polyder", "polyint", "unwrap", "histogram_bin_edges",
-    "packbits", "unpackbits",
-)  # fmt: skip
-register_kernels("polymul", "roots", by_values=True)  # they drop leading zeros
-
-
-@computes("poly")
-def poly(seq_of_zeros: Any) -> Any:
-    x = tensor(seq_of_zeros)
-    if 0 in require_known_shape(x):
-        refuse("is given no zeros, for which it returns a Python float")
-    return call_numpy("poly", x)
+register_kernels("histogram_bin_edges", "packbits", "unpackbits")
 
 
 @computes("histogramdd")

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype, float32, float64
-from autoconv.numpy.element_loops import COMPLEX_LOOPS, REAL_LOOPS, with_sign_of
-from autoconv.numpy.integer_comparisons import compare_exactly
+from autoconv.numpy.element_loops import COMPLEX_LOOPS, REAL_LOOPS, compare_exactly, with_sign_of
 from autoconv.numpy.kernels import call_numpy, reduce_segments
 from autoconv.numpy.operands import (
     MISSING,

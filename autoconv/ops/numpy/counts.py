@@ -10,7 +10,8 @@ from autoconv.graph.dtypes import float64, int64, uint64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.record import define, no_gradient, sample
+from autoconv.ops.gradients import dtype_of
+from autoconv.ops.record import Builder, define, sample
 
 _X = np.array([3, 1, 3])
 
@@ -31,9 +32,18 @@ def _kernel(x: Any, minimum_length: Any, weights: Any = None) -> Any:
     return np.bincount(x, weights, int(minimum_length))
 
 
+def _gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Each weight gets the cotangent of the count that it is added to; counts without weights have no gradient."""
+    x, _, *weights = inputs
+    if not weights or not dtype_of(weights[0]).is_differentiable:
+        return (None,) * len(inputs)
+    cotangent = b.gather(cotangents[0], b.cast(x, dtype=int64), axis=0)
+    return None, None, b.cast(cotangent, dtype=dtype_of(weights[0]))
+
+
 define(
     name="numpy_bincount", graphdef="NumpyBincount", result=_result_type, kernel=quiet(_kernel),
-    gradient=no_gradient("the length of the result depends on values"), effects=Effects.RAISE,
+    gradient=_gradient, effects=Effects.RAISE,
     samples=(
         sample(_X, np.array(0)), sample(_X.astype(np.int32), np.array(6)),
         sample(_X, np.array(0), np.array([0.5, 2.0, -1.0])),

@@ -290,10 +290,23 @@ def _ungather(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     return b.ungather(rows, b.fill(position, shape=(1,)), like, axis=axis)
 
 
+def _sort_bools(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Sort bools by their number: the true ones come last, or in descending order first."""
+    (x,), shape = inputs, sizes(node.results[0].type)
+    if not x.dtype.is_bool or 0 in shape:
+        return None
+    axis = node.attributes.get("axis", -1) % len(shape)
+    true_count = b.reduce_sum(b.cast(x, dtype=int64), axis=axis, keepdims=True)
+    positions = np.arange(shape[axis]).reshape(-1, *[1] * (len(shape) - axis - 1))
+    if node.attributes.get("descending"):
+        return b.less(b.constant(value=positions), true_count)
+    return b.greater_equal(b.constant(value=positions - shape[axis]), b.negative(true_count))
+
+
 COMPOSITE_RULE_BY_OP: dict[str, Any] = {
     "shift": _shift, "unpad": _unpad, "split": _split, "split_like": _split, "sum_tiles": _sum_tiles,
     "stateless_shuffle": _shuffle, "random_shuffle": _shuffle, "set_item": _set_where, "numpy_round": _round,
     "numpy_clip": _clip, "matmul": _matmul, "reduce_logsumexp": _log_sum_exp, "xlogy": _zero_preserving_rule("xlogy"),
     "xdivy": _zero_preserving_rule("xdivy"), "logaddexp": _log_add_exp, "reduce_mean": _integer_mean,
-    "ungather": _ungather, "roll": _roll, **CONTRACTION_RULE_BY_OP,
+    "ungather": _ungather, "roll": _roll, "sort": _sort_bools, **CONTRACTION_RULE_BY_OP,
 }  # fmt: skip

@@ -19,7 +19,7 @@ from autoconv.backends.llvm.legalize.complex.arithmetic import fused_product, po
 from autoconv.backends.llvm.legalize.complex.parts import Parts, Rule
 from autoconv.backends.llvm.legalize.complex.python_numbers import PYTHON_RULE_BY_OP
 from autoconv.backends.llvm.legalize.complex.reductions import REDUCTION_RULE_BY_OP
-from autoconv.backends.llvm.legalize.shaped_builder import broadcast, dimensions
+from autoconv.backends.llvm.legalize.shaped_builder import broadcast, dimensions, reshape
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType
@@ -221,10 +221,21 @@ def _apply_to_real_part(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 
 def _contraction(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    """Compute a matrix product or contraction of two complex operands by four real ones."""
+    """Contract two complex operands by four real contractions, or by sums of products if the second one is a vector."""
     if len(operands) != 2 or not all(isinstance(x, tuple) for x in operands):
         return None
     (xr, xi), (yr, yi) = operands
+    x_shape, y_shape = map(dimensions, node.inputs)
+    if len(x_shape) == len(y_shape) == 1 and not dimensions(node.results[0]):
+        return tuple(b.reduce_sum(part, axis=0) for part in product(b, *operands))
+    is_plain_product = node.op.name == "matmul" and not any(node.attributes.values())
+    if is_plain_product and len(x_shape) == len(y_shape) == 2 and 1 in (x_shape[0], y_shape[1]):
+        x, y, axis = operands[0], operands[1], 0
+        if y_shape[1] == 1:
+            y, axis = tuple(reshape(b, part, (1, y_shape[0])) for part in y), 1
+        else:
+            x = tuple(reshape(b, part, (x_shape[1], 1)) for part in x)
+        return tuple(b.reduce_sum(part, axis=axis, keepdims=True) for part in product(b, x, y))
 
     def times(x: Value, y: Value) -> Value:
         return getattr(b, node.op.name)(x, y, **node.attributes)  # type: ignore[no-any-return]
