@@ -315,20 +315,18 @@ def matmul(x1: TensorLike, x2: TensorLike, /) -> Any:
 @computes("matvec")
 def matvec(x1: TensorLike, x2: TensorLike, /, **options: Any) -> Any:
     refuse_options(**options)
-    matrix, vector = tensor(x1), tensor(x2)
-    if rank_of(matrix) < 2 or not rank_of(vector):
+    if rank_of(tensor(x1)) < 2 or not rank_of(tensor(x2)):
         refuse("is given no matrix and vector")
-    return apply("squeeze", matrix_product(matrix, apply("expand_dims", vector, axis=-1)), axis=(-1,))
+    return apply("squeeze", matrix_product(x1, apply("expand_dims", tensor(x2), axis=-1)), axis=(-1,))
 
 
 @computes("vecmat")
 def vecmat(x1: TensorLike, x2: TensorLike, /, **options: Any) -> Any:
     refuse_options(**options)
-    vector, matrix = tensor(x1), tensor(x2)
-    if not rank_of(vector) or rank_of(matrix) < 2:
+    vector = apply("conjugate", tensor(x1)) if tensor(x1).dtype.is_complex else tensor(x1)
+    if not rank_of(vector) or rank_of(tensor(x2)) < 2:
         refuse("is given no vector and matrix")
-    vector = apply("conjugate", vector) if vector.dtype.is_complex else vector
-    return apply("squeeze", matrix_product(apply("expand_dims", vector, axis=-2), matrix), axis=(-2,))
+    return apply("squeeze", matrix_product(apply("expand_dims", vector, axis=-2), x2), axis=(-2,))
 
 
 register_kernels("linalg.tensorsolve", "linalg.tensorinv")
