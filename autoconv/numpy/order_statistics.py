@@ -13,10 +13,12 @@ from autoconv.numpy.operands import (
     axes_of,
     cast,
     computes,
+    has_known_shape,
     rank_of,
     refuse,
     require_known_shape,
     rerun_plain_unless,
+    rerun_with_warning_unless,
     size_of,
     tensor,
 )
@@ -85,12 +87,13 @@ def _rows_to_sort(x: Tensor, axis: Any) -> tuple[Tensor, int, tuple[int, ...]]:
 
 
 def _quantile_function(name: str, scale: int) -> Callable[..., Any]:
-    """Return the implementation of a function of quantiles from 0 to `scale`; NumPy computes those without nans."""
+    """Return the implementation of a function of quantiles from 0 to `scale`, by its name."""
 
     def compute(a: TensorLike, q: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
         _refuse_to_sort_argument(kwargs.get("overwrite_input", args[1] if len(args) > 1 else False))
-        has_no_nans = not name.startswith("nan") or tensor(a).dtype.is_integer
-        quantiles = _quantiles(a, q, scale, axis, **kwargs) if has_no_nans and not args else None
+        may_have_nans = name.startswith("nan") and not tensor(a).dtype.is_integer
+        find_quantiles = _quantiles_without_nans if may_have_nans else _quantiles
+        quantiles = None if args else find_quantiles(a, q, scale, axis, **kwargs)
         return call_numpy(name, a, q, axis, *args, **kwargs) if quantiles is None else quantiles
 
     return compute
@@ -98,6 +101,31 @@ def _quantile_function(name: str, scale: int) -> Callable[..., Any]:
 
 for _name, _scale in (("percentile", 100), ("quantile", 1), ("nanpercentile", 100), ("nanquantile", 1)):
     computes(_name)(_quantile_function(_name, _scale))
+
+
+def _quantiles_without_nans(a: TensorLike, q: Any, scale: int, axis: Any, **options: Any) -> Tensor | None:
+    """Interpolate in the elements of each sorted row before its nans; return None where NumPy's function has to run."""
+    quantile_list = q if isinstance(q, (list, tuple)) else [q]
+    is_weak = quantile_list is not q and type(q) in (int, float)
+    x = tensor(a)
+    is_supported = _can_interpolate(quantile_list, scale, is_weak) and _has_supported_dtype(x.dtype, is_weak)
+    if options or not is_supported or not has_known_shape(x):
+        return None
+    rows, row_axis, _ = _rows_to_sort(x, axis)
+    if 0 in require_known_shape(rows):
+        return None
+    is_number = apply("logical_not", apply("is_nan", rows))
+    count = apply("numpy_sum", cast(is_number, np.int64), axis=row_axis, keepdims=True)
+    has_numbers = apply("greater", count, tensor(0, np.int64))
+    rerun_with_warning_unless(apply("numpy_all", has_numbers), "a row has no numbers")
+    sorted_rows = apply("sort", rows, axis=row_axis)
+    results = []
+    for quantile in quantile_list:
+        position = _QuantilePosition(rows.dtype, count, quantile, scale, is_weak)
+        neighbours = (apply("maximum", index, tensor(0, np.int64)) for index in (position.low, position.high))
+        elements = (apply("take_along_axis", sorted_rows, index, axis=row_axis) for index in neighbours)
+        results.append(apply("squeeze", position.interpolate(*elements), axis=(row_axis,)))
+    return results[0] if quantile_list is not q else apply("stack", *results, axis=0)
 
 
 def _quantiles(a: TensorLike, q: Any, scale: int, axis: Any, **options: Any) -> Tensor | None:

@@ -1,9 +1,12 @@
 """Medians, percentiles and elements of sorted arrays: the same as NumPy's to the last bit, without a sort."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 import autoconv
+from autoconv.config import SETTINGS
 
 
 def medians(v):
@@ -240,3 +243,42 @@ def test_short_windows_have_the_zeros_and_nans_of_a_stable_sort():
         np.testing.assert_array_equal(np.signbit(found[found == 0]), np.signbit(expected[expected == 0]))
     with pytest.raises(IndexError):
         compiled(argument, 0, 0)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("q", [30, 100, 0, [25.0, 50.0]])
+def test_quantiles_without_nans(axis, q, monkeypatch):
+    monkeypatch.setattr(SETTINGS, "tiers", "native")
+
+    def f(x):
+        return np.nanpercentile(x, q, axis=axis), np.nanquantile(x[:4], 0.3, axis=axis)
+
+    def make():
+        x = np.random.default_rng(2).normal(size=(7, 5))
+        x[0, 0], x[1, 2:4], x[5] = np.nan, np.nan, [np.nan, np.inf, np.nan, 1.0, 2.0]
+        return x
+
+    compiled = autoconv.compile(f)
+    for _ in range(3):
+        for found, expected in zip(compiled(make()), f(make()), strict=True):
+            assert type(found) is type(expected)
+            np.testing.assert_array_equal(found, expected)
+    explanation = compiled.explain()
+    assert "by kernels" not in explanation and "plain Python" not in explanation
+
+
+def test_quantiles_of_nans_alone_warn_in_each_call(monkeypatch):
+    monkeypatch.setattr(SETTINGS, "tiers", "native")
+    compiled = autoconv.compile(lambda x: np.nanpercentile(x, 30, axis=1))
+    for x in (np.ones((2, 3)), np.array([[1.0, np.nan, 2.0], [np.nan] * 3])):
+        for _ in range(3):
+            with warnings.catch_warnings(record=True) as found:
+                warnings.simplefilter("always")
+                compiled(x)
+            assert len(found) == np.isnan(x).all(axis=1).sum()
+
+
+def test_gradient_of_quantiles_without_nans():
+    x = np.array([3.0, np.nan, 1.0, 4.0, 1.5])
+    gradient = autoconv.grad(autoconv.compile(lambda x: np.nanpercentile(x, 30.0)))(x)
+    np.testing.assert_allclose(gradient, [0.0, 0.0, 0.1, 0.0, 0.9], rtol=1e-12)
