@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import platform
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,13 +13,6 @@ from autoconv.graph.dtypes import DType, float64
 from autoconv.ops.elements import Rule, Step
 
 _MAX_EXPONENT = 8
-
-
-@functools.cache
-def _rounds_powers_almost_correctly() -> bool:
-    """Return whether the C library's `pow` has an error of less than 0.55 units in the last place."""
-    name, version = platform.libc_ver()
-    return name == "glibc" and tuple(map(int, version.split(".")[:2])) >= (2, 28)
 
 
 class ElementLoops:
@@ -37,9 +28,9 @@ class ElementLoops:
         raise NotImplementedError
 
     def known_exponent(self, y: Any) -> int | None:
-        """Return an exponent from 3 to 8 that is a constant, unless the powers of the C library are unknown."""
+        """Return an exponent from 3 to 8 that is a constant, if powers by it can be computed like the C library's."""
         is_exponent = y.dtype.is_integer and y.ir.isdecimal() and 3 <= int(y.ir) <= _MAX_EXPONENT
-        is_usable = is_exponent and current_target().has_libraries and _rounds_powers_almost_correctly()
+        is_usable = is_exponent and current_target().has_accurate_pow
         return int(y.ir) if is_usable else None
 
     def routine(self, name: str, rule: Rule, *operands: Any) -> Any:

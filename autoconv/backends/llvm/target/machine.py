@@ -38,6 +38,7 @@ class Target:
     cache         bytes that loops may read repeatedly without waiting for memory
     has_libraries whether code may call Python, NumPy and its BLAS, LAPACK and sorts
     pointer       bytes of an address
+    glibc         first two numbers of the version of the C library, if it is glibc
     """
 
     features: frozenset[str] = frozenset()
@@ -48,6 +49,7 @@ class Target:
     cache: int = 3 << 19  # 1.5 MB
     has_libraries: bool = True
     pointer: int = 8
+    glibc: tuple[int, ...] = ()
 
     @property
     def is_parallel(self) -> bool:
@@ -82,6 +84,11 @@ class Target:
         return "f16c" in self.features or self.architecture in ("aarch64", "arm64")
 
     @property
+    def has_accurate_pow(self) -> bool:
+        """True if the C library's `pow`, which code may call, errs by less than 0.55 units in the last place."""
+        return self.has_libraries and self.glibc >= (2, 28)
+
+    @property
     def has_ldexp(self) -> bool:
         """True if LLVM lowers `llvm.ldexp` to one instruction, for vectors too; as of llvmlite 0.50 by AVX-512."""
         return {"avx512f", "avx512vl"} <= self.features and self.llvm >= (0, 50)
@@ -100,8 +107,14 @@ def _with_threads(threads: int) -> Target:
     version = tuple(int(part) for part in llvmlite.__version__.split(".")[:2] if part.isdigit())
     return Target(
         features=instructions(), architecture=platform.machine().lower(), llvm=version, threads=threads,
-        has_pool=os.name == "posix",
+        has_pool=os.name == "posix", glibc=_glibc_version(),
     )  # fmt: skip
+
+
+def _glibc_version() -> tuple[int, ...]:
+    """Return the first two numbers of the version of glibc; empty for another C library."""
+    name, version = platform.libc_ver()
+    return tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) if name == "glibc" else ()
 
 
 _TARGET: ContextVar[Target | None] = ContextVar("target", default=None)

@@ -229,6 +229,7 @@ def _contraction(b: GraphBuilder, node: Node, operands: Any) -> Any:
     if len(x_shape) == len(y_shape) == 1 and not dimensions(node.results[0]):
         return tuple(b.reduce_sum(part, axis=0) for part in product(b, *operands))
     is_plain_product = node.op.name == "matmul" and not any(node.attributes.values())
+    is_plain_product &= all(isinstance(size, int) for size in (*x_shape, *y_shape))
     if is_plain_product and len(x_shape) == len(y_shape) == 2 and 1 in (x_shape[0], y_shape[1]):
         x, y, axis = operands[0], operands[1], 0
         if y_shape[1] == 1:
