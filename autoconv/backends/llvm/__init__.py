@@ -59,21 +59,21 @@ class NativeGraph:
         self, graph: Graph, form: CallForm | None, may_assume: bool = True, digest: GraphDigest | None = None,
         stored: StoredCode | None = None,
     ) -> None:  # fmt: skip
-        self._graph, self._form = graph, form
-        self._general_code = _GeneralCode(graph, form) if may_assume else None
+        self._graph, general_code = graph, _GeneralCode(graph, form) if may_assume else None
+        translator = _Translator(graph, form, general_code)
         code: Translation | StoredCode
         if stored is None or digest is None:
-            code = translation = self._translate(begin_compilation)
+            code = translation = translator.translate(begin_compilation)
             items, texts = translation.items, translation.texts
             prepare_object_files({**texts, **pending_texts(declarations_of(texts), items)})
             loaded_code = Code(texts, translation.exports, shared_addresses(declarations_of(texts)))
             self.notes = compilation_notes(texts)
             if digest is not None and not self.notes:
-                stored_code.store(digest, translation, self._general_code)
+                stored_code.store(digest, translation, general_code)
         else:
             code, self.notes = stored, []
-            stored_code.verify(stored, digest, self._translate, self._general_code)
-            items = stored_code.restore_items(stored, digest, form, self._general_code, self._translated_function)
+            stored_code.verify(stored, digest, translator.translate, general_code)
+            items = stored_code.restore_items(stored, digest, form, general_code, translator.late_function)
             prepare_object_files(pending_texts(stored.declarations, items))
             imports = shared_addresses(stored.declarations)
             loaded_code = Code.of_object_files(stored.object_files, stored.declarations, stored.exports, imports)
@@ -90,20 +90,6 @@ class NativeGraph:
         self.holds_no_arguments, self.sizes = code.holds_no_arguments, code.sizes
         self._conversions: list[Any] | None = None
         self._interpreted: interpreter.Run | None = None
-        self._translated_items: Sequence[Any] = ()  # the objects of a translation, if stored code needs one of them
-
-    def _translate(self, begin_compilation: Callable[[str, int], None] | None = None) -> Translation:
-        return translate(self._graph, self._form, self._general_code, compile_region, begin_compilation)
-
-    def _translated_function(self, position: int) -> Callable[..., Any]:
-        """Return a function that calls the one at a position of the table, which its first call translates."""
-
-        def call(*arguments: Any) -> Any:
-            if not self._translated_items:
-                self._translated_items = self._translate().items
-            return self._translated_items[position](*arguments)
-
-        return call
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
         results = self._run(*arguments)
@@ -120,6 +106,30 @@ class NativeGraph:
                 self._interpreted = interpreter.compile_graph(self._graph)
             return self._interpreted([item.copy() if isinstance(item, np.ndarray) else item for item in arguments])
         return list(results)
+
+
+class _Translator:
+    """The translation of a graph, at once or when stored code needs a function of its table."""
+
+    def __init__(self, graph: Graph, form: CallForm | None, general_code: _GeneralCode | None) -> None:
+        self._graph, self._form, self._general_code = graph, form, general_code
+        self._target = current_target()
+        self._items: Sequence[Any] = ()  # the table of the translation, once a function of it was called
+
+    def translate(self, begin_compilation: Callable[[str, int], None] | None = None) -> Translation:
+        """Return the translation; `begin_compilation` is as for `translation.translate`."""
+        with compiling_for(self._target):
+            return translate(self._graph, self._form, self._general_code, compile_region, begin_compilation)
+
+    def late_function(self, position: int) -> Callable[..., Any]:
+        """Return a function that calls the one at a position of the table, for which its first call translates."""
+
+        def call(*arguments: Any) -> Any:
+            if not self._items:
+                self._items = self.translate().items
+            return self._items[position](*arguments)
+
+        return call
 
 
 class _GeneralCode:
@@ -163,14 +173,12 @@ def _compile(graph: Graph, form: CallForm | None) -> NativeGraph | interpreter.I
     """Compile a graph natively, or for the interpreter where native code cannot help or fails to compile."""
     digest = stored_code.digest_of(graph, form, may_assume=True)
     stored = None if digest is None else stored_code.load(digest)
-    if stored is not None:
-        return NativeGraph(graph, form, digest=digest, stored=stored)
-    if has_recursion(graph) and not recursion.has_native_recursion(graph):
+    if stored is None and has_recursion(graph) and not recursion.has_native_recursion(graph):
         return interpreter.RecursiveGraph(graph, compile_region)
-    if not _has_native_work(graph) and not (form is not None and is_eligible(graph, form)):
+    if stored is None and not _has_native_work(graph) and not (form is not None and is_eligible(graph, form)):
         return interpreter.compile_graph(graph)
     try:
-        return NativeGraph(graph, form, digest=digest)
+        return NativeGraph(graph, form, digest=digest, stored=stored)
     except COMPILATION_ERRORS as error:
         return interpreter.InterpretedGraph(graph, [f"no native code: {error or type(error).__name__}"])
 
