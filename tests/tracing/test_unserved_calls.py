@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 import autoconv as ac
 from autoconv.config import SETTINGS
 from autoconv.tracing.specialise.bailout import Bailout
-from autoconv.tracing.specialise.tiers import GRAPH, kind_of
+from autoconv.tracing.specialise.tiers import FOREVER, GRAPH, kind_of
 
 
 def test_calls_with_new_closures_run_plain_without_a_search_for_a_trace(monkeypatch):
@@ -49,3 +51,32 @@ def test_the_calls_without_a_search_are_a_part_of_a_row_without_traces():
     for number in range(call_number + 3, call_number + 200):
         latest = bailout.record_unserved_call(number)
     assert latest == 256
+
+
+def test_a_row_ends_where_traces_have_saved_more_time_than_a_search_takes():
+    for served_calls, gain_seconds, is_ended in ((5, 1e-6, False), (20, 1e-6, True), (1, 1e-3, True), (9, 0.0, False)):
+        bailout = Bailout()
+        for call_number in range(1, 11):
+            bailout.record_unserved_call(call_number, gain_seconds)
+        latest = bailout.record_unserved_call(call_number + served_calls + 1, gain_seconds)
+        assert (latest == 0) is is_ended
+
+
+def test_lists_among_arrays_run_plain_without_a_search(monkeypatch):
+    monkeypatch.setattr(SETTINGS, "tiers", "measured")
+
+    def mean(values):
+        return sum(values) / len(values)
+
+    compiled, array, searches = ac.compile(mean), np.arange(3.0), []
+    timing = compiled._tiers.timing(kind_of((array,), {}))
+    timing.choice, timing._graph_times, timing._plain_times = GRAPH, [1e-6], [2e-6]
+    compiled._tiers.presumption.record_choice(kind_of((array,), {}), 2e-6, is_plain=False)
+    assert compiled(array) == compiled(array) == 1.0
+    compiled._open_gate(FOREVER, GRAPH)  # as after many calls with arrays
+    run_graph = compiled._run_graph
+    monkeypatch.setattr(compiled, "_run_graph", lambda args, kwargs: searches.append(args) or run_graph(args, kwargs))
+    for i in range(2000):
+        values = [1.0, 2.0, i] if i % 2 else array
+        assert compiled(values) == mean(values)
+    assert sum(type(values) is list for (values,) in searches) < 200

@@ -106,7 +106,7 @@ class LoopOutlining:
 
         After several such calls in a row, let some calls run plain without a search for a trace.
         """
-        call_count = self._bailout.record_unserved_call(self._call_counter.calls)
+        call_count = self._bailout.record_unserved_call(self._call_counter.calls, self._tiers.largest_gain())
         try:
             return self._run_recursively(self._call_plain, args, kwargs)
         finally:

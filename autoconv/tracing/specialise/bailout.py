@@ -12,6 +12,7 @@ An examined call looks for a trace, and makes one if there is none.
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 from autoconv.graph.types import ArrayType, TensorType
@@ -24,8 +25,9 @@ from autoconv.tracing.specialise.retracing import CallCounter
 _MIN_CONSECUTIVE_CALLS = 8  # consecutive plain calls before the examination of further ones is skipped
 _MAX_SKIPPED_CALLS = 64  # consecutive calls that run plain without examination
 # Calls in a row without a trace for each further call that may run plain without a search, and the most of these.
-# So at most one call in nine runs plain although a trace would serve it.
+# Where traces save more time than searches take, at most one call in nine runs plain although a trace would serve it.
 _CALLS_A_SKIPPED_SEARCH, _MAX_SKIPPED_SEARCHES = 8, 256
+_SEARCH_SECONDS = 15e-6  # seconds that a search in vain takes
 _MAX_KEYS = 256  # exact keys, and patterns, whose seconds are kept
 # Traces of one pattern that are made without waiting; later calls with further values are doubtful.
 _FREE_CONSECUTIVE_TRACES = 8  # in a row, in functions whose calls are not timed
@@ -81,13 +83,15 @@ class Bailout:
         self.ran_plain = False
         self._consecutive_plain_calls = self._skips_left = 0
 
-    def record_unserved_call(self, call_number: int) -> int:
+    def record_unserved_call(self, call_number: int, gain_seconds: float = math.inf) -> int:
         """Record a call for which no trace was found; return how many further calls may run plain without a search.
 
-        `call_number` counts the calls that searched for a trace, and those that a trace served. A call that follows
-        directly on the latest recorded one continues the row, to which the calls without a search belong.
+        `call_number` counts the calls that searched for a trace, and those that a trace served. The calls without a
+        search belong to the row. It ends where the calls that traces served since then, each of which saved
+        `gain_seconds`, saved more time than a search takes.
         """
-        if call_number != self._latest_unserved_call + 1:
+        served_calls = call_number - self._latest_unserved_call - 1
+        if served_calls and served_calls * gain_seconds > _SEARCH_SECONDS:
             self._unserved_calls = self._skipped_searches = 0
         self._latest_unserved_call = call_number
         self.represented_calls = 1 + self._skipped_searches

@@ -212,6 +212,14 @@ class Timing:
         return bool(self._graph_times and self._plain_times)
 
     @property
+    def gain_seconds(self) -> float:
+        """The seconds that a call saves as a graph; infinite if only one form was timed."""
+        if not self.is_measured:
+            return math.inf
+        graph_seconds, plain_seconds = self._call_seconds()
+        return plain_seconds - graph_seconds
+
+    @property
     def plain_seconds(self) -> float:
         """The seconds of the shortest plain call."""
         return min(self._plain_times)
@@ -256,6 +264,11 @@ class Tiers:
         if result is None:
             result = self._timings[kind] = Timing()
         return result
+
+    def largest_gain(self) -> float:
+        """Return the most seconds that a call saves as a graph, in kinds that run as graphs; infinite if unknown."""
+        timings = tuple(self._timings.values())
+        return max((timing.gain_seconds for timing in timings if timing.choice == GRAPH), default=math.inf)
 
     def is_sampling(self) -> bool:
         """Return whether this thread runs a timed call of the plain function, which may call itself."""
