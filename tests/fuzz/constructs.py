@@ -30,8 +30,9 @@ from differential.counting import compare_calls, load_program, run_command
 DTYPES = (
     "float64", "float64", "float64", "float32", "float16", "int64", "int64", "int32", "uint8", "bool", "complex128",
 )  # fmt: skip
-sys.modules.setdefault("programs", types.ModuleType("programs"))  # where dataclasses look for their module
 SIZES = (5, 5, 3, 1, 0, 8)
+MODULE = "construct_programs"  # where the dataclasses of programs look for their module; `programs` is a file here
+sys.modules.setdefault(MODULE, types.ModuleType(MODULE))
 # The classes and functions of the module that the program belongs to.
 PRELUDE = Path(__file__).with_name("grammar") / "construct_module.py"
 NUMBERS = (
@@ -303,7 +304,8 @@ def agree(expected: Any, found: Any) -> bool:
 def check(source: str, number: int) -> tuple[str, str]:
     """Compare a program; return how it ran, "too long", "no program" or "WRONG", and details."""
     source = f"{PRELUDE.read_text()}\n\n{source}"
-    names, kinds = {"heapq": heapq, "collections": collections}, ("plain", "compiled")
+    names = {"__name__": MODULE, "heapq": heapq, "collections": collections}
+    kinds = ("plain", "compiled")
     try:
         plain, second = (load_program(source, f"<constructs {number} {kind}>", **names) for kind in kinds)
     except SyntaxError:
