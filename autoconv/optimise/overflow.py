@@ -14,6 +14,7 @@ from autoconv.ops.analysis.integer_ranges import RangeAnalysis
 from autoconv.ops.analysis.value_range import is_within_int64, result_range
 from autoconv.ops.control.checks import ASSUMPTIONS
 from autoconv.ops.lists.item_layout import may_meet_nan
+from autoconv.ops.lists.typed_dicts import has_removals
 from autoconv.ops.numpy.list_arrays import is_guess
 
 _NUMBER_TYPES = tuple(map(ObjectType, ("bool", "int", "float")))
@@ -61,6 +62,8 @@ def may_change_kind(node: Node) -> bool:
         return node.attributes["type"].weak and (is_mask or node.inputs[0].type not in _NUMBER_TYPES)
     if node.op.name == "object_box":
         return node.attributes["boxing"] == "looked_up"
+    if node.op.name == "typed_dict_check_size":
+        return has_removals(node)
     return may_meet_nan(node) or is_guess(node)
 
 

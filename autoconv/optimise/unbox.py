@@ -28,6 +28,7 @@ from autoconv.optimise.unboxing import (  # noqa: F401 (register the rules)
     arrays,
     default_dicts,
     dict_iteration,
+    dict_removals,
     dicts,
     lists,
     numbers,

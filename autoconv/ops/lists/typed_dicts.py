@@ -3,7 +3,8 @@
 At run time such a dict is two values: a typed list of its entries, in the order of insertion, and an index of their
 keys, a bytearray. The attribute `element` is the type of an entry: a tuple (key, value) in a dict, and a key in a set,
 as `has_values` says. The entries alone say what the dict holds. The index is brought up to date before each search.
-It is a hash table with the slots of Python's sets, so that it also gives the order in which a set iterates.
+It is a hash table with the slots of Python's sets (see set_tables.py), so that it also gives the order in which a set
+iterates. Native code leaves holes among the entries of a dict, which no slot refers to; kernels remove entries at once.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.errors import OtherKindError
 from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Node
 from autoconv.graph.types import ObjectType, TensorType, TupleType, Type
 from autoconv.ops.elementwise.python_numbers import bool_type, int_type
 from autoconv.ops.lists.item_layout import ItemType, fields
+from autoconv.ops.lists.set_tables import SetTable, entry_positions, new_index, note_removal, removal_count
 from autoconv.ops.lists.typed_lists import (
     NO_GRADIENT,
     NUMBERS,
@@ -31,9 +35,6 @@ from autoconv.ops.lists.typed_lists import (
 )
 from autoconv.ops.record import define
 
-INDEX_HEADER = 16  # bytes: the number of entries in the index, and the mask of its slots
-MIN_SLOTS = 8
-SLOT_SIZE = 4  # bytes of a slot: the number of its entry, from 1; 0: free
 _READ_WRITE = Effects.READ | Effects.WRITE
 
 
@@ -47,16 +48,22 @@ def value_types(element: ItemType, has_values: bool) -> tuple[TensorType, ...]:
     return fields(element)[len(fields(key_type(element, has_values))) :] if has_values else ()
 
 
-def _new_index() -> tuple[bytearray]:
-    """Return an index without entries."""
-    mask = np.array([0, MIN_SLOTS - 1], np.int64)
-    return (bytearray(mask.tobytes() + bytes(MIN_SLOTS * SLOT_SIZE)),)
+def has_removals(node: Node) -> bool:
+    """Return whether a check of the size in an iteration also compares the numbers of removals."""
+    return len(node.inputs) == 4
 
 
-def _as_dict(entry_list: bytearray, element: ItemType, has_values: bool) -> dict[Any, Any]:
-    """Return the entries as a dict; the values of a set are None."""
+def _as_dict(entry_list: bytearray, index: bytearray, element: ItemType, has_values: bool) -> dict[Any, Any]:
+    """Return the entries without the holes as a dict; the values of a set are None."""
     items = items_of(entry_list, element)
+    if has_values:
+        items = [items[position] for position in entry_positions(index, len(items))]
     return dict(items) if has_values else dict.fromkeys(items)
+
+
+def _write_dict(entry_list: bytearray, value: dict[Any, Any], element: ItemType) -> None:
+    """Write the entries of a dict."""
+    entry_list[:] = to_bytes(list(value.items()), element)
 
 
 def _key(numbers: tuple[Any, ...], element: ItemType, has_values: bool) -> tuple[Any, tuple[Any, ...]]:
@@ -74,7 +81,7 @@ def _get(
     With `inserts`, the dict gets the default.
     """
     key, default = _key(numbers, element, has_values)
-    items, type_ = _as_dict(entry_list, element, has_values), element.items[1]  # type: ignore[union-attr]
+    items, type_ = _as_dict(entry_list, index, element, has_values), element.items[1]  # type: ignore[union-attr]
     if key not in items and default:
         if inserts:
             entry_list += item_bytes(numbers, element)
@@ -84,31 +91,109 @@ def _get(
 
 def _contains(entry_list: bytearray, index: bytearray, *numbers: Any, element: ItemType, has_values: bool) -> Any:
     key, _ = _key(numbers, element, has_values)
-    return np.array(key in _as_dict(entry_list, element, has_values))
+    return np.array(key in _as_dict(entry_list, index, element, has_values))
 
 
 def _set(entry_list: bytearray, index: bytearray, *numbers: Any, element: ItemType, has_values: bool) -> tuple[()]:
     """Set the value of a key, or add a key to a set."""
     key, _ = _key(numbers, element, has_values)
-    keys = list(_as_dict(entry_list, element, has_values))
+    keys = list(_as_dict(entry_list, index, element, has_values))
     entry = item_bytes(numbers, element)
     position = keys.index(key) if key in keys else len(keys)
     entry_list[position * len(entry) : (position + 1) * len(entry)] = entry
     return ()
 
 
-def _check_size(entry_list: bytearray, size: Any, *, element: ItemType, has_values: bool) -> tuple[()]:
-    """Raise RuntimeError if the number of entries has changed during an iteration."""
-    if len(items_of(entry_list, element)) != int(size):
+def _check_size(
+    entry_list: bytearray, index: bytearray, size: Any, *removals: Any, element: ItemType, has_values: bool
+) -> tuple[()]:
+    """Raise RuntimeError if the number of entries has changed during an iteration.
+
+    Raise OtherKindError if entries were removed, and as many added: what comes next depends on Python's hash table.
+    """
+    if len(_as_dict(entry_list, index, element, has_values)) != int(size):
         raise RuntimeError(f"{'dictionary' if has_values else 'Set'} changed size during iteration")
+    if removals and removal_count(index) != int(removals[0]):
+        raise OtherKindError("entries were removed and added during an iteration, whose order a graph does not have")
     return ()
+
+
+def _length(entry_list: bytearray, index: bytearray, *, element: ItemType, has_values: bool) -> np.ndarray:
+    """Return the number of entries."""
+    return np.array(len(_as_dict(entry_list, index, element, has_values)))
+
+
+def _remove(
+    entry_list: bytearray, index: bytearray, *numbers: Any, element: ItemType, has_values: bool, is_checked: bool,
+    has_result: bool,
+) -> Any:
+    """Remove a key; return its value, or the default that follows the key, if `has_result`.
+
+    Raises KeyError for a missing key without a default, if `is_checked`.
+    """
+    key, default = _key(numbers, element, has_values)
+    entries = _as_dict(entry_list, index, element, has_values)
+    if key not in entries and not default:
+        if is_checked:
+            raise KeyError(key)
+        return ()
+    result: tuple[Any, ...] = default
+    if key in entries and not has_values:
+        table = SetTable(items_of(entry_list, element), index)
+        table.remove(key)
+        _save(table, entry_list, element)
+    elif key in entries:
+        value_type = element.items[1]  # type: ignore[union-attr]
+        value_bytes = bytearray(to_bytes([entries.pop(key)], value_type))  # type: ignore[arg-type]
+        _write_dict(entry_list, entries, element)
+        note_removal(index)
+        value = pop(value_bytes, element=value_type)  # type: ignore[arg-type]
+        result = value if isinstance(value_type, TupleType) else (value,)
+    return () if not has_result else result if len(result) > 1 else result[0]
+
+
+def _popitem(entry_list: bytearray, index: bytearray, *, element: ItemType, has_values: bool) -> Any:
+    """Remove and return the last entry of a dict, or the key that `pop` of a set removes; raises KeyError for none."""
+    entries = _as_dict(entry_list, index, element, has_values)
+    if not entries:
+        raise KeyError("popitem(): dictionary is empty" if has_values else "pop from an empty set")
+    if has_values:
+        item = entries.popitem()
+        _write_dict(entry_list, entries, element)
+        note_removal(index)
+    else:
+        table = SetTable(items_of(entry_list, element), index)
+        item = table.pop()
+        _save(table, entry_list, element)
+    return pop(bytearray(to_bytes([item], element)), element=element)
+
+
+def _clear(entry_list: bytearray, index: bytearray, *, element: ItemType, has_values: bool) -> tuple[()]:
+    """Remove all entries."""
+    table = SetTable([] if has_values else items_of(entry_list, element), index)
+    table.clear()
+    _save(table, entry_list, element)
+    return ()
+
+
+def _save(table: SetTable, entry_list: bytearray, element: ItemType) -> None:
+    """Write the keys of a set, and its index."""
+    table.save()
+    entry_list[:] = to_bytes(table.keys, element)
+
+
+def _keys_of_set(entry_list: bytearray, index: bytearray, *, element: ItemType) -> tuple[Any]:
+    """Return a typed list of the keys of a set in the order of its iteration."""
+    table = SetTable(items_of(entry_list, element), index)
+    _save(table, entry_list, element)
+    return (bytearray(to_bytes(list(table), element)),)
 
 
 def _count(
     entry_list: bytearray, index: bytearray, item_list: bytearray, *, element: ItemType, has_values: bool
 ) -> tuple[()]:
     """Count the items of a list: add 1 to the value of each."""
-    counts = Counter(_as_dict(entry_list, element, has_values))
+    counts = Counter(_as_dict(entry_list, index, element, has_values))
     counts.update(items_of(item_list, key_type(element, has_values)))
     entry_list[:] = to_bytes(list(counts.items()), element)
     return ()
@@ -160,7 +245,7 @@ def _value_types(*_: Type, element: ItemType, has_values: bool, **__: Any) -> tu
     return value_types(element, has_values)
 
 
-_define("typed_dict_index", lambda: NUMBERS, _new_index, _READ_WRITE)
+_define("typed_dict_index", lambda: NUMBERS, lambda: (new_index(),), _READ_WRITE)
 _define("typed_dict_get", _value_types, _get, _READ_WRITE | Effects.RAISE)
 _define("typed_dict_contains", lambda *_, **__: bool_type(), _contains, _READ_WRITE)
 _define("typed_dict_count", no_results, _count, _READ_WRITE | Effects.RAISE)
@@ -168,12 +253,21 @@ _define("typed_dict_ranking", lambda *_, **__: NUMBERS, _ranking, _READ_WRITE)
 _define("typed_dict_ranked", lambda *_, **__: NUMBERS, _ranked, _READ_WRITE)
 _define("typed_dict_set", no_results, _set, _READ_WRITE)
 _define("typed_dict_check_size", no_results, _check_size, Effects.READ | Effects.RAISE)
-# The keys of a set in the order of its iteration.
+_define("typed_dict_keys_of_set", lambda *_, **__: NUMBERS, _keys_of_set, _READ_WRITE)
+_define("typed_dict_length", lambda *_, **__: int_type(), _length, Effects.READ)
 _define(
-    "typed_dict_keys_of_set", lambda *_, **__: NUMBERS,
-    lambda entry_list, index, *, element: (bytearray(to_bytes(list(set(items_of(entry_list, element))), element)),),
-    _READ_WRITE,
+    "typed_dict_removals", lambda *_, **__: int_type(), lambda _, index, **__: np.array(removal_count(index)),
+    Effects.READ,
 )  # fmt: skip
+_define(
+    "typed_dict_remove", lambda *_, element, has_values, is_checked, has_result: (
+        value_types(element, has_values) if has_result else ()
+    ), _remove, _READ_WRITE | Effects.RAISE,
+)  # fmt: skip
+_define("typed_dict_popitem", lambda *_, element, **__: fields(element), _popitem, _READ_WRITE | Effects.RAISE)
+_define("typed_dict_clear", no_results, _clear, _READ_WRITE)
+# Closes the holes of a dict.
+_define("typed_dict_compact", no_results, lambda *_, **__: (), _READ_WRITE)
 _define(
     "typed_dict_object", lambda _, *, element, class_name: ObjectType(class_name), _to_object,
     _READ_WRITE,

@@ -14,9 +14,9 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TupleType
 from autoconv.ops.python.objects import constant_of
 from autoconv.optimise.unboxing.dicts import add_dict_op, is_key, write_empty
+from autoconv.optimise.unboxing.entries import entry_kind
 from autoconv.optimise.unboxing.kind_inference import Kinds, dict_rule, rule
 from autoconv.optimise.unboxing.kinds import COUNTER, DEFAULT_DICTS, INT, LIST, is_python_number
-from autoconv.optimise.unboxing.traversal import entry_kind
 from autoconv.optimise.unboxing.whole_lists import mark_new_list
 from autoconv.optimise.unboxing.writer import Writer, dict_rewrite_rule, rewrite_rule
 
@@ -84,6 +84,7 @@ def _write_most_common(writer: Writer, node: Node) -> list[Value]:
     value, *limits = node.inputs
     entry = entry_kind(writer.kinds, value)
     pair = {"element": TupleType((entry.items[1], INT))}  # type: ignore[union-attr]
+    writer.dense_entries(node, value)
     (ranking,) = add_dict_op(writer, "ranking", node, value)
     writer.add_mutation("change", node, ranking, method="sort", **pair)
     writer.add_mutation("change", node, ranking, method="reverse", **pair)

@@ -4,7 +4,7 @@
              %more = object_advance(%iterator): weak bool[]
     after    %cursor = typed_list_cursor(%zero, element=tuple<weak int64[], weak float64[]>): object<cursor>
              %size = typed_list_length(%entries, element=tuple<weak int64[], weak float64[]>): weak int64[]
-             typed_dict_check_size(%entries, %size, element=…, has_values=True): ()
+             typed_dict_check_size(%entries, %index, %size, element=…, has_values=True): ()
              %more = typed_list_advance(%entries, %cursor, element=…): weak bool[]
 """
 
@@ -15,10 +15,11 @@ import numpy as np
 from autoconv.graph.graph import Node, Value
 from autoconv.ops import OPS
 from autoconv.ops.lists.item_layout import fields
-from autoconv.optimise.unboxing.dicts import attributes_of
+from autoconv.optimise.unboxing.dicts import add_dict_op, attributes_of, dict_length
+from autoconv.optimise.unboxing.entries import entry_kind
 from autoconv.optimise.unboxing.kind_inference import Kinds, dict_rule
 from autoconv.optimise.unboxing.kinds import DICTS, OTHER, SET, DictPart
-from autoconv.optimise.unboxing.traversal import entry_kind, traversed_list, yielded_kind
+from autoconv.optimise.unboxing.traversal import traversed_list, yielded_kind
 from autoconv.optimise.unboxing.whole_lists import set_result_kind
 from autoconv.optimise.unboxing.writer import Writer, dict_rewrite_rule
 
@@ -58,13 +59,13 @@ def _iteration_rule(kinds: Kinds, node: Node) -> bool:
 def _write_iteration(writer: Writer, node: Node) -> list[Value]:
     """Write the start of an iteration, over a copy of a set's keys in its order."""
     (value,) = node.inputs
-    entries, _ = writer.replacements(value)
-    element = {"element": entry_kind(writer.kinds, value)}
     is_set = writer.kinds.kind(value) == SET
+    entries = writer.dense_entries(node, value)
     traversed = traversed_list(writer, node, value) if is_set else entries
     start = writer.add("constant", node, value=np.array(0), weak=True)
-    cursor = writer.add("typed_list_cursor", node, start, **element)
-    return [entries, traversed, cursor, writer.add("typed_list_length", node, entries, **element)]
+    cursor = writer.add("typed_list_cursor", node, start, element=entry_kind(writer.kinds, value))
+    removals = add_dict_op(writer, "removals", node, value) if writer.kinds.removal_nodes else [start]
+    return [*writer.replacements(value), traversed, cursor, dict_length(writer, node, value), *removals]
 
 
 @dict_rule("object_advance")
@@ -75,11 +76,12 @@ def _step_rule(kinds: Kinds, node: Node) -> bool:
 
 @dict_rewrite_rule("object_advance")
 def _write_step(writer: Writer, node: Node) -> list[Value]:
-    """Write a step of an iteration, which raises if entries were added."""
+    """Write a step of an iteration, which raises if entries were added or removed."""
     (value,) = node.inputs
-    entries, traversed, cursor, size = writer.replacements(value)
+    entries, index, traversed, cursor, size, removals = writer.replacements(value)
     attributes = attributes_of(writer, value)
-    writer.graph.add_replacement(node, OPS["typed_dict_check_size"], (entries, size), attributes)
+    operands = (entries, index, size, *[removals][: bool(writer.kinds.removal_nodes)])
+    writer.graph.add_replacement(node, OPS["typed_dict_check_size"], operands, attributes)
     return [writer.add("typed_list_advance", node, traversed, cursor, element=attributes["element"])]
 
 
@@ -97,7 +99,7 @@ def _write_current(writer: Writer, node: Node) -> list[Value]:
     """Write the numbers of what an iterator yields."""
     (value,) = node.inputs
     entry, yielded = entry_kind(writer.kinds, value), yielded_kind(writer.kinds, value)
-    _, _, cursor, _ = writer.replacements(value)
+    cursor = writer.replacements(value)[3]
     numbers = writer.add_all("typed_list_current", node, cursor, element=entry)
     width = len(fields(yielded))  # type: ignore[arg-type]
     return numbers[-width:] if writer.kinds.kind(value).part == "values" else numbers[:width]  # type: ignore[union-attr]

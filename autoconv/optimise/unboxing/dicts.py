@@ -6,7 +6,7 @@
              %index = typed_dict_index(): object<numbers>
              %put = typed_dict_set(%entries, %index, %key, %x, element=…, has_values=True): ()
 
-Equal keys have one type, so that each entry shows the key that was inserted first. Entries are not removed one by one.
+Equal keys have one type, so that each entry shows the key that was inserted first.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TensorType, TupleType
 from autoconv.ops.python.objects import constant_of
+from autoconv.optimise.unboxing.entries import entry_kind
 from autoconv.optimise.unboxing.kind_inference import Kinds, dict_rule, rule
 from autoconv.optimise.unboxing.kinds import (
     BOOL,
@@ -33,7 +34,6 @@ from autoconv.optimise.unboxing.kinds import (
     Kind,
     is_python_number,
 )
-from autoconv.optimise.unboxing.traversal import entry_kind
 from autoconv.optimise.unboxing.whole_lists import set_none_result, set_result_kind
 from autoconv.optimise.unboxing.writer import Writer, dict_rewrite_rule, rewrite_rule
 
@@ -48,7 +48,8 @@ def is_key(kind: Kind) -> bool:
     return all(map(is_key, kind.items)) if isinstance(kind, TupleType) else kind == INT  # type: ignore[arg-type]
 
 
-def _is_value(kind: Kind) -> bool:
+def is_value(kind: Kind) -> bool:
+    """Return whether the kind is that of a number of Python's, or of a tuple of these."""
     return isinstance(kind, TupleType) or is_python_number(kind)
 
 
@@ -162,7 +163,7 @@ def _add_entry(kinds: Kinds, target: Value, key: Value, value: Value) -> bool | 
 def _add_value(kinds: Kinds, target: Value, key: Value, value_kind: Kind) -> bool | None:
     """Note that a dict gets an entry with a value of this kind; answer as a rule does."""
     key_kind = kinds.kind_or_number_type(key)
-    if (key_kind is not None and not is_key(key_kind)) or (value_kind is not None and not _is_value(value_kind)):
+    if (key_kind is not None and not is_key(key_kind)) or (value_kind is not None and not is_value(value_kind)):
         return False
     if None in (key_kind, value_kind):
         return None
@@ -195,7 +196,7 @@ def _add_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 
-def _key_matches(kinds: Kinds, node: Node) -> bool | None:
+def key_matches(kinds: Kinds, node: Node) -> bool | None:
     """Return whether the second operand is a key of the kind that the dict or set, the first one, has."""
     kind, entry = kinds.kind_or_number_type(node.inputs[1]), entry_kind(kinds, node.inputs[0])
     if kind is None or entry is None:
@@ -215,7 +216,7 @@ def _value_rule(kinds: Kinds, node: Node) -> bool | None:
         _add_value(kinds, node.inputs[0], node.inputs[1], default_kind)
     if default_kind is not None:
         kinds.widen_kind_of(node.results[0], default_kind)
-    is_supported = _key_matches(kinds, node)
+    is_supported = key_matches(kinds, node)
     if not is_supported:
         return is_supported
     value_kind = entry_kind(kinds, node.inputs[0]).items[1]  # type: ignore[union-attr]
@@ -242,7 +243,7 @@ def _default_rule(kinds: Kinds, node: Node) -> bool | None:
     if kind not in DICTS or len(node.inputs) != 3 or node.attributes.get("keywords"):
         return None if kind is None else False
     default_kind = kinds.kind_or_number_type(node.inputs[2])
-    if default_kind is not None and not _is_value(default_kind):
+    if default_kind is not None and not is_value(default_kind):
         return False
     entry = entry_kind(kinds, node.inputs[0])
     value_kind = entry.items[1] if isinstance(entry, TupleType) else None
@@ -251,7 +252,7 @@ def _default_rule(kinds: Kinds, node: Node) -> bool | None:
         kinds.widen_kind_of(node.results[0], FLOAT)
     elif is_float is False or kinds.assumes_floats:
         kinds.widen_kind_of(node.results[0], default_kind)
-    is_supported = _key_matches(kinds, node)
+    is_supported = key_matches(kinds, node)
     if node.attributes["name"] == "setdefault":
         is_supported = _add_entry(kinds, *node.inputs)
     if not is_supported:
@@ -302,7 +303,7 @@ def _membership_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for `key in d`."""
     if isinstance(kinds.kind(node.inputs[0]), DictPart):
         return False
-    is_supported = _key_matches(kinds, node)
+    is_supported = key_matches(kinds, node)
     return is_supported and set_result_kind(kinds, node, BOOL)
 
 
@@ -310,6 +311,13 @@ def _membership_rule(kinds: Kinds, node: Node) -> bool | None:
 def _write_membership(writer: Writer, node: Node) -> list[Value]:
     """Write the test of a key."""
     return add_dict_op(writer, "contains", node, node.inputs[0], *writer.replacements(node.inputs[1]))
+
+
+def dict_length(writer: Writer, node: Node, value: Value) -> Value:
+    """Return the number of entries of the dict or set, or of that which a view comes from."""
+    if writer.kinds.removal_nodes:
+        return add_dict_op(writer, "length", node, value)[0]
+    return writer.add("typed_list_length", node, writer.typed_list(value), element=entry_kind(writer.kinds, value))
 
 
 @dict_rule("object_length", "object_truth")
@@ -320,19 +328,8 @@ def _length_rule(kinds: Kinds, node: Node) -> bool:
 @dict_rewrite_rule("object_length", "object_truth")
 def _write_length(writer: Writer, node: Node) -> list[Value]:
     (value,) = node.inputs
-    entries, element = writer.typed_list(value), entry_kind(writer.kinds, value)
-    length = writer.add("typed_list_length", node, entries, element=element)
+    length = dict_length(writer, node, value)
     return [length if node.op.name == "object_length" else writer.convert(length, BOOL, node)]
-
-
-@dict_rule("object_method.clear")
-def _clear_rule(kinds: Kinds, node: Node) -> bool:
-    return len(node.inputs) == 1 and set_none_result(kinds, node)
-
-
-@dict_rewrite_rule("object_method.clear")
-def _write_clear(writer: Writer, node: Node) -> list[Value]:
-    return writer.write_mutation("clear", node, node.inputs[0])
 
 
 @dict_rule("object_check_assigned")

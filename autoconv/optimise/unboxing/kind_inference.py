@@ -102,9 +102,10 @@ class Kinds:
     """The analysis of a graph, and its result: the kind of each object.
 
     `rewritable_nodes`: nodes whose effect on objects of these kinds is known; `nested_nodes`: those of them with
-    a list of lists as operand; `late_nodes`: nodes that may run after a side effect that cannot be undone;
-    `used_values`: values that a node reads or a graph returns; `mutated_argument_nodes`: marks of arguments into which
-    the typed lists are written back at the end. `_banned`: nodes that allocate lists which stay Python lists.
+    a list of lists as operand; `removal_nodes`: nodes that remove entries of dicts and sets; `late_nodes`: nodes that
+    may run after a side effect that cannot be undone; `used_values`: values that a node reads or a graph returns;
+    `mutated_argument_nodes`: marks of arguments into which the typed lists are written back at the end. `_banned`:
+    nodes that allocate lists which stay Python lists.
     `assumes_floats`: whether ints that meet only floats count as floats where no other kind is known.
     `_is_final_phase`: kinds that are not decided in the phases before count as OTHER.
     """
@@ -261,6 +262,7 @@ class Kinds:
                 self._has_changed = False
                 self.rewritable_nodes: set[Node] = set()
                 self.nested_nodes: set[Node] = set()
+                self.removal_nodes: set[Node] = set()
                 self._visited: set[Graph] = set()
                 self._apply_rules(self.graph)
                 self.current_node = None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TupleType
-from autoconv.optimise.unboxing.kind_inference import AliasClass, Kinds, find_root
+from autoconv.optimise.unboxing.entries import entry_kind
+from autoconv.optimise.unboxing.kind_inference import Kinds
 from autoconv.optimise.unboxing.kinds import DICTS, RETURNED, SET, DictPart, Kind
 from autoconv.optimise.unboxing.writer import Writer
 
@@ -14,12 +15,6 @@ _PART_POSITIONS = {"keys": 0, "values": 1}  # of what views yield, in an entry
 def is_traversable(kind: Kind) -> bool:
     """Return whether the kind is that of a list, dict, set or view."""
     return not kind.is_iterator if isinstance(kind, DictPart) else kind in RETURNED
-
-
-def entry_kind(kinds: Kinds, value: Value) -> Kind:
-    """Return the kind of the entries of the dict or set, or of that which a view or an iterator comes from."""
-    content = kinds.content(value)
-    return find_root(content.content or AliasClass()).kind if isinstance(kinds.kind(value), DictPart) else content.kind
 
 
 def _yielded_position(kind: Kind) -> int | None:
@@ -38,7 +33,7 @@ def yielded_kind(kinds: Kinds, value: Value) -> Kind:
 
 def traversed_list(writer: Writer, node: Node, value: Value) -> Value:
     """Return a typed list of what an iteration over the list, dict, set or view yields, new or already there."""
-    kind, entries = writer.kinds.kind(value), writer.typed_list(value)
+    kind, entries = writer.kinds.kind(value), writer.dense_entries(node, value)
     element = entry_kind(writer.kinds, value)
     if kind == SET:
         return writer.add("typed_dict_keys_of_set", node, *writer.replacements(value), element=element)

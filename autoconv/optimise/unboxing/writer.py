@@ -13,6 +13,7 @@ from autoconv.ops.lists.item_layout import fields
 from autoconv.ops.lists.typed_lists import CURSOR as CURSOR_TYPE
 from autoconv.ops.lists.typed_lists import NUMBERS
 from autoconv.ops.numpy.list_arrays import LIST_ARRAY
+from autoconv.optimise.unboxing.entries import add_compaction
 from autoconv.optimise.unboxing.kind_inference import ARGUMENT_LIST_OP, Kinds, find_root, operation_key, register_in
 from autoconv.optimise.unboxing.kinds import (
     BOOL,
@@ -145,8 +146,8 @@ class Writer:
         A CURSOR, an iterator over a list of numbers, is replaced by the list and a position in it; so is PAIRS, an
         iterator over an ENUMERATE's pairs. An ENUMERATE of a list is replaced by the list, and a PAIR, one pair
         (index, number), by its position. A dict, set or view is replaced by the list of its entries and their index; an
-        iterator over it by the entries, the list that the cursor traverses, the cursor, and the number of entries. A
-        zip is replaced by its lists, and an iterator over it by a list and a cursor for each.
+        iterator over it by these, the list that the cursor traverses, the cursor, and the numbers of entries and of
+        removals. A zip is replaced by its lists, and an iterator over it by a list and a cursor for each.
         """
         if not isinstance(value.type, ObjectType):
             return [value.type]
@@ -158,7 +159,7 @@ class Writer:
         if kind == ENUMERATE:
             return [NUMBERS]
         if isinstance(kind, DictPart):
-            return [NUMBERS, NUMBERS, CURSOR_TYPE, INT] if kind.is_iterator else [NUMBERS, NUMBERS]
+            return [NUMBERS, NUMBERS, NUMBERS, CURSOR_TYPE, INT, INT] if kind.is_iterator else [NUMBERS, NUMBERS]
         if isinstance(kind, Zip):
             return [*[NUMBERS, CURSOR_TYPE][: 1 + kind.is_iterator] * len(kind.list_classes)]
         if kind in (SET, *DICTS):
@@ -260,8 +261,13 @@ class Writer:
     def _returned_dict(self, value: Value) -> Value:
         """Return Python's dict or set for a result."""
         attributes = {**self.element_attribute(value), "class_name": self.kinds.kind(value)}
-        op, span = OPS["typed_dict_object"], _span_of(value)
-        return self.graph.add(op, [self.typed_list(value)], attributes, types=[value.type], span=span).results[0]
+        op, inputs = OPS["typed_dict_object"], [self.dense_entries(None, value)]
+        return self.graph.add(op, inputs, attributes, types=[value.type], span=_span_of(value)).results[0]
+
+    def dense_entries(self, node: Node | None, value: Value) -> Value:
+        """Return the list of the entries of a dict, set or view, after its holes are closed, or the list itself."""
+        add_compaction(self.graph, self.kinds, value, self.values[value], node)
+        return self.values[value][0]
 
     def _returned_list(self, value: Value) -> Value:
         """Return the Python list for a result: the caller's list if the list was an argument."""

@@ -9,8 +9,10 @@ import autoconv.backends.llvm.codegen.control.structured
 import autoconv.backends.llvm.codegen.extents
 import autoconv.backends.llvm.codegen.fft.ops
 import autoconv.backends.llvm.codegen.linalg.ops
+import autoconv.backends.llvm.codegen.lists.counters
 import autoconv.backends.llvm.codegen.lists.hashed
 import autoconv.backends.llvm.codegen.lists.ordering
+import autoconv.backends.llvm.codegen.lists.removals
 import autoconv.backends.llvm.codegen.lists.stack
 import autoconv.backends.llvm.codegen.lists.typed
 import autoconv.backends.llvm.codegen.lists.typed_bulk

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
+from typing import NamedTuple
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.lists.typed import (
     TypedList,
     append_item,
-    item_of,
     load_item,
     new_list,
     set_item,
@@ -23,20 +23,34 @@ from autoconv.backends.llvm.codegen.registry import data_sized_lowering
 from autoconv.backends.llvm.codegen.routine import Routine
 from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import Position
 from autoconv.backends.llvm.ir.operand import FALSE, TRUE
-from autoconv.backends.llvm.ir.scalars import ElementWriter
 from autoconv.backends.llvm.ir.types import register
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Node
-from autoconv.graph.types import TensorType, TupleType
-from autoconv.ops.lists.item_layout import ItemType, fields, item_size
-from autoconv.ops.lists.typed_dicts import INDEX_HEADER, MIN_SLOTS, SLOT_SIZE, key_type
+from autoconv.graph.types import TensorType
+from autoconv.ops.lists.item_layout import ItemType, fields
+from autoconv.ops.lists.set_tables import (
+    COUNT,
+    FILL,
+    FREE,
+    HOLES,
+    INDEX_HEADER,
+    LARGE_SET,
+    LINEAR_PROBES,
+    MASK,
+    MIN_SLOTS,
+    PERTURB_SHIFT,
+    REMOVALS,
+    REMOVED,
+    SLOT_SIZE,
+)
+from autoconv.ops.lists.typed_dicts import key_type
 
-# Constants of CPython's hashes of ints and tuples, and of its sets.
+# Constants of CPython's hashes of ints and tuples.
 _INT_MODULUS = (1 << 61) - 1
 _TUPLE_PRIMES = (11400714785074694791, 14029467366897019727, 2870177450012600261)
 _TUPLE_ROTATION, _TUPLE_LENGTH_MASK, _TUPLE_HASH_OF_ERROR = 31, 3527539, 1546275796
-_LINEAR_PROBES, _PERTURB_SHIFT, _LARGE_SET = 9, 5, 50_000
 
 
 def _signed(number: int) -> int:
@@ -75,32 +89,41 @@ def _write_hash_of_int(out: FunctionText, number: str) -> str:
     return str(out.select(out.icmp("eq", result, -1), -2, result))
 
 
-class _Index:
+class Index:
     """A writer of accesses to the index whose bytes begin at `start`."""
 
     def __init__(self, out: FunctionText, start: str) -> None:
         self.out, self.start = out, start
-        self.mask_address = out.gep("i64", start, 1)
         self.slots = out.gep("i8", start, INDEX_HEADER)
 
-    def mask(self) -> str:
-        """Return the mask that takes a hash to a slot: the number of slots, a power of two, less 1."""
-        return self.out.load("i64", self.mask_address)
+    def field(self, position: int) -> str:
+        """Return a number of the header."""
+        return self.out.load("i64", self.out.gep("i64", self.start, position))
+
+    def set_field(self, position: int, number: str) -> None:
+        self.out.store("i64", number, self.out.gep("i64", self.start, position))
+
+    def add_to(self, position: int, number: Position) -> None:
+        """Add to a number of the header."""
+        self.set_field(position, self.out.op("add", self.field(position), number))
 
     def entry_number(self, slot: str) -> str:
-        """Return the number of the entry in a slot, from 1; 0 for a free slot."""
+        """Return the number of the entry in a slot, from 1, or else FREE or REMOVED."""
         return self.out.cast("zext", self.out.load("i32", self.out.gep("i32", self.slots, slot)), "i64")
+
+    def set_entry_number(self, slot: str, number: str) -> None:
+        self.out.store("i32", number, self.out.gep("i32", self.slots, slot))
 
     def probe(self, hash_: str, visit: Callable[[str, str], None]) -> None:
         """Write a loop over the slots of a hash; `visit` gets a slot and its entry number, and leaves the function."""
-        out, mask = self.out, self.mask()
+        out, mask = self.out, self.field(MASK)
         base, offset, perturb = out.alloca("i64"), out.alloca("i64", "0"), out.alloca("i64")
         out.store("i64", hash_, perturb)
         out.store("i64", out.op("and", hash_, mask), base)
 
         def jump() -> None:
             """Continue at the next base of CPython's probe sequence, which mixes in more bits of the hash."""
-            out.store("i64", out.op("lshr", out.load("i64", perturb), _PERTURB_SHIFT), perturb)
+            out.store("i64", out.op("lshr", out.load("i64", perturb), PERTURB_SHIFT), perturb)
             next_base = out.op("add", out.op("mul", out.load("i64", base), 5), 1)
             next_base = out.op("add", next_base, out.load("i64", perturb))
             out.store("i64", out.op("and", next_base, mask), base)
@@ -110,46 +133,66 @@ class _Index:
             first, step = out.load("i64", base), out.load("i64", offset)
             slot = out.op("add", first, step)
             visit(slot, self.entry_number(slot))
-            has_run = out.icmp("ule", out.op("add", first, _LINEAR_PROBES), mask)
-            is_in_run = out.icmp("ult", step, out.select(has_run, _LINEAR_PROBES, 0))
+            has_run = out.icmp("ule", out.op("add", first, LINEAR_PROBES), mask)
+            is_in_run = out.icmp("ult", step, out.select(has_run, LINEAR_PROBES, 0))
             out.either(is_in_run, lambda: out.store("i64", out.op("add", step, 1), offset), jump)
 
 
-def _key_type_of(node: Node) -> ItemType:
+def keys_of(node: Node) -> ItemType:
     """Return the type of the keys of the dict or set that a node uses."""
     return key_type(node.attributes["element"], node.attributes.get("has_values", False))
 
 
-def _find_function(region: LoweringContext, element: ItemType, key: ItemType) -> str:
-    """Return the name of a function that returns the position of the entry with a key, or -1."""
+def is_entry(out: FunctionText, number: str) -> str:
+    """Return the i1 of whether a slot with this number has an entry."""
+    return out.op("and", out.icmp("ne", number, FREE), out.icmp("ne", number, REMOVED))
+
+
+def find_slot_function(region: LoweringContext, element: ItemType, key: ItemType) -> str:
+    """Return the name of a function that returns the slot of the entry with a key, or -1."""
+    return find_function(region, element, key, returns_slot=True)
+
+
+def find_function(region: LoweringContext, element: ItemType, key: ItemType, returns_slot: bool = False) -> str:
+    """Return the name of a function that returns the position of the entry with a key, or its slot; -1 for none."""
     names = [f"%key{i}" for i in range(len(fields(key)))]
     routine = Routine(region, ["ptr readonly %entries", "ptr readonly %index", *(f"i64 {x}" for x in names)], "i64")
     out = routine.out
 
     def visit(slot: str, number: str) -> None:
-        """Leave with -1 for a free slot, or with the position of an equal key."""
-        with out.leaving(out.icmp("eq", number, 0)):
+        """Leave with -1 for a free slot, or with the position or the slot of an equal key."""
+        with out.leaving(out.icmp("eq", number, FREE)):
             out.ret("-1")
-        position = out.op("sub", number, 1)
-        numbers = load_item(out, "%entries", position, element)[: len(names)]
-        flags = [out.icmp("eq", name, found.ir) for name, found in zip(names, numbers, strict=True)]
-        with out.leaving(reduce(lambda x, y: out.op("and", x, y), flags)):
-            out.ret(position)
+        with out.if_(out.icmp("ne", number, REMOVED)):
+            position = out.op("sub", number, 1)
+            numbers = load_item(out, "%entries", position, element)[: len(names)]
+            flags = [out.icmp("eq", name, found.ir) for name, found in zip(names, numbers, strict=True)]
+            with out.leaving(reduce(lambda x, y: out.op("and", x, y), flags)):
+                out.ret(slot if returns_slot else position)
 
-    _Index(out, "%index").probe(_write_hash(out, names, key), visit)
+    Index(out, "%index").probe(_write_hash(out, names, key), visit)
     return routine.finish("ret i64 -1")
 
 
 def _place_function(region: LoweringContext, element: ItemType, key: ItemType) -> str:
-    """Return the name of a routine that puts an entry, whose key is not in the index, into its slot."""
+    """Return the name of a routine that puts an entry, whose key is not in the index, into its slot.
+
+    That is the last removed slot on the way to a free one, or else the free one.
+    """
     routine = Routine(region, ["ptr readonly %entries", "ptr %index", "i64 %position"])
     out = routine.out
-    index = _Index(out, "%index")
+    index, removed_slot = Index(out, "%index"), out.alloca("i64", "-1")
 
     def visit(slot: str, number: str) -> None:
-        with out.leaving(out.icmp("eq", number, 0)):
+        """Leave with the entry in its slot if this slot is free."""
+        with out.if_(out.icmp("eq", number, REMOVED)):
+            out.store("i64", slot, removed_slot)
+        with out.leaving(out.icmp("eq", number, FREE)):
+            reused_slot = out.load("i64", removed_slot)
+            has_none = out.icmp("slt", reused_slot, 0)
             new_number = out.cast("trunc", out.op("add", "%position", 1), "i32")
-            out.store("i32", new_number, out.gep("i32", index.slots, slot))
+            index.set_entry_number(out.select(has_none, slot, reused_slot), new_number)
+            index.add_to(FILL, out.cast("zext", has_none, "i64"))
             out.line("ret void")
 
     numbers = [number.ir for number in load_item(out, "%entries", "%position", element)[: len(fields(key))]]
@@ -166,8 +209,8 @@ def _grow_function(region: LoweringContext, element: ItemType, key: ItemType) ->
     routine = Routine(region, ["ptr readonly %entries", "ptr %index_list", "i64 %count"], "i1")
     out = routine.out
     list_ = TypedList(out, "%index_list", TensorType(int64))
-    old_count = out.op("add", _Index(out, list_.start()).mask(), 1)
-    is_large = out.icmp("ugt", "%count", _LARGE_SET)
+    old_count = out.op("add", Index(out, list_.start()).field(MASK), 1)
+    is_large = out.icmp("ugt", "%count", LARGE_SET)
     least_size = out.op("shl", "%count", out.select(is_large, 1, 2))
     leading_zeros = out.call_c("llvm.ctlz.i64", "i64", "i64, i1", least_size, "false")
     new_count = out.op("shl", 1, out.op("sub", 64, leading_zeros))
@@ -178,20 +221,21 @@ def _grow_function(region: LoweringContext, element: ItemType, key: ItemType) ->
     with out.leaving(out.call("grow_bytes", "%index_list", added_size), unlikely=True):
         out.ret(TRUE)
     start = list_.start()
-    index, old_slots = _Index(out, start), out.gep("i8", start, size, inbounds=False)
+    index, old_slots = Index(out, start), out.gep("i8", start, size, inbounds=False)
     out.copy(old_slots, index.slots, old_size)
     out.clear(index.slots, new_size)
-    out.store("i64", out.op("sub", new_count, 1), index.mask_address)
+    index.set_field(MASK, out.op("sub", new_count, 1))
+    index.set_field(FILL, "0")
     with out.loop("0", old_count) as slot:
         number = out.cast("zext", out.load("i32", out.gep("i32", old_slots, slot)), "i64")
-        with out.if_(out.icmp("ne", number, 0)):
+        with out.if_(is_entry(out, number)):
             out.call(place, "%entries", start, out.op("sub", number, 1))
     list_.set_size(size)
     return routine.finish("ret i1 false")
 
 
 def _update_function(region: LoweringContext, element: ItemType, key: ItemType) -> str:
-    """Return the name of a function that puts the latest entries into the index, or all if some were removed.
+    """Return the name of a function that puts the latest entries into the index.
 
     It returns whether memory ran out.
     """
@@ -200,41 +244,44 @@ def _update_function(region: LoweringContext, element: ItemType, key: ItemType) 
     out = routine.out
     entries, list_ = TypedList(out, "%entry_list", element), TypedList(out, "%index_list", TensorType(int64))
     count, start = entries.length(), entries.start()
-    index = _Index(out, list_.start())
-    with out.if_(out.icmp("ult", count, out.load("i64", index.start))):
-        out.clear(index.start, INDEX_HEADER + MIN_SLOTS * SLOT_SIZE)
-        out.store("i64", MIN_SLOTS - 1, index.mask_address)
-    first = out.load("i64", index.start)
+    first = Index(out, list_.start()).field(COUNT)
     with out.loop(first, count, unrolled=False) as position:
         index_start = list_.start()
         out.call(place, start, index_start, position)
-        new_count = out.op("add", position, 1)
-        least_fill = out.op("mul", _Index(out, index_start).mask(), 3)
-        is_full = out.icmp("uge", out.op("mul", new_count, 5), least_fill)
+        new_count, index = out.op("add", position, 1), Index(out, index_start)
+        is_full = out.icmp("uge", out.op("mul", index.field(FILL), 5), out.op("mul", index.field(MASK), 3))
         has_failed = out.where(is_full, partial(out.call, grow, start, "%index_list", new_count), FALSE)
         with out.leaving(has_failed, unlikely=True):
             out.ret(TRUE)
-    out.store("i64", count, list_.start())
+    Index(out, list_.start()).set_field(COUNT, count)
     return routine.finish("ret i1 false")
 
 
-def _write_update(region: LoweringContext, node: Node) -> tuple[TypedList, TypedList]:
+def write_update(region: LoweringContext, node: Node) -> tuple[TypedList, TypedList]:
     """Bring the index up to date; return the lists of the entries and of the index."""
     out, entries = region.out, typed_operand(region, node)
     index = TypedList(out, region.object(node.inputs[1]).ir, TensorType(int64))
-    with out.if_(out.icmp("ne", entries.length(), out.load("i64", index.start()))):
-        function = _update_function(region, entries.item, _key_type_of(node))
+    with out.if_(out.icmp("ne", entries.length(), Index(out, index.start()).field(COUNT))):
+        function = _update_function(region, entries.item, keys_of(node))
         region.body.fail_if(out.call(function, entries.ir, index.ir))
     return entries, index
 
 
-def _write_find(region: LoweringContext, node: Node) -> tuple[TypedList, str]:
-    """Write the search for the key in the node's operands; return the list of the entries and the position, or -1."""
-    entries, index = _write_update(region, node)
-    key = _key_type_of(node)
+class FoundKey(NamedTuple):
+    """The result of a search: the lists of the entries and of the index, and the place of the key, or -1."""
+
+    entries: TypedList
+    index_list: TypedList
+    place: str
+
+
+def find_key(region: LoweringContext, node: Node, returns_slot: bool = False) -> FoundKey:
+    """Write the search for the key in the node's operands, whose place is the position of its entry, or its slot."""
+    entries, index = write_update(region, node)
+    key = keys_of(node)
     numbers = [region.number(value).ir for value in node.inputs[2 : 2 + len(fields(key))]]
-    function = _find_function(region, entries.item, key)
-    return entries, region.out.call(function, entries.start(), index.start(), *numbers)
+    function = find_function(region, entries.item, key, returns_slot)
+    return FoundKey(entries, index, region.out.call(function, entries.start(), index.start(), *numbers))
 
 
 @data_sized_lowering("typed_dict_index")
@@ -242,16 +289,16 @@ def _write_index(region: LoweringContext, node: Node) -> None:
     """Write a new index without entries."""
     out, size = region.out, INDEX_HEADER + MIN_SLOTS * SLOT_SIZE
     result = new_list(region, str(size))
-    index = _Index(out, TypedList(out, result.ir, TensorType(int64)).start())
+    index = Index(out, TypedList(out, result.ir, TensorType(int64)).start())
     out.clear(index.start, size)
-    out.store("i64", MIN_SLOTS - 1, index.mask_address)
+    index.set_field(MASK, str(MIN_SLOTS - 1))
     region.set(node.results[0], result)
 
 
 @data_sized_lowering("typed_dict_contains")
 def _write_contains(region: LoweringContext, node: Node) -> None:
     """Write a test whether a key is in the dict or set."""
-    _, position = _write_find(region, node)
+    *_, position = find_key(region, node)
     region.set(node.results[0], RegisterWriter(region).wrap(bool_, region.out.icmp("sge", position, 0)))
 
 
@@ -259,8 +306,8 @@ def _write_contains(region: LoweringContext, node: Node) -> None:
 def _write_get(region: LoweringContext, node: Node) -> None:
     """Write the load of a value, or of the default, which may be inserted; else the kernel raises KeyError."""
     out, b = region.out, RegisterWriter(region)
-    entries, position = _write_find(region, node)
-    width = len(fields(_key_type_of(node)))
+    entries, _, position = find_key(region, node)
+    width = len(fields(keys_of(node)))
     defaults = [region.number(value) for value in node.inputs[2 + width :]]
     if not defaults:
         region.raise_and_leave_if(node, out.icmp("slt", position, 0))
@@ -286,7 +333,7 @@ def _write_get(region: LoweringContext, node: Node) -> None:
 @data_sized_lowering("typed_dict_set")
 def _write_set(region: LoweringContext, node: Node) -> None:
     """Write the store of a value, or the addition of a key to a set."""
-    entries, position = _write_find(region, node)
+    entries, _, position = find_key(region, node)
     numbers = [region.number(value) for value in node.inputs[2:]]
     region.out.either(
         region.out.icmp("slt", position, 0), lambda: append_item(region, entries, numbers),
@@ -296,83 +343,32 @@ def _write_set(region: LoweringContext, node: Node) -> None:
 
 @data_sized_lowering("typed_dict_check_size")
 def _write_check_size(region: LoweringContext, node: Node) -> None:
-    """Write a check that the number of entries is that of the operand: it raises if an iteration changed it."""
-    length = typed_operand(region, node).length()
-    region.raise_if(node, region.out.icmp("ne", length, region.number(node.inputs[1]).ir))
+    """Write the test of an iteration's size, and of the number of removals."""
+    out, length = region.out, typed_operand(region, node).length()
+    index = Index(out, TypedList(out, region.object(node.inputs[1]).ir, TensorType(int64)).start())
+    size, *removals = [region.number(value).ir for value in node.inputs[2:]]
+    if not removals:
+        region.raise_if(node, out.icmp("ne", length, size))
+        return
+    has_other_size = out.icmp("ne", out.op("sub", length, index.field(HOLES)), size)
+    region.raise_if(node, out.or_(has_other_size, out.icmp("ne", index.field(REMOVALS), removals[0])))
 
 
 @data_sized_lowering("typed_dict_keys_of_set")
 def _write_keys_of_set(region: LoweringContext, node: Node) -> None:
     """Write a new list of the keys, in the order of the slots."""
-    out, (entries, index) = region.out, _write_update(region, node)
+    out, (entries, index) = region.out, write_update(region, node)
     result = new_list(region, entries.size())
     routine = Routine(region, ["ptr readonly %entries", "ptr readonly %index", "ptr %keys"])
-    index_text, cell = _Index(routine.out, "%index"), routine.out.alloca("i64", "0")
-    slot_count = routine.out.op("add", index_text.mask(), 1)
+    index_text, cell = Index(routine.out, "%index"), routine.out.alloca("i64", "0")
+    slot_count = routine.out.op("add", index_text.field(MASK), 1)
     with routine.out.loop("0", slot_count, unrolled=False) as slot:
         number = index_text.entry_number(slot)
-        with routine.out.if_(routine.out.icmp("ne", number, 0)):
+        with routine.out.if_(is_entry(routine.out, number)):
             count = routine.out.load("i64", cell)
             key = load_item(routine.out, "%entries", routine.out.op("sub", number, 1), entries.item)
             store_item(routine.out, "%keys", count, key, entries.item)
             routine.out.store("i64", routine.out.op("add", count, 1), cell)
     name = routine.finish()
     out.call(name, entries.start(), index.start(), TypedList(out, result.ir, entries.item).start())
-    region.set(node.results[0], result)
-
-
-@data_sized_lowering("typed_dict_count")
-def _write_count(region: LoweringContext, node: Node) -> None:
-    """Write the loop that adds 1 to the value of each item of a list."""
-    out, key = region.out, _key_type_of(node)
-    items = TypedList(out, region.object(node.inputs[2]).ir, key)
-    find, b = _find_function(region, item_of(node), key), RegisterWriter(region)
-    with out.loop("0", items.length(), unrolled=False) as i:
-        entries, index = _write_update(region, node)
-        numbers = items.load(i)
-        position = out.call(find, entries.start(), index.start(), *(number.ir for number in numbers))
-
-        def add_one() -> None:
-            *_, count = entries.load(position)
-            entries.store(position, [*numbers, b.wrap(int64, out.op("add", count.ir, 1))])
-
-        out.either(
-            out.icmp("slt", position, 0), lambda: append_item(region, entries, [*numbers, b.wrap(int64, "1")]), add_one
-        )
-
-
-@data_sized_lowering("typed_dict_ranking")
-def _write_ranking(region: LoweringContext, node: Node) -> None:
-    """Write a new list of the values and their positions, negated."""
-    out, entries = region.out, typed_operand(region, node)
-    pair = TupleType((entries.item.items[1], TensorType(int64)))  # type: ignore[union-attr]
-    result = new_list(region, out.op("mul", entries.length(), item_size(pair)))
-    routine = Routine(region, ["ptr noalias %target", "ptr noalias readonly %source", "i64 %count"])
-    with routine.out.loop("0", "%count") as i:
-        *_, value = load_item(routine.out, "%source", i, entries.item)
-        negative = ElementWriter(routine.out).wrap(int64, routine.out.op("sub", 0, i))
-        store_item(routine.out, "%target", i, [value, negative], pair)
-    out.call(routine.finish(), TypedList(out, result.ir, pair).start(), entries.start(), entries.length())
-    region.set(node.results[0], result)
-
-
-@data_sized_lowering("typed_dict_ranked")
-def _write_ranked(region: LoweringContext, node: Node) -> None:
-    """Write a new list of the entries at the positions of a ranking."""
-    out, entries = region.out, typed_operand(region, node)
-    pair = TupleType((entries.item.items[1], TensorType(int64)))  # type: ignore[union-attr]
-    ranking = TypedList(out, region.object(node.inputs[2]).ir, pair)
-    count = ranking.length()
-    if len(node.inputs) == 4:
-        limit = out.intrinsic("smax", region.number(node.inputs[3]).ir, 0)
-        count = out.intrinsic("smin", count, limit)
-    result = new_list(region, out.op("mul", count, entries.item_size))
-    routine = Routine(region, ["ptr noalias %target", "ptr readonly %entries", "ptr readonly %ranking", "i64 %count"])
-    with routine.out.loop("0", "%count") as i:
-        *_, negative = load_item(routine.out, "%ranking", i, pair)
-        entry = load_item(routine.out, "%entries", routine.out.op("sub", 0, negative.ir), entries.item)
-        store_item(routine.out, "%target", i, entry, entries.item)
-    out.call(
-        routine.finish(), TypedList(out, result.ir, entries.item).start(), entries.start(), ranking.start(), count
-    )
     region.set(node.results[0], result)
