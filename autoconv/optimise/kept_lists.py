@@ -5,7 +5,8 @@ from __future__ import annotations
 from autoconv.graph.graph import Graph, Node, Span
 from autoconv.graph.types import TensorType, TupleType
 from autoconv.optimise.unbox import tests_identity
-from autoconv.optimise.unboxing.kind_inference import AliasClass, Kinds, find_root, operation_key
+from autoconv.optimise.unboxing.alias_classes import AliasClass, find_root
+from autoconv.optimise.unboxing.kind_inference import Kinds, operation_key
 from autoconv.optimise.unboxing.kinds import OTHER, Kind, is_item
 
 _CLASSES = ("list", "deque", "dict", "set")

@@ -30,6 +30,7 @@ from autoconv.optimise.unboxing import (  # noqa: F401 (register the rules)
     dict_iteration,
     dict_removals,
     dicts,
+    dicts_of_lists,
     lists,
     numbers,
     queues,
@@ -38,7 +39,8 @@ from autoconv.optimise.unboxing import (  # noqa: F401 (register the rules)
     whole_lists,
     zips,
 )
-from autoconv.optimise.unboxing.kind_inference import ARGUMENT_LIST_OP, Kinds
+from autoconv.optimise.unboxing.alias_classes import ARGUMENT_LIST_OP
+from autoconv.optimise.unboxing.kind_inference import Kinds
 from autoconv.optimise.unboxing.truth_joins import join_truths
 from autoconv.optimise.unboxing.writer import rewrite_by_kinds
 

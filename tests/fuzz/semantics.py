@@ -50,7 +50,13 @@ STATEMENTS = (
     "e.append({t})", "e.appendleft({t})", "t = e.popleft()", "t = e.pop()", "e.extend({l})", "e = deque({l})",
     "d[t] = k", "d[{t}] = d.get({t}, 0) + 1", "d[{t}] += 1", "del d[t]", "d.setdefault({t}, []).append(k)",
     "seen.add({t})", "seen.discard(t)", "k = d.pop(t, k)", "out.append(len(seen))", "out.append(sorted(seen))",
-    "counts[tick(k) % 3] += bump()", "counts[bump() % 3] -= tick(k)", "counts[k], counts[0] = tick(1), tick(2)",
+    "tally[k % 3] += bump()", "tally[{t}] += 1", "tally.pop(k, 0)", "del tally[k % 3]", "k, c = tally.popitem()",
+    "out.append(tally.most_common(2))", "sums[c % 3] += x", "f += sums.get(k, 0)", "groups[k % 4].append({t})",
+    "links.setdefault(c % 3, []).append(k)", "links[k % 3] = links.get(k, [])", "del links[c % 3]", "groups.clear()",
+    "for a, b in links.items(): c += a + len(b)", "for b in groups.values(): c += len(b)", "k = links[c % 3][-1]",
+    "marks.add(k * 7 % 9)", "marks.discard(k)", "marks.remove(c)", "k = marks.pop()", "for k in marks: c += k",
+    "for k in tally: del tally[k]", "counts[tick(k) % 3] += bump()", "counts[bump() % 3] -= tick(k)",
+    "counts[k], counts[0] = tick(1), tick(2)",
     "counts[1:2] = [tick(v) for v in range(n)]", "f += 0.5", "f *= 0.5", "c += 1", "c -= k", "k = int(f)",
     "out.append([w := v for v in {l}])", "out.append([w for v in counts if (w := v + 1) > 1])", "out.append(t)",
     "out.append(sum(counts) + c)", "out.append({{key(v): v for v in {l}}})", "out.append(last(t, *{l}))",
@@ -61,7 +67,9 @@ STATEMENTS = (
     "out.append([*zip({l}, counts)])", "out.append(min({l}, key=lambda v: (key(v), c)))", "bump()", "{l} = {l}[:]",
     "{l} = sorted({l})", "{l} = [v for v in {l} if key(v) > 0]", "{l} = [{t} for k in range(n)]", "{l} = {l} + [{t}]",
 )  # fmt: skip
-RESULTS = ("t", "out, c", "counts, f", "p, q, h", "d", "e", "seen, k", "o", "out, d, t", "q, c, f", "list(d.items())")
+_TALLIES = ("Counter()", "defaultdict(int)")
+RESULTS = ("t", "out, c", "counts, f", "p, q, h", "d", "e", "seen, k", "o", "out, d, t", "q, c, f", "list(d.items())",
+           "tally, list(tally), c", "groups, links", "list(marks), sums")
 HEADS = ("while f < 3.5:", "for k in range(n):", "for t in {l}:", "for k in counts:", "for k, t in enumerate({l}):",
          "while {l}:", "for t in sorted({l}, key=key):", "for t in d:")  # fmt: skip
 HEAD = """
@@ -195,7 +203,8 @@ class _Writer:
         lines += ["c, k, f, w = 0, n, 0.0, 1", "counts, out, rest = [0, 1, 2], [], []", *BUMP]
         lines += INNER * (self.draw.random() < 0.1)
         lines += [f"q = {self.draw.choice(['[]', f'[{item}]', 'p[:]', f'[{item} for k in range(n)]'])}"]
-        lines += [f"t = {item}", "e, d, seen = deque(), {}, set()"]
+        lines += [f"t = {item}", "e, d, seen = deque(), {}, set()", "links, marks = {}, set()"]
+        lines += [f"tally, groups, sums = {self.draw.choice(_TALLIES)}, defaultdict(list), defaultdict(float)"]
         lines += [line for _ in range(self.draw.randint(2, 6)) for line in self.statement(0)]
         lines.append(f"return {self.draw.choice(RESULTS)}")
         return HEAD.lstrip() + "".join(f"    {line}\n" for line in lines)
@@ -232,7 +241,8 @@ def describe(value: Any, numbers: dict[int, int]) -> Any:
             return numbers[id(value)]
         numbers[id(value)] = len(numbers)
     if isinstance(value, dict):
-        return [(describe(key, numbers), describe(item, numbers)) for key, item in value.items()]
+        entries = [(describe(key, numbers), describe(item, numbers)) for key, item in value.items()]
+        return type(value).__name__, repr(getattr(value, "default_factory", None)), entries
     if hasattr(value, "__dict__"):
         return type(value).__name__, describe(vars(value), numbers)
     if isinstance(value, (list, tuple, collections.deque)):
@@ -257,7 +267,8 @@ def outcome(function: Any, call: tuple[Any, ...]) -> Any:
 
 def check(source: str, number: int) -> tuple[str, str]:
     """Compare a program; return how it ran, "too long" or "WRONG", and details."""
-    names = {"deque": collections.deque, "heapq": heapq, "itertools": itertools, "time": time}
+    names = {name: getattr(collections, name) for name in ("Counter", "defaultdict", "deque")}
+    names |= {"heapq": heapq, "itertools": itertools, "time": time}
     plain, second = (load_program(source, f"<semantics {number} {kind}>", **names) for kind in ("plain", "compiled"))
     return compare_calls(plain, second, arguments(number), outcome, seconds=1)
 

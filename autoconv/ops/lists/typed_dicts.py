@@ -27,6 +27,7 @@ from autoconv.ops.lists.typed_lists import (
     NO_GRADIENT,
     NUMBERS,
     as_python,
+    convert_rows,
     item_bytes,
     items_of,
     no_results,
@@ -87,6 +88,41 @@ def _get(
             entry_list += item_bytes(numbers, element)
         return default if isinstance(type_, TupleType) else default[0]
     return pop(bytearray(to_bytes([items[key]], type_)), element=type_)  # type: ignore[arg-type]
+
+
+def _set_list(
+    entry_list: bytearray, index: bytearray, lists: list[bytearray], *operands: Any, element: ItemType, has_values: bool
+) -> tuple[()]:
+    """Set the value of a key, a typed list after the numbers of the key, whose place among `lists` the entry has."""
+    *numbers, value = operands
+    key, _ = _key((*numbers,), element, has_values)
+    position = _as_dict(entry_list, index, element, has_values).get(key)
+    if position is not None:
+        lists[position] = value
+        return ()
+    lists.append(value)
+    return _set(entry_list, index, *numbers, len(lists) - 1, element=element, has_values=has_values)
+
+
+def _list(
+    entry_list: bytearray, index: bytearray, lists: list[bytearray], *operands: Any, element: ItemType,
+    has_values: bool, inserts: bool,
+) -> tuple[bytearray]:
+    """Return the list of a key; if there is none, the default that follows the key, or a new list if `inserts`.
+
+    With `inserts`, the dict gets it. Raises KeyError otherwise.
+    """
+    key, default = _key(operands, element, has_values)
+    position = _as_dict(entry_list, index, element, has_values).get(key)
+    if position is not None:
+        return (lists[position],)
+    if not default and not inserts:
+        raise KeyError(key)
+    result = default[0] if default else bytearray()
+    if inserts:
+        numbers = operands[: len(operands) - len(default)]
+        _set_list(entry_list, index, lists, *numbers, result, element=element, has_values=has_values)
+    return (result,)
 
 
 def _contains(entry_list: bytearray, index: bytearray, *numbers: Any, element: ItemType, has_values: bool) -> Any:
@@ -228,9 +264,21 @@ def _to_object(entry_list: bytearray, *, element: ItemType, class_name: str) -> 
     return (result,)
 
 
+def _lists_to_object(
+    entry_list: bytearray, lists: list[bytearray], *, element: ItemType, list_element: ItemType, class_name: str
+) -> tuple[Any]:
+    """Return a dict of lists as Python's object of the class; a list of two keys is one object."""
+    rows_by_id: dict[int, list[Any]] = {}
+    result = _DICT_MAKERS[class_name]()
+    dict.update(result, {
+        key: convert_rows(lists[position], list_element, rows_by_id) for key, position in items_of(entry_list, element)
+    })  # fmt: skip
+    return (result,)
+
+
 _DICT_MAKERS: dict[str, Callable[[], dict[Any, Any]]] = {
     "dict": dict, "Counter": Counter,
-    **{f"defaultdict({factory.__name__})": partial(defaultdict, factory) for factory in (int, float, bool)},
+    **{f"defaultdict({factory.__name__})": partial(defaultdict, factory) for factory in (int, float, bool, list)},
 }  # fmt: skip
 
 
@@ -248,6 +296,11 @@ def _value_types(*_: Type, element: ItemType, has_values: bool, **__: Any) -> tu
 _define("typed_dict_index", lambda: NUMBERS, lambda: (new_index(),), _READ_WRITE)
 _define("typed_dict_get", _value_types, _get, _READ_WRITE | Effects.RAISE)
 _define("typed_dict_contains", lambda *_, **__: bool_type(), _contains, _READ_WRITE)
+_define("typed_dict_set_list", no_results, _set_list, _READ_WRITE)
+_define("typed_dict_list", lambda *_, **__: NUMBERS, _list, _READ_WRITE | Effects.RAISE)
+_define(
+    "typed_dict_of_lists_object", lambda *_, class_name, **__: ObjectType(class_name), _lists_to_object, _READ_WRITE
+)
 _define("typed_dict_count", no_results, _count, _READ_WRITE | Effects.RAISE)
 _define("typed_dict_ranking", lambda *_, **__: NUMBERS, _ranking, _READ_WRITE)
 _define("typed_dict_ranked", lambda *_, **__: NUMBERS, _ranked, _READ_WRITE)

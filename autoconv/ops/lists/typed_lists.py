@@ -284,12 +284,12 @@ _define(
 )
 
 
-def _convert_rows(x: Any, element: ItemType, rows_by_id: dict[int, list[Any]]) -> list[Any]:
+def convert_rows(x: Any, element: ItemType, rows_by_id: dict[int, list[Any]]) -> list[Any]:
     """Convert the typed lists in nested lists; lists that occur twice stay shared."""
     if id(x) not in rows_by_id:
         rows_by_id[id(x)] = (
             items_of(x, element) if isinstance(x, bytearray) else [
-                _convert_rows(item, element, rows_by_id) for item in x
+                convert_rows(item, element, rows_by_id) for item in x
             ]
         )
     return rows_by_id[id(x)]
@@ -298,7 +298,7 @@ def _convert_rows(x: Any, element: ItemType, rows_by_id: dict[int, list[Any]]) -
 # Converts a Python list of typed lists, nested to any depth.
 _define(
     "typed_list_rows", lambda *_, **__: ObjectType("list"), lambda x, *, element: (
-        _convert_rows(x, element, {}),
+        convert_rows(x, element, {}),
     ), _READ_WRITE
 )
 
@@ -367,7 +367,7 @@ def _as_list_or_argument(x: Any, *pairs: Any, element: ItemType) -> tuple[Any]:
 
     for typed_list, argument in zip(pairs[::2], pairs[1::2], strict=True):
         add(typed_list, argument)
-    return (_convert_rows(x, element, lists_by_id),)
+    return (convert_rows(x, element, lists_by_id),)
 
 
 # Conversion of arguments, and of results that may be arguments.

@@ -16,7 +16,8 @@ from autoconv.ops.analysis.allocation import fresh_objects
 from autoconv.ops.lists.item_layout import ItemType
 from autoconv.ops.lists.typed_lists import NUMBERS
 from autoconv.ops.python.undo_log import is_logged, may_change_operand
-from autoconv.optimise.unboxing.kind_inference import ARGUMENT_LIST_OP, RUN_CHECKS, Kinds, find_root, rule
+from autoconv.optimise.unboxing.alias_classes import ARGUMENT_LIST_OP, find_root
+from autoconv.optimise.unboxing.kind_inference import RUN_CHECKS, Kinds, rule
 from autoconv.optimise.unboxing.kinds import LIST, is_number
 from autoconv.optimise.unboxing.writer import Writer, rewrite_rule
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TensorType
 from autoconv.ops.numpy.list_arrays import LIST_ARRAY
-from autoconv.optimise.unboxing.kind_inference import AliasClass, Kinds, find_root, nested_rule, rule
+from autoconv.optimise.unboxing.alias_classes import AliasClass, find_root
+from autoconv.optimise.unboxing.kind_inference import Kinds, nested_rule, rule
 from autoconv.optimise.unboxing.kinds import BOOL, FLOAT, INT, LIST, is_number
 from autoconv.optimise.unboxing.writer import Writer, rewrite_rule
 

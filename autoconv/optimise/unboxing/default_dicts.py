@@ -1,4 +1,4 @@
-"""Rules for dicts with a value for missing keys: `defaultdict` of int, float or bool, and `Counter`.
+"""Rules for dicts with a value for missing keys: `defaultdict` of int, float, bool or list, and `Counter`.
 
     before   %counts = object_apply(%int, function='collections.defaultdict', keywords=()): object<any>
              %count = object_apply(%counts, %key, function='getitem', keywords=()): object<any>
@@ -13,20 +13,29 @@ from __future__ import annotations
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TupleType
 from autoconv.ops.python.objects import constant_of
+from autoconv.optimise.unboxing.alias_classes import AliasClass, find_root
 from autoconv.optimise.unboxing.dicts import add_dict_op, is_key, write_empty
 from autoconv.optimise.unboxing.entries import entry_kind
 from autoconv.optimise.unboxing.kind_inference import Kinds, dict_rule, rule
-from autoconv.optimise.unboxing.kinds import COUNTER, DEFAULT_DICTS, INT, LIST, is_python_number
+from autoconv.optimise.unboxing.kinds import COUNTER, DEFAULT_DICTS, INT, LIST, LIST_DICT, is_python_number
 from autoconv.optimise.unboxing.whole_lists import mark_new_list
 from autoconv.optimise.unboxing.writer import Writer, dict_rewrite_rule, rewrite_rule
 
 
 @rule("object_apply.collections.defaultdict")
 def _defaultdict_rule(kinds: Kinds, node: Node) -> bool:
-    """Return whether the node is a defaultdict of a class of numbers; mark its result."""
+    """Return whether the node is a defaultdict of a class of numbers or of list; mark its result."""
     factory = constant_of(node.inputs[0]) if len(node.inputs) == 1 else None
     kind = f"defaultdict({factory.__name__})" if isinstance(factory, type) else ""
-    return kind in DEFAULT_DICTS and not node.attributes["keywords"] and kinds.mark_list(node, kind) is not None
+    if kind not in (LIST_DICT, *DEFAULT_DICTS) or node.attributes["keywords"]:
+        return False
+    entries = kinds.mark_list(node, kind)
+    if entries is None:
+        return False
+    if kind == LIST_DICT:
+        entries.content = entries.content or AliasClass()
+        return kinds.mark_inner_list(find_root(entries.content), node) is not None
+    return True
 
 
 @rewrite_rule("object_apply.collections.defaultdict")

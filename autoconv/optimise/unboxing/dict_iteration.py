@@ -65,7 +65,8 @@ def _write_iteration(writer: Writer, node: Node) -> list[Value]:
     start = writer.add("constant", node, value=np.array(0), weak=True)
     cursor = writer.add("typed_list_cursor", node, start, element=entry_kind(writer.kinds, value))
     removals = add_dict_op(writer, "removals", node, value) if writer.kinds.removal_nodes else [start]
-    return [*writer.replacements(value), traversed, cursor, dict_length(writer, node, value), *removals]
+    _, index, *lists = writer.replacements(value)
+    return [entries, index, traversed, cursor, dict_length(writer, node, value), *removals, *lists]
 
 
 @dict_rule("object_advance")
@@ -78,7 +79,7 @@ def _step_rule(kinds: Kinds, node: Node) -> bool:
 def _write_step(writer: Writer, node: Node) -> list[Value]:
     """Write a step of an iteration, which raises if entries were added or removed."""
     (value,) = node.inputs
-    entries, index, traversed, cursor, size, removals = writer.replacements(value)
+    entries, index, traversed, cursor, size, removals, *_ = writer.replacements(value)
     attributes = attributes_of(writer, value)
     operands = (entries, index, size, *[removals][: bool(writer.kinds.removal_nodes)])
     writer.graph.add_replacement(node, OPS["typed_dict_check_size"], operands, attributes)

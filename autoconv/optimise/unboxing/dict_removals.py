@@ -13,9 +13,10 @@ from typing import Any
 
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.lists.set_tables import has_reused_slots
+from autoconv.optimise.unboxing.alias_classes import find_root
 from autoconv.optimise.unboxing.dicts import add_dict_op, is_value, key_matches, write_none
 from autoconv.optimise.unboxing.entries import entry_kind
-from autoconv.optimise.unboxing.kind_inference import RUN_CHECKS, Kinds, dict_rule, find_root
+from autoconv.optimise.unboxing.kind_inference import RUN_CHECKS, Kinds, dict_rule
 from autoconv.optimise.unboxing.kinds import COUNTER, DICTS, OTHER, SET, DictPart
 from autoconv.optimise.unboxing.whole_lists import set_none_result, set_result_kind
 from autoconv.optimise.unboxing.writer import Writer, dict_rewrite_rule

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.graph import Node, Value
-from autoconv.graph.types import TensorType, TupleType
+from autoconv.graph.types import ObjectType, TensorType, TupleType
+from autoconv.ops import OPS
 from autoconv.ops.python.objects import constant_of
 from autoconv.optimise.unboxing.entries import entry_kind
 from autoconv.optimise.unboxing.kind_inference import Kinds, dict_rule, rule
@@ -28,7 +29,10 @@ from autoconv.optimise.unboxing.kinds import (
     DICTS,
     FLOAT,
     INT,
+    LIST,
+    LIST_DICT,
     OTHER,
+    ROW,
     SET,
     DictPart,
     Kind,
@@ -49,8 +53,8 @@ def is_key(kind: Kind) -> bool:
 
 
 def is_value(kind: Kind) -> bool:
-    """Return whether the kind is that of a number of Python's, or of a tuple of these."""
-    return isinstance(kind, TupleType) or is_python_number(kind)
+    """Return whether the kind is that of a number of Python's, of a tuple of these, or of the place of a list."""
+    return isinstance(kind, TupleType) or is_python_number(kind) or kind == ROW
 
 
 def attributes_of(writer: Writer, value: Value) -> dict[str, Any]:
@@ -123,13 +127,20 @@ def _write_display(writer: Writer, node: Node) -> list[Value]:
     writer.values[target] = write_empty(writer, node)
     step = 2 if writer.kinds.kind(target) in DICTS else 1
     for start in range(0, len(node.inputs), step):
-        add_dict_op(writer, "set", node, target, *_numbers(writer, *node.inputs[start : start + step]))
+        write_store(writer, node, target, *node.inputs[start : start + step])
     return [*writer.replacements(target)]
 
 
 def write_empty(writer: Writer, node: Node) -> tuple[Value, ...]:
-    entries = writer.add("typed_list_make", node, **writer.element_attribute(node.results[0]))
-    return entries, writer.add("typed_dict_index", node)
+    """Write a new dict or set; return its entries, their index, and the lists of a dict of lists."""
+    (target,) = node.results
+    entries = writer.add("typed_list_make", node, **writer.element_attribute(target))
+    index = writer.add("typed_dict_index", node)
+    if writer.kinds.kind(target) == SET or writer.kinds.list_values(target) is None:
+        return entries, index
+    attributes = {"class_name": "list"}
+    lists = writer.graph.add_replacement(node, OPS["object_build"], [], attributes, types=[ObjectType("list")])
+    return entries, index, *lists.results
 
 
 @rule("object_apply.dict")
@@ -157,10 +168,18 @@ def _add_key(kinds: Kinds, target: Value, key: Value) -> bool | None:
 
 def _add_entry(kinds: Kinds, target: Value, key: Value, value: Value) -> bool | None:
     """Note that a dict gets an entry; answer as a rule does."""
-    return _add_value(kinds, target, key, kinds.kind_or_number_type(value))
+    kind = kinds.kind_or_number_type(value)
+    if kind != LIST:
+        return add_entry(kinds, target, key, kind)
+    if kinds.kind(target) not in (DICT, LIST_DICT):
+        return False
+    is_supported = add_entry(kinds, target, key, ROW)
+    if is_supported:
+        kinds.add_list_value(target, value)
+    return is_supported
 
 
-def _add_value(kinds: Kinds, target: Value, key: Value, value_kind: Kind) -> bool | None:
+def add_entry(kinds: Kinds, target: Value, key: Value, value_kind: Kind) -> bool | None:
     """Note that a dict gets an entry with a value of this kind; answer as a rule does."""
     key_kind = kinds.kind_or_number_type(key)
     if (key_kind is not None and not is_key(key_kind)) or (value_kind is not None and not is_value(value_kind)):
@@ -182,9 +201,17 @@ def _entry_rule(kinds: Kinds, node: Node) -> bool | None:
 @dict_rewrite_rule("object_apply.setitem", "object_method.add")
 def _write_entry(writer: Writer, node: Node) -> list[Value]:
     """Write the store of an entry."""
-    target, *operands = node.inputs
-    add_dict_op(writer, "set", node, target, *_numbers(writer, *operands))
+    write_store(writer, node, *node.inputs)
     return write_none(writer, node)
+
+
+def write_store(writer: Writer, node: Node, target: Value, *operands: Value) -> None:
+    """Write the store of a key in a set, or of a key and its value, which may be a list, in a dict."""
+    numbers = _numbers(writer, *operands)
+    if writer.kinds.kind(target) != SET and writer.kinds.list_values(target) is not None:
+        add_dict_op(writer, "set_list", node, target, writer.replacements(target)[-1], *numbers)
+    else:
+        add_dict_op(writer, "set", node, target, *numbers)
 
 
 @dict_rule("object_method.add")
@@ -213,7 +240,7 @@ def _value_rule(kinds: Kinds, node: Node) -> bool | None:
         return False
     default_kind = default_of(kinds, node.inputs[0])
     if default_kind is not None and kinds.kind(node.inputs[0]) != COUNTER:
-        _add_value(kinds, node.inputs[0], node.inputs[1], default_kind)
+        add_entry(kinds, node.inputs[0], node.inputs[1], default_kind)
     if default_kind is not None:
         kinds.widen_kind_of(node.results[0], default_kind)
     is_supported = key_matches(kinds, node)
@@ -242,7 +269,9 @@ def _default_rule(kinds: Kinds, node: Node) -> bool | None:
     kind = kinds.kind(node.inputs[0])
     if kind not in DICTS or len(node.inputs) != 3 or node.attributes.get("keywords"):
         return None if kind is None else False
-    default_kind = kinds.kind_or_number_type(node.inputs[2])
+    default_kind, is_setdefault = kinds.kind_or_number_type(node.inputs[2]), node.attributes["name"] == "setdefault"
+    if default_kind == LIST:  # what the dict gets decides which rule is the next
+        return _all([None, _add_entry(kinds, *node.inputs)]) if is_setdefault else None
     if default_kind is not None and not is_value(default_kind):
         return False
     entry = entry_kind(kinds, node.inputs[0])
@@ -253,7 +282,7 @@ def _default_rule(kinds: Kinds, node: Node) -> bool | None:
     elif is_float is False or kinds.assumes_floats:
         kinds.widen_kind_of(node.results[0], default_kind)
     is_supported = key_matches(kinds, node)
-    if node.attributes["name"] == "setdefault":
+    if is_setdefault:
         is_supported = _add_entry(kinds, *node.inputs)
     if not is_supported:
         return is_supported

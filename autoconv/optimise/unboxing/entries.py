@@ -6,14 +6,16 @@ from collections.abc import Sequence
 
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.ops import OPS
-from autoconv.optimise.unboxing.kind_inference import AliasClass, Kinds, find_root
-from autoconv.optimise.unboxing.kinds import DICTS, DictPart, Kind
+from autoconv.optimise.unboxing.alias_classes import AliasClass, find_root
+from autoconv.optimise.unboxing.kind_inference import Kinds
+from autoconv.optimise.unboxing.kinds import DICTS, ENTRY, DictPart, Kind
 
 
 def entry_kind(kinds: Kinds, value: Value) -> Kind:
     """Return the kind of the entries of the dict or set, or of that which a view or an iterator comes from."""
-    content = kinds.content(value)
-    return find_root(content.content or AliasClass()).kind if isinstance(kinds.kind(value), DictPart) else content.kind
+    content, kind = kinds.content(value), kinds.kind(value)
+    is_part = isinstance(kind, DictPart) or kind == ENTRY
+    return find_root(content.content or AliasClass()).kind if is_part else content.kind
 
 
 def add_compaction(graph: Graph, kinds: Kinds, value: Value, replacements: Sequence[Value], node: Node | None) -> None:

@@ -14,10 +14,12 @@ from typing import Any
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import flow_edges
 from autoconv.graph.types import ObjectType, TensorType
+from autoconv.optimise.unboxing.alias_classes import AliasClass, find_root, holds_numbers
 from autoconv.optimise.unboxing.irreversible import late_nodes
 from autoconv.optimise.unboxing.kinds import (
     CONTAINERS,
     DICTS,
+    ENTRY,
     LIST,
     OTHER,
     RETURNED,
@@ -30,8 +32,6 @@ from autoconv.optimise.unboxing.kinds import (
     is_number,
 )
 
-ARGUMENT_LIST_OP = "object_numbers"  # marks an argument as a list of numbers, or a list of such lists
-
 # A rule sets the kinds of a node's results. It returns True if the node's effect on objects of these kinds is known,
 # False if it is not, so that lists stay Python lists, and None if that is not decided yet. Rules are found by
 # `operation_key`.
@@ -40,6 +40,7 @@ RULES: dict[str, Rule] = {}
 NESTED_RULES: dict[str, Rule] = {}  # for nodes with a list of lists as an operand
 DICT_RULES: dict[str, Rule] = {}  # for nodes whose first operand is a dict or set, or a view or iterator of one
 ZIP_RULES: dict[str, Rule] = {}  # for nodes whose first operand is a zip or an iterator over one
+LIST_VALUE_RULES: dict[str, Rule] = {}  # for nodes whose first operand is a dict of lists, or a part of one
 RUN_CHECKS: list[Callable[[Kinds], object]] = []  # checks at the end of a run, which may ban lists
 
 
@@ -79,23 +80,6 @@ def operation_key(node: Node) -> str:
     """Return the name of the op, with the function or method that it applies, or the class that it builds."""
     key_attribute = _KEY_ATTRIBUTES.get(node.op.name)
     return node.op.name if key_attribute is None else f"{node.op.name}.{node.attributes[key_attribute]}"
-
-
-class AliasClass:
-    """An equivalence class of values that may be one object.
-
-    The classes are the sets of a union-find structure: `parent` leads to the representative (see `find_root`), which
-    has the other attributes. `content`: the alias class of a list's items, or of the list that an iterator traverses;
-    `sites`: the nodes that allocate the lists.
-    """
-
-    __slots__ = ("content", "kind", "parent", "sites")
-
-    def __init__(self) -> None:
-        self.parent: AliasClass | None = None
-        self.kind: Kind = None
-        self.content: AliasClass | None = None
-        self.sites: set[Node] = set()
 
 
 class Kinds:
@@ -227,6 +211,14 @@ class Kinds:
             return
         self.raise_kind(self.content(target), OTHER if kind is not None and not is_item(kind) else kind)
 
+    def add_list_value(self, target: Value, value: Value) -> None:
+        """Note that the list `value` becomes a value of the dict `target`."""
+        entries = self.content(target)
+        if entries.content is None:
+            entries.content = self.alias_class(value)
+            self._has_changed = True
+        self.unify(entries.content, self.alias_class(value))
+
     def mark_derived_from_list(self, value: Value, kind: Kind, list_class: AliasClass) -> None:
         """Mark the value as an iterator, `enumerate` or pair, by `kind`, that comes from a list of `list_class`."""
         alias_class = self.alias_class(value)
@@ -270,7 +262,7 @@ class Kinds:
                     if self.kind(value) not in (None, *RETURNED) and not is_item(self.kind(value)):
                         self._escape(value)
         for alias_class in self.alias_classes():
-            if alias_class.kind in CONTAINERS and not _holds_numbers(alias_class):
+            if alias_class.kind in CONTAINERS and not holds_numbers(alias_class):
                 self._ban_sites(alias_class)
         self._ban_shared_outputs()
         for check in RUN_CHECKS:
@@ -282,12 +274,12 @@ class Kinds:
         output_by_class: dict[AliasClass, Value] = {}
         for value in self.graph.outputs:
             alias_class = self.alias_class(value)
-            while isinstance(value.type, ObjectType) and alias_class.kind in RETURNED:
+            while isinstance(value.type, ObjectType) and (alias_class.kind in RETURNED or alias_class.content):
                 if output_by_class.setdefault(alias_class, value) is not value:
                     self._ban_sites(alias_class)
                 alias_class = find_root(alias_class.content or alias_class)
                 if output_by_class.get(alias_class) is value:
-                    break  # a list that contains itself: `_holds_numbers` is false, so it is banned
+                    break  # a list that contains itself: `holds_numbers` is false, so it is banned
 
     def _apply_rules(self, graph: Graph) -> None:
         """Apply the rules to each node of a graph and its regions, once."""
@@ -304,7 +296,7 @@ class Kinds:
             if not any(isinstance(value.type, ObjectType) for value in (*node.inputs, *node.results)):
                 continue
             is_nested = any(self.is_nested_list(value) for value in node.inputs)
-            tables = NESTED_RULES if is_nested else RULES, DICT_RULES, ZIP_RULES
+            tables = NESTED_RULES if is_nested else RULES, DICT_RULES, ZIP_RULES, LIST_VALUE_RULES
             rules = tables[self.table_number(node)]
             is_effect_known = rules.get(operation_key(node), lambda *_: False)(self, node)
             if is_effect_known:
@@ -319,9 +311,21 @@ class Kinds:
                     self._escape(value)
 
     def table_number(self, node: Node) -> int:
-        """Return 1 if the first operand is a dict, set or part of one; 2 for a zip or its iterator; else 0."""
+        """Return the table of the node's rule, by its first operand.
+
+        1: a dict, a set or a part of one; 2: a zip or its iterator; 3: a dict of lists or a part of one; 0: another.
+        """
         kind = self.kind_or_number_type(node.inputs[0]) if node.inputs else None
-        return 1 if kind in (SET, *DICTS) or isinstance(kind, DictPart) else 2 * isinstance(kind, Zip)
+        if kind not in (SET, ENTRY, *DICTS) and not isinstance(kind, DictPart):
+            return 2 * isinstance(kind, Zip)
+        return 3 if kind != SET and self.list_values(node.inputs[0]) is not None else 1
+
+    def list_values(self, value: Value) -> AliasClass | None:
+        """Return the alias class of the lists in a dict, or in that which a part comes from; None for numbers."""
+        entries = self.content(value)
+        if self.kind(value) not in DICTS:
+            entries = find_root(entries.content or AliasClass())
+        return None if entries.content is None else find_root(entries.content)
 
     def is_nested_list(self, value: Value) -> bool:
         """Return whether the value is a list of lists."""
@@ -368,15 +372,6 @@ class Kinds:
             self._escape(target)
 
 
-def _holds_numbers(alias_class: AliasClass) -> bool:
-    """Return whether the list's items are numbers of one kind, tuples of one kind, or lists of these."""
-    list_classes: set[AliasClass] = set()
-    while alias_class.kind in CONTAINERS and alias_class not in list_classes:
-        list_classes.add(alias_class)
-        alias_class = find_root(alias_class.content or alias_class)
-    return is_item(alias_class.kind)
-
-
 def _used_values(graph: Graph) -> set[Value]:
     """Return the values that are operands or outputs, in regions too."""
     result = set(graph.outputs)
@@ -385,11 +380,3 @@ def _used_values(graph: Graph) -> set[Value]:
         for region in node.regions:
             result.update(region.outputs)
     return result
-
-
-def find_root(alias_class: AliasClass) -> AliasClass:
-    """Return the representative of an alias class."""
-    while alias_class.parent is not None:
-        alias_class = alias_class.parent
-    return alias_class
-

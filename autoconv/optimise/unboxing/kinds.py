@@ -17,9 +17,12 @@ DICT, SET, COUNTER = "dict", "set", "Counter"  # of numbers or tuples, with ints
 INT, FLOAT, BOOL = (number_type(dtype) for dtype in (int64, float64, bool_))
 # The kind of the value that a dict has for a missing key: a defaultdict inserts it, a Counter does not.
 DEFAULT_DICTS = {"defaultdict(int)": INT, "defaultdict(float)": FLOAT, "defaultdict(bool)": BOOL}
-DICTS = (DICT, COUNTER, *DEFAULT_DICTS)
+LIST_DICT = "defaultdict(list)"
+DICTS = (DICT, COUNTER, LIST_DICT, *DEFAULT_DICTS)
 RETURNED = (LIST, SET, *DICTS)  # containers that may be results
 CONTAINERS = (DEQUE, *RETURNED)
+ROW = TensorType(int64)  # in an entry of a dict of lists, the position of the list among the dict's lists
+ENTRY = "entry"  # a pair of a key and a list that an iteration over `items()` yields
 
 
 class DictPart(NamedTuple):

@@ -13,7 +13,8 @@ import numpy as np
 
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TupleType
-from autoconv.optimise.unboxing.kind_inference import Kinds, find_root, rule
+from autoconv.optimise.unboxing.alias_classes import find_root
+from autoconv.optimise.unboxing.kind_inference import Kinds, rule
 from autoconv.optimise.unboxing.kinds import (
     CURSOR,
     DEQUE,

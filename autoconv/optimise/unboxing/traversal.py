@@ -6,7 +6,7 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TupleType
 from autoconv.optimise.unboxing.entries import entry_kind
 from autoconv.optimise.unboxing.kind_inference import Kinds
-from autoconv.optimise.unboxing.kinds import DICTS, RETURNED, SET, DictPart, Kind
+from autoconv.optimise.unboxing.kinds import DICTS, OTHER, RETURNED, ROW, SET, DictPart, Kind
 from autoconv.optimise.unboxing.writer import Writer
 
 _PART_POSITIONS = {"keys": 0, "values": 1}  # of what views yield, in an entry
@@ -26,9 +26,10 @@ def yielded_kind(kinds: Kinds, value: Value) -> Kind:
     """Return the kind of what an iteration over a list, dict, set or view yields."""
     kind, position = entry_kind(kinds, value), _yielded_position(kinds.kind(value))
     if position is None or not isinstance(kind, TupleType):
-        return kind
+        has_lists = isinstance(kinds.kind(value), DictPart) and kinds.list_values(value) is not None
+        return OTHER if has_lists else kind
     result: Kind = kind.items[position]  # type: ignore[assignment]
-    return result
+    return OTHER if result == ROW else result
 
 
 def traversed_list(writer: Writer, node: Node, value: Value) -> Value:

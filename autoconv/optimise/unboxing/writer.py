@@ -9,33 +9,22 @@ from autoconv.graph.graph import Graph, Node, Span, Value, compute_effects, copy
 from autoconv.graph.region_flow import flow_edges, state_size
 from autoconv.graph.types import ObjectType, TensorType, TupleType, Type
 from autoconv.ops import OPS
-from autoconv.ops.lists.item_layout import fields
-from autoconv.ops.lists.typed_lists import CURSOR as CURSOR_TYPE
-from autoconv.ops.lists.typed_lists import NUMBERS
 from autoconv.ops.numpy.list_arrays import LIST_ARRAY
+from autoconv.optimise.unboxing.alias_classes import ARGUMENT_LIST_OP, find_root
 from autoconv.optimise.unboxing.entries import add_compaction
-from autoconv.optimise.unboxing.kind_inference import ARGUMENT_LIST_OP, Kinds, find_root, operation_key, register_in
+from autoconv.optimise.unboxing.kind_inference import Kinds, operation_key, register_in
 from autoconv.optimise.unboxing.kinds import (
     BOOL,
-    CURSOR,
-    DEQUE,
     DICTS,
-    ENUMERATE,
     FLOAT,
     INT,
     LIST,
-    PAIR,
-    PAIRS,
-    RANGE,
     SET,
-    SLICE,
-    DictPart,
     Kind,
-    Zip,
     is_item,
-    is_none,
     is_number,
 )
+from autoconv.optimise.unboxing.replacements import replacement_types
 
 # Adds the ops that replace a node with inferred kinds, and returns the replacements of its results: for each result, as
 # many values as `Writer.types` has types for it.
@@ -43,6 +32,7 @@ RewriteRule = Callable[["Writer", Node], Sequence[Value]]
 _RULES: dict[str, RewriteRule] = {}
 _DICT_RULES: dict[str, RewriteRule] = {}  # see `kind_inference.DICT_RULES`
 _ZIP_RULES: dict[str, RewriteRule] = {}
+_LIST_VALUE_RULES: dict[str, RewriteRule] = {}
 _CLASS_BY_KIND: dict[Any, str] = {INT: "int", FLOAT: "float", BOOL: "bool"}
 # One rule serves lists of numbers and lists of lists.
 _OPS_WITH_SHARED_RULE = frozenset({"object_check_assigned", LIST_ARRAY})
@@ -61,6 +51,16 @@ def dict_rewrite_rule(*names: str) -> Callable[[RewriteRule], RewriteRule]:
 def zip_rewrite_rule(*names: str) -> Callable[[RewriteRule], RewriteRule]:
     """Register the decorated function as the rule for these keys where the first operand is a zip or its iterator."""
     return register_in(_ZIP_RULES, names)
+
+
+def list_value_rewrite_rule(*names: str) -> Callable[[RewriteRule], RewriteRule]:
+    """Register the decorated function as the rule for these keys where the first operand is a dict of lists."""
+    return register_in(_LIST_VALUE_RULES, names)
+
+
+def share_rewrite_rules(*names: str) -> None:
+    """Register the rules for dicts of numbers for these keys as rules for dicts of lists."""
+    _LIST_VALUE_RULES.update({name: _DICT_RULES[name] for name in names})
 
 
 def rewrite_by_kinds(graph: Graph, kinds: Kinds) -> Graph:
@@ -141,34 +141,8 @@ class Writer:
         self.argument_lists: dict[Value, Value] = {}  # arguments, by the typed lists made from them
 
     def types(self, value: Value) -> list[Type]:
-        """Return the types of the value's replacements.
-
-        A CURSOR, an iterator over a list of numbers, is replaced by the list and a position in it; so is PAIRS, an
-        iterator over an ENUMERATE's pairs. An ENUMERATE of a list is replaced by the list, and a PAIR, one pair
-        (index, number), by its position. A dict, set or view is replaced by the list of its entries and their index; an
-        iterator over it by these, the list that the cursor traverses, the cursor, and the numbers of entries and of
-        removals. A zip is replaced by its lists, and an iterator over it by a list and a cursor for each.
-        """
-        if not isinstance(value.type, ObjectType):
-            return [value.type]
-        kind = self.kinds.kind(value)
-        if isinstance(kind, (TensorType, TupleType)):
-            return [*fields(kind)]
-        if kind in (LIST, DEQUE):
-            return [NUMBERS if is_item(self.kinds.content(value).kind) else ObjectType("list")]
-        if kind == ENUMERATE:
-            return [NUMBERS]
-        if isinstance(kind, DictPart):
-            return [NUMBERS, NUMBERS, NUMBERS, CURSOR_TYPE, INT, INT] if kind.is_iterator else [NUMBERS, NUMBERS]
-        if isinstance(kind, Zip):
-            return [*[NUMBERS, CURSOR_TYPE][: 1 + kind.is_iterator] * len(kind.list_classes)]
-        if kind in (SET, *DICTS):
-            return [NUMBERS, NUMBERS]
-        if kind in (CURSOR, PAIRS):
-            return [NUMBERS, CURSOR_TYPE]
-        if kind == SLICE:
-            return [INT for bound in value.node.inputs if not is_none(bound)]  # type: ignore[union-attr]
-        return [INT] * 3 if kind == RANGE else [CURSOR_TYPE] if kind == PAIR else [value.type]
+        """Return the types of the value's replacements."""
+        return replacement_types(self.kinds, value)
 
     def set_replacements(self, node: Node, values: Sequence[Value]) -> None:
         """Record the replacements of a node's results, given as one sequence."""
@@ -180,7 +154,8 @@ class Writer:
         """Add the ops that replace a node whose effect is known."""
         is_nested = node in self.kinds.nested_nodes and operation_key(node) not in _OPS_WITH_SHARED_RULE
         if not is_nested:
-            rule = (_RULES, _DICT_RULES, _ZIP_RULES)[self.kinds.table_number(node)][operation_key(node)]
+            tables = _RULES, _DICT_RULES, _ZIP_RULES, _LIST_VALUE_RULES
+            rule = tables[self.kinds.table_number(node)][operation_key(node)]
         elif operation_key(node) == "object_apply.getitem":
             rule = Writer._add_inner_list_read
         else:
@@ -261,7 +236,12 @@ class Writer:
     def _returned_dict(self, value: Value) -> Value:
         """Return Python's dict or set for a result."""
         attributes = {**self.element_attribute(value), "class_name": self.kinds.kind(value)}
-        op, inputs = OPS["typed_dict_object"], [self.dense_entries(None, value)]
+        op, inputs, list_class = OPS["typed_dict_object"], [self.dense_entries(None, value)], None
+        if self.kinds.kind(value) != SET:
+            list_class = self.kinds.list_values(value)
+        if list_class is not None and list_class.content is not None:
+            op, inputs = OPS["typed_dict_of_lists_object"], [*inputs, self.values[value][-1]]
+            attributes["list_element"] = find_root(list_class.content).kind
         return self.graph.add(op, inputs, attributes, types=[value.type], span=_span_of(value)).results[0]
 
     def dense_entries(self, node: Node | None, value: Value) -> Value:

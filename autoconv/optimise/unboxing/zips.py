@@ -10,7 +10,8 @@ import numpy as np
 
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TupleType
-from autoconv.optimise.unboxing.kind_inference import Kinds, find_root, rule, zip_rule
+from autoconv.optimise.unboxing.alias_classes import find_root
+from autoconv.optimise.unboxing.kind_inference import Kinds, rule, zip_rule
 from autoconv.optimise.unboxing.kinds import LIST, Kind, Zip, is_python_number
 from autoconv.optimise.unboxing.whole_lists import set_result_kind
 from autoconv.optimise.unboxing.writer import Writer, rewrite_rule, zip_rewrite_rule

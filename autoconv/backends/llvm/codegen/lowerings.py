@@ -10,6 +10,7 @@ import autoconv.backends.llvm.codegen.extents
 import autoconv.backends.llvm.codegen.fft.ops
 import autoconv.backends.llvm.codegen.linalg.ops
 import autoconv.backends.llvm.codegen.lists.counters
+import autoconv.backends.llvm.codegen.lists.dicts_of_lists
 import autoconv.backends.llvm.codegen.lists.hashed
 import autoconv.backends.llvm.codegen.lists.ordering
 import autoconv.backends.llvm.codegen.lists.removals

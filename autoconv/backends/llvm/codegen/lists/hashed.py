@@ -275,11 +275,14 @@ class FoundKey(NamedTuple):
     place: str
 
 
-def find_key(region: LoweringContext, node: Node, returns_slot: bool = False) -> FoundKey:
-    """Write the search for the key in the node's operands, whose place is the position of its entry, or its slot."""
+def find_key(region: LoweringContext, node: Node, returns_slot: bool = False, key_start: int = 2) -> FoundKey:
+    """Write the search for a key; its place is the position of its entry, or its slot.
+
+    The numbers of the key are the node's operands from `key_start` on.
+    """
     entries, index = write_update(region, node)
     key = keys_of(node)
-    numbers = [region.number(value).ir for value in node.inputs[2 : 2 + len(fields(key))]]
+    numbers = [region.number(value).ir for value in node.inputs[key_start : key_start + len(fields(key))]]
     function = find_function(region, entries.item, key, returns_slot)
     return FoundKey(entries, index, region.out.call(function, entries.start(), index.start(), *numbers))
 
