@@ -110,6 +110,7 @@ def _stub(cls: Any, name: str, frozen: bool = False) -> Callable[..., Any]:
     has_begun = False
 
     def compile_method() -> Callable[..., Any]:
+        """Compile the method, put it into the class, and return it."""
         names: dict[str, Any] = {"__name__": cls.__module__}  # so that the method counts as code of that module
         text = _init_text(cls, frozen, names) if name == "__init__" else _comparison_text(cls, name)
         exec(compile(text, f"<dataclass {cls.__qualname__}>", "exec"), names)
@@ -122,6 +123,7 @@ def _stub(cls: Any, name: str, frozen: bool = False) -> Callable[..., Any]:
         return compiled  # type: ignore[no-any-return]
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        """Interpret the call, or compile the method and call it: after some calls, or for irregular arguments."""
         nonlocal interpreted_calls, has_begun
         if not has_begun:
             interpreter = _init_interpreter(cls, frozen) if name == "__init__" else _comparison_interpreter(cls, name)
@@ -146,6 +148,7 @@ def _init_interpreter(cls: Any, frozen: bool) -> Callable[..., Any]:
     assign: Callable[[Any, str, Any], None] = object.__setattr__ if frozen else setattr
 
     def initialise(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Set the fields from the arguments and defaults; return None, or _IRREGULAR for wrong arguments."""
         values = dict(zip(positional, args, strict=False))
         is_regular = kwargs.keys() <= accepted and values.keys().isdisjoint(kwargs)
         if not is_regular or len(args) > len(positional):

@@ -51,6 +51,7 @@ class _CompileDecorator(ast.NodeTransformer):
 
 
 def _decorate(node: ast.FunctionDef) -> None:
+    """Insert @autoconv.compile as the outermost decorator, unless one of the decorators is of autoconv."""
     if any("autoconv" in ast.unparse(decorator) for decorator in node.decorator_list):
         return
     decorator = ast.parse("__import__('autoconv').compile", mode="eval").body

@@ -146,6 +146,7 @@ def rare_collections() -> Iterator[None]:
 
 
 def _raise_threshold() -> None:
+    """Raise the threshold in the first of nested blocks, unless it is 0 or larger already."""
     with _LOCK:
         _RARE_COLLECTION_BLOCKS.count += 1
         threshold, *later_thresholds = gc.get_threshold()

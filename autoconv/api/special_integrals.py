@@ -245,12 +245,12 @@ def _positive_or_one(numbers: Real) -> Real:
 
 def _series(name: str, position: Real) -> Real:
     """Return the sum of a Chebyshev series at a position from -1 to 1, by Clenshaw's recurrence."""
-    first, *others = SERIES[name]
+    constant_term, *coefficients = SERIES[name]
     previous_term: Real = 0.0
     current_term: Real = 0.0
-    for coefficient in reversed(others):
+    for coefficient in reversed(coefficients):
         current_term, previous_term = coefficient + 2.0 * position * current_term - previous_term, current_term
-    return first + position * current_term - previous_term
+    return constant_term + position * current_term - previous_term
 
 
 def _series_on_interval(name: str, x: Real, low: float, high: float) -> Real:

@@ -188,6 +188,7 @@ class Region(Level):
         return self._repeats and self._is_recomputable(value)
 
     def _transfer(self, value: Value) -> Value:
+        """Return the value in the backward graph: a capture, a counter, a recomputed or a stored value."""
         if value in self.outer:
             return self.capture(self.outer[value])
         if value in self.counters:

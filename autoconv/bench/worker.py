@@ -212,6 +212,7 @@ class _Training:
     def first(self, seed: int) -> dict[str, Any]:
         """Return the figures of the first epoch: seconds, and peak and growth of the memory in bytes."""
         def measure(epoch: Callable[[], Any]) -> dict[str, Any]:
+            """Run an epoch; return its seconds, and the peak and growth of the process's memory in bytes."""
             _reset_peak_memory()
             memory_before = _resident_memory("VmRSS")
             begin = time.perf_counter()

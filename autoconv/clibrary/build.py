@@ -88,11 +88,13 @@ def build(
         raise _unsupported_error(c_name, error) from None
     except WrongTarget as error:
         raise TargetError(str(error)) from None
-    files = _write_files(path, header_text(interface, code.messages).encode(), code.data, links=not target)
-    return Library(*files, code.messages)
+    header = header_text(interface, code.messages).encode()
+    return _write_library(path, header, code.data, code.messages, links=not target)
 
 
-def _write_files(path: Path, header: bytes, object_code: bytes, links: bool) -> tuple[Path, Path, Path | None]:
+def _write_library(
+    path: Path, header: bytes, object_code: bytes, messages: tuple[str, ...], links: bool
+) -> Library:
     """Write the files of a library, all of them or none, and link the shared one if `links`.
 
     Without a C compiler the header and the object file are written, and TargetError is raised if `links`.
@@ -111,7 +113,7 @@ def _write_files(path: Path, header: bytes, object_code: bytes, links: bool) -> 
             link(compiler, temporary_object, stack.enter_context(replacing(str(shared))))
     if links and compiler is None:
         raise missing_compiler_error(object_path, path)
-    return header_path, object_path, shared
+    return Library(header_path, object_path, shared, messages)
 
 
 def _unsupported_error(name: str, error: NoLibraryCode) -> UnsupportedError:

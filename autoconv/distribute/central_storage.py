@@ -22,6 +22,7 @@ class AggregatingVariable(DistributedVariable):
         return self.primary
 
     def _update(self, op: str, value: object, read_value: bool) -> Any:
+        """Apply an assigning op; raises ValueError in a replica if the variable has no aggregation."""
         context = current_context()
         in_replica = context.replica is not None and context.replica.strategy is self._strategy
         if in_replica and context.updated_replica is None and self.aggregation is VariableAggregation.NONE:
@@ -59,6 +60,7 @@ class CentralStorageStrategy(ReplicatedStrategy):
         return (self._parameter_device,)
 
     def new_variable(self, make: Callable[..., Variable], arguments: dict[str, Any]) -> Variable:
+        """Return a variable on the parameter device, with aggregation if there are several replicas."""
         with device(self._parameter_device):
             variable = make(**arguments)
         if self.local_replicas == 1:

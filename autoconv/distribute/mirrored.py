@@ -92,6 +92,7 @@ class ReplicatedStrategy(Strategy):
         return this_replica.merge(function, args, kwargs)
 
     def reduce_in_replica(self, reduce: Callable[[Any, Any], Any], value: Any) -> Any:
+        """Return this replica's part of `reduce(strategy, values of all replicas)`; the replicas meet in a merge."""
         replica = current_replica()
         assert replica is not None
         if current_region() is replica.region:
@@ -201,6 +202,10 @@ class ReplicatedStrategy(Strategy):
         return PerReplica(values) if not isinstance(values[0], (tuple, list, dict)) else regroup(values)
 
     def update(self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, group: bool = True) -> Any:
+        """Apply `fn(copy, *args, **kwargs)` to each copy of a variable; return the results, None if `group`.
+
+        A variable without copies is updated once, and the result of `fn` is returned.
+        """
         if not isinstance(var, DistributedVariable):
             return fn(var, *args, **(kwargs or {}))
         results = []

@@ -148,6 +148,7 @@ class SyncOnReadVariable(DistributedVariable):
         return context.updated_replica is None and not is_in_replica
 
     def value(self) -> Any:
+        """Return the value of this replica's copy; outside of replicas, the aggregation of all copies."""
         if not self._is_outside_replicas():
             return self._current_copy.value()
         if self.aggregation is VariableAggregation.ONLY_FIRST_REPLICA:

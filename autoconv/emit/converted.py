@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from autoconv.code_cache import FUNCTIONS
 from autoconv.config import SETTINGS
 from autoconv.emit.converter import converter_key
-from autoconv.emit.locate import SOURCE_ATTRIBUTE, source_lines
+from autoconv.emit.locate import SOURCE_ATTRIBUTE, FunctionSource, source_lines
 from autoconv.emit.relocate import is_class_body
 from autoconv.errors import ConversionError, Place
 from autoconv.forks import CONVERSION, new_lock
@@ -48,7 +48,7 @@ class OutlinedCode(NamedTuple):
 
     main: types.CodeType | None
     loops: dict[str, types.CodeType]
-    sources: dict[str, tuple[Any, ...]]
+    sources: dict[str, FunctionSource]
 
 
 # (file, to_consumer) -> converted code. `to_consumer`: whether a generator function was converted to pass its values to
@@ -135,7 +135,7 @@ def outline_loops(
     return bind_code(function, _with_sets_of(function.__code__, main_code), decorated_loops)
 
 
-def _locate_loop(function: types.FunctionType, outlined: Callable[[], OutlinedCode], name: str) -> tuple[Any, ...]:
+def _locate_loop(function: types.FunctionType, outlined: Callable[[], OutlinedCode], name: str) -> FunctionSource:
     """Return the source of a loop's function, whose code may come from the cache on disk."""
     code = outlined().loops.get(name)
     if code is None or code.co_code != function.__code__.co_code:

@@ -18,7 +18,7 @@ import gast
 
 from autoconv.analysis.write_only_names import write_only_names
 from autoconv.emit.generators import push_generator
-from autoconv.emit.locate import SOURCE_ATTRIBUTE, source_lines
+from autoconv.emit.locate import SOURCE_ATTRIBUTE, FunctionSource, source_lines
 from autoconv.emit.relocate import Extent, rename_regions
 from autoconv.errors import ConversionError, Place, SourceError
 from autoconv.passes import run_passes
@@ -158,17 +158,17 @@ def rewrite_definition(function: types.FunctionType, to_consumer: bool = False) 
 
 
 def _extent_of(node: ast.expr) -> Extent:
-    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+    return Extent(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
 
 
-def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str]]:
-    """Return (definition or lambda, class around it, file, lines of the file); raises ConversionError without source.
+def locate_source(function: types.FunctionType) -> FunctionSource:
+    """Return the source of a function; raises ConversionError without source.
 
     Several lambdas on one line are distinguished by the columns of their code.
     """
     if SOURCE_ATTRIBUTE in vars(function):
-        part, *place = vars(function)[SOURCE_ATTRIBUTE]()
-        return copy.deepcopy(part), *place
+        source_of_loop: FunctionSource = vars(function)[SOURCE_ATTRIBUTE]()
+        return source_of_loop._replace(definition=copy.deepcopy(source_of_loop.definition))
     code = function.__code__
     filename = code.co_filename
     lines = source_lines(code, function.__globals__)
@@ -215,7 +215,7 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
             _RELOAD_REMEDY,
         )
     node, class_name = candidates[0]
-    return node, class_name, filename, source.splitlines()
+    return FunctionSource(node, class_name, filename, source.splitlines())
 
 
 def _parse_statements_at(source: str, filename: str, line: int) -> ast.Module:

@@ -7,7 +7,7 @@ import linecache
 import re
 from collections.abc import Collection, Iterator, Sequence
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.emit.relocate import rename_regions
 from autoconv.process_state import without_warnings
@@ -18,6 +18,15 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 # The attribute of a function that is part of another one: it returns what `emit.function.locate_source` does.
 SOURCE_ATTRIBUTE = "__autoconv_source__"
+
+
+class FunctionSource(NamedTuple):
+    """The source of a function: its definition or lambda, the class around it ("" if none), its file, and its lines."""
+
+    definition: Any
+    class_name: str
+    filename: str
+    lines: list[str]  # of the whole file
 
 
 def source_lines(code: CodeType, namespace: dict[str, Any]) -> list[str]:

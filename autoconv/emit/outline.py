@@ -32,7 +32,7 @@ from autoconv.analysis.outlining import OutlinedLoop, find_outlined_loops
 from autoconv.analysis.scopes import Scope, bindings, scope_of
 from autoconv.emit.converted import OUTLINE_CODE, OutlinedCode
 from autoconv.emit.function import CONVERTED_NAME, compile_definitions, locate_source
-from autoconv.emit.locate import SOURCE_ATTRIBUTE
+from autoconv.emit.locate import SOURCE_ATTRIBUTE, FunctionSource
 from autoconv.emit.relocate import rename_regions
 from autoconv.errors import REGION_SUFFIX
 from autoconv.process_state import deep_recursion
@@ -68,7 +68,7 @@ def outline_code(function: types.FunctionType) -> OutlinedCode:
     names = tuple(part.name for part in loop_definitions)
     codes = compile_definitions(function, tree.body, class_name, filename, names)
     loop_codes = {name: _named_like(function, codes[name], REGION_SUFFIX) for name in names}
-    sources = {part.name: (part, class_name, filename, lines) for part in loop_definitions}
+    sources = {part.name: FunctionSource(part, class_name, filename, lines) for part in loop_definitions}
     return OutlinedCode(_named_like(function, codes[main.name]), loop_codes, sources)
 
 

@@ -10,13 +10,20 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.errors import REGION_SUFFIX
 
 _NO_COLUMNS, _NO_LOCATION = 13, 15  # kinds of entries of CPython's line table
-# (line, column, last line, end column) of the body of a lambda.
-Extent = tuple[int | None, int | None, int | None, int | None]
+
+
+class Extent(NamedTuple):
+    """The place of the body of a lambda: lines from 1, columns in bytes from 0."""
+
+    line: int | None
+    column: int | None
+    last_line: int | None
+    end_column: int | None
 
 
 def relocate(
@@ -97,7 +104,10 @@ def _has_extent_in(code: types.CodeType, extents: Collection[Extent]) -> bool:
     positions = [position for position in code.co_positions() if position[0] is not None]
     if not any(column or end_column for _, _, column, end_column in positions):
         return any(line == code.co_firstlineno for line, *_ in extents)
-    return any((line, column, last_line, end_column) in extents for line, last_line, column, end_column in positions)
+    return any(
+        Extent(line, column, last_line, end_column) in extents
+        for line, last_line, column, end_column in positions
+    )
 
 
 def encode_lines(origins: Sequence[int]) -> str:

@@ -1,0 +1,1 @@
+"""Matrices by what they do to vectors: a module a kind."""

@@ -52,8 +52,7 @@ from autoconv.syntax.tree import body_start, copy_tree, walk_statements
 # A tail consists of the statements of a block after an if. These are the largest depth to which tails are moved into
 # arms, and the largest number of statements in a tail that is moved; the statements of other tails are guarded.
 # Each move indents the tail once more, so the text of a long function would grow faster than the function.
-_MAX_TAIL_DEPTH = 3
-_MAX_TAIL_STATEMENTS = 30
+_MAX_TAIL_DEPTH, _MAX_TAIL_STATEMENTS = 3, 30
 _CODE_NAMES = {BREAK: "BREAK", CONTINUE: "CONTINUE", RETURN: "RETURN"}
 _NO_EXITS: frozenset[str] = frozenset()
 
@@ -63,6 +62,8 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 
 class Exits(FunctionPass, statements_only=True):
+    """Lower break, continue and return of all functions of a tree."""
+
     def rewrite_function(self, node: Any) -> Any:
         node.body = self.visit_list(node.body)  # inner functions first
         return FunctionExits(self.context, node).lower(node)
@@ -201,11 +202,9 @@ class FunctionExits:
         if isinstance(node, gast.Return):
             if place.may_return:
                 return [node], _NO_EXITS
-            lowered = []
-            if self.return_name:
-                value = node.value or build.constant(None)
-                lowered.append(build.place(build.assign(self.return_name, value), node))
-            return [*lowered, self._set_exit(place.code, RETURN, node)], frozenset([RETURN])
+            value = node.value or build.constant(None)
+            stores = [build.place(build.assign(self.return_name, value), node)] if self.return_name else []
+            return [*stores, self._set_exit(place.code, RETURN, node)], frozenset([RETURN])
         if place.may_break:
             return [node], _NO_EXITS
         exit_ = BREAK if isinstance(node, gast.Break) else CONTINUE
@@ -310,6 +309,7 @@ class FunctionExits:
     def _lower_loop_else(
         self, node: Any, code: ExitCode, exits: frozenset[str], place: BlockPlace
     ) -> tuple[list[Any], frozenset[str]]:
+        """Return the statements of a loop's else clause, guarded by its exit code, and the exits after them."""
         if not exits & {BREAK, RETURN}:
             return self.lower_block(node.orelse, place)
         body, pending = self.lower_block(node.orelse, place.nested())

@@ -63,7 +63,7 @@ class Groups(FunctionPass, statements_only=True):
     def _lower_handlers(self, node: Any) -> list[Any]:
         """Return the statements for the body, the handlers and the else clause; the module's docstring shows them."""
         fresh = self.namer.fresh
-        error, caught, parts, raised, rest, to_raise = map(
+        error, caught, parts, raised, remaining, to_raise = map(
             fresh, ("error_", "caught_", "parts_", "raised_", "rest_", "to_raise_")
         )
         store_error = build.assign(error, build.name(caught))
@@ -74,12 +74,12 @@ class Groups(FunctionPass, statements_only=True):
         remaining_name = error
         for handler in node.handlers:
             part = fresh("part_")
-            targets = gast.Tuple([build.store(part), build.store(rest)], gast.Store())
+            targets = gast.Tuple([build.store(part), build.store(remaining)], gast.Store())
             split = build.operate("split_group", build.name(remaining_name), handler.type)
             statements.append(build.assign(targets, split))
-            remaining_name = rest
+            remaining_name = remaining
             statements.append(self._if_not_none(part, self._lower_handler(handler, part, parts, raised)))
-        names = [build.name(name) for name in (error, rest, raised, parts)]
+        names = [build.name(name) for name in (error, remaining, raised, parts)]
         statements.append(build.assign(to_raise, build.operate("exception_to_raise", *names)))
         statements.append(self._if_not_none(to_raise, [gast.Raise(build.name(to_raise), None)]))
         return [build.assign(error, build.constant(None)), body_try, self._if_not_none(error, statements, node.orelse)]

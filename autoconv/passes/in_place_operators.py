@@ -24,7 +24,7 @@ operators, since numbers are subtracted far more often than sets.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -42,6 +42,14 @@ from autoconv.syntax import build
 _SET_OPERATOR_NAMES = {gast.BitOr: "bitor", gast.BitAnd: "bitand", gast.BitXor: "bitxor", gast.Sub: "sub"}
 
 
+class _NamesByUse(NamedTuple):
+    """Names of a function by the values that they may hold."""
+
+    non_sets: set[str]  # hold no sets
+    non_lists: set[str]  # hold no lists
+    possible_aliases: set[str]  # may be second names of an array
+
+
 def transform(tree: gast.AST, context: Context) -> gast.AST:
     return InPlaceOperators(context).visit(tree)
 
@@ -51,16 +59,15 @@ class InPlaceOperators(FunctionPass):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        # By the id of a function: its node, and the result of `_names_by_use`.
-        self._names_by_function: dict[int, tuple[Any, tuple[set[str], set[str], set[str]]]] = {}
+        # By the id of a function: its node, which keeps the id in use, and its names.
+        self._names_by_function: dict[int, tuple[Any, _NamesByUse]] = {}
         self._mentions_frozenset = any("frozenset" in line for line in context.lines)
 
     def visit_BinOp(self, node: Any) -> Any:
         """Route `|`, `&`, `^` and `-` of possible sets through an operator, in files that mention frozensets."""
         may_be_set_operation = False
         if self._mentions_frozenset and self.function_node is not None:
-            non_sets, _, _ = self._names_by_use()
-            may_be_set_operation = may_be_sets(node, non_sets)
+            may_be_set_operation = may_be_sets(node, self._names_by_use().non_sets)
         self.visit_children(node)
         if not may_be_set_operation:
             return node
@@ -78,13 +85,14 @@ class InPlaceOperators(FunctionPass):
         return build.place(build.assign(name, value), node)
 
     def _may_change(self, node: Any) -> bool:
-        non_sets, non_lists, possible_aliases = self._names_by_use()
-        return node.target.id in possible_aliases or may_change_in_place(node, non_sets, non_lists)
+        names = self._names_by_use()
+        may_be_alias = node.target.id in names.possible_aliases
+        return may_be_alias or may_change_in_place(node, names.non_sets, names.non_lists)
 
-    def _names_by_use(self) -> tuple[set[str], set[str], set[str]]:
-        """Return the function's names that hold no sets, those that hold no lists, and possible aliases of arrays."""
+    def _names_by_use(self) -> _NamesByUse:
+        """Return the names of the current function by the values that they may hold."""
         function = self.function_node
         if id(function) not in self._names_by_function:
-            names = non_set_names(function), non_list_names(function), possibly_aliased_names(function)
+            names = _NamesByUse(non_set_names(function), non_list_names(function), possibly_aliased_names(function))
             self._names_by_function[id(function)] = function, names
         return self._names_by_function[id(function)][1]

@@ -46,8 +46,9 @@ def save_function(function: object, path: str | os.PathLike[str]) -> None:
     variables = {id(variable.storage): variable for trace in traces for variable in trace.variables}
     with recording(region=None):
         saved_object = {"function": function, "variables": list(variables.values())}
-        content, writer, _ = make_content(saved_object, {}, SaveOptions())
-    FORMAT.write(path, writer.arrays, {"format": FORMAT.name, "graphs": writer.graphs, **content})
+        content = make_content(saved_object, {}, SaveOptions())
+    writer = content.writer
+    FORMAT.write(path, writer.arrays, {"format": FORMAT.name, "graphs": writer.graphs, **content.index_values})
 
 
 def load_function(path: str | os.PathLike[str]) -> LoadedFunction:

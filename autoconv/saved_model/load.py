@@ -203,12 +203,12 @@ _LOADERS: dict[str, Callable[[Loading, Mapping[str, Any]], Any]] = {
 }
 
 
-def _sequence_items(parts: Mapping[str, Any], node: Mapping[str, Any]) -> list[Any]:
-    """Return the items of a sequence; None for those that were not saved."""
+def _sequence_items(items_by_position: Mapping[str, Any], node: Mapping[str, Any]) -> list[Any]:
+    """Return the items of a sequence, given by their positions as text; None for those that were not saved."""
     length = node["length"]
     if not 0 <= length <= _MAX_SEQUENCE_LENGTH:
         raise DataLossError(f"a saved sequence has {length} items")
-    return [parts.get(str(position)) for position in range(length)]
+    return [items_by_position.get(str(position)) for position in range(length)]
 
 
 _MAX_SEQUENCE_LENGTH = 10**6  # of a saved sequence, in items

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.regions import recording
@@ -58,13 +58,22 @@ def save(
             f"Expected an object with variables or functions, such as a Module, for export. Got {obj!r}.{remedy}"
         )
     with recording(region=None):
-        content, writer, assets = make_content(obj, signatures, options or SaveOptions())
-        write_folder(os.fspath(export_dir), content, writer.graphs, writer.arrays, assets)
+        content = make_content(obj, signatures, options or SaveOptions())
+        writer = content.writer
+        write_folder(os.fspath(export_dir), content.index_values, writer.graphs, writer.arrays, content.asset_paths)
 
 
-def make_content(obj: object, signatures: Any, options: SaveOptions) -> tuple[dict[str, Any], TraceWriter, list[str]]:
-    """Return the content of the index file as JSON values, the writer with the graphs and arrays, and asset paths."""
-    objects, part_numbers_of_objects = collect_objects(obj)
+class SavedContent(NamedTuple):
+    """The content of a saved object."""
+
+    index_values: dict[str, Any]  # the index file as JSON values
+    writer: TraceWriter  # has the graphs and arrays
+    asset_paths: list[str]
+
+
+def make_content(root: object, signatures: Any, options: SaveOptions) -> SavedContent:
+    """Return the content to save for the object `root` and all objects that it owns."""
+    objects, part_numbers_of_objects = collect_objects(root)
     number_by_id = {id(value): number for number, value in enumerate(objects)}
     for number, value in enumerate(objects):
         if isinstance(value, Variable):
@@ -82,11 +91,11 @@ def make_content(obj: object, signatures: Any, options: SaveOptions) -> tuple[di
     for number, (value, part_numbers) in enumerate(zip(objects, part_numbers_of_objects, strict=True)):
         nodes.append({**_object_record(value, number, writer, assets), "parts": part_numbers})
     records = {
-        name: _signature_record(name, value, writer) for name, value in _signatures_by_name(obj, signatures).items()
+        name: _signature_record(name, value, writer) for name, value in _signatures_by_name(root, signatures).items()
     }
     aliases = {name: _alias_number(name, value, number_by_id) for name, value in options.function_aliases.items()}
-    content = {"nodes": nodes, "signatures": records, "signature_order": list(records), "aliases": aliases}
-    return content, writer, assets
+    index = {"nodes": nodes, "signatures": records, "signature_order": list(records), "aliases": aliases}
+    return SavedContent(index, writer, assets)
 
 
 def _alias_number(name: str, value: object, number_by_id: Mapping[int, int]) -> int:
@@ -146,11 +155,11 @@ def _function_record(value: Function[..., Any], writer: TraceWriter) -> dict[str
     return {"name": value.name, "parameters": parameters, "traces": traces, "declared": has_signature}
 
 
-def _signatures_by_name(obj: object, signatures: Any) -> Mapping[str, Any]:
+def _signatures_by_name(root: object, signatures: Any) -> Mapping[str, Any]:
     """Return the signatures by name: `signatures`, or without them the only function that can be the default one."""
     if signatures is None:
-        functions = functions_of(obj)
-        keras_function = getattr(obj, "_default_save_signature", None)  # of Keras' models
+        functions = functions_of(root)
+        keras_function = getattr(root, "_default_save_signature", None)  # of Keras' models
         # Concrete and loaded functions have no attribute `input_signature`; they are candidates too.
         candidates = [value for value in functions.values() if getattr(value, "input_signature", ()) is not None]
         defaults = [value for value in candidates if _only_trace(value) is not None and _has_named_results(value)]

@@ -28,6 +28,7 @@ def array_extractor(arrays: dict[str, np.ndarray]) -> Callable[[Node], Mapping[s
     names: dict[int, str] = {}
 
     def extract_arrays(node: Node) -> Mapping[str, Any]:
+        """Return the attributes of a node, with a reference in place of each large array."""
         result = dict(node.attributes)
         for key, value in result.items():
             if isinstance(value, np.ndarray) and value.size > MAX_ELEMENTS_IN_TEXT:

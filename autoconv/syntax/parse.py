@@ -122,7 +122,16 @@ def to_ast(tree: gast.AST) -> ast.Module:
     return result
 
 
-_START_OF_FILE = (1, 0, 1, 0)  # (line, column, end line, end column)
+class _NodePosition(NamedTuple):
+    """The place of a node in the text: lines from 1, columns in bytes from 0."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+_START_OF_FILE = _NodePosition(1, 0, 1, 0)
 
 
 class _ConversionRule(NamedTuple):
@@ -232,10 +241,10 @@ class _ToAst(GAstToAst3):  # type: ignore[misc]
         return result
 
 
-def _position(node: Any, outer_position: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
+def _position(node: Any, outer_position: _NodePosition) -> _NodePosition:
     """Return a node's position, with numbers of `outer_position` in the place of missing ones."""
     line, column, end_line, end_column = outer_position
-    return (
+    return _NodePosition(
         getattr(node, "lineno", line),
         getattr(node, "col_offset", column),
         getattr(node, "end_lineno", None) or end_line,

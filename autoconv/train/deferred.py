@@ -123,8 +123,8 @@ def defer(owner: Any, name: str, restoration: ObjectMatcher, number: int) -> Non
     _, restorations_by_name = entry
     # A later number replaces that of the same restoration: an object that moves in a list is matched anew.
     numbered_restorations = restorations_by_name.get(name, ())
-    others = [(other, other_number) for other, other_number in numbered_restorations if other is not restoration]
-    restorations_by_name[name] = [*others, (restoration, number)]
+    other_restorations = [pair for pair in numbered_restorations if pair[0] is not restoration]
+    restorations_by_name[name] = [*other_restorations, (restoration, number)]
 
 
 def restore_attribute(owner: Any, name: str, value: Any) -> None:

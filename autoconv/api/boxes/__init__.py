@@ -1,0 +1,1 @@
+"""Bounding boxes of images: overlaps, selections, random crops and proposals."""

@@ -1,0 +1,1 @@
+"""Control flow by functions: conditions, loops, maps and scans."""

@@ -378,7 +378,7 @@ def _scan_from_first(function: Any, elem_tensors: list[Tensor], template: Templa
     other_results, result_template = flatten(stacked_results)
     first_results = [get_item(leaf, None) for leaf in flat_leaves(start)]
     joined_results = [
-        concat([others, first] if reverse else [first, others], 0)
-        for first, others in zip(first_results, other_results, strict=True)
+        concat([later, first] if reverse else [first, later], 0)
+        for first, later in zip(first_results, other_results, strict=True)
     ]
     return pack(result_template, joined_results)

@@ -1,0 +1,1 @@
+"""Ragged tensors and their functions."""

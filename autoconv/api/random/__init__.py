@@ -1,0 +1,1 @@
+"""Random numbers: stateless functions and generators."""

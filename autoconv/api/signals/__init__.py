@@ -1,0 +1,1 @@
+"""Windows, frames and transforms of signals."""

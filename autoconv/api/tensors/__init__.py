@@ -1,0 +1,1 @@
+"""Functions that make, move, select, reduce and convert the elements of tensors."""

@@ -273,10 +273,10 @@ def setdiff1d(x: TensorLike, y: TensorLike, index_dtype: DTypeLike = int32, name
     [array([1, 3], dtype=int32), array([0, 2], dtype=int32)]
     """
     vector = convert_to_tensor(x)
-    others = convert_to_tensor(y, vector.dtype)
-    if vector.shape.rank not in (1, None) or others.shape.rank not in (1, None):
-        raise InvalidArgumentError(f"setdiff1d takes vectors, found the shapes {vector.shape} and {others.shape}")
-    is_difference = reductions.reduce_all(shaping.expand_dims(vector, 1) != shaping.expand_dims(others, 0), 1)
+    excluded = convert_to_tensor(y, vector.dtype)
+    if vector.shape.rank not in (1, None) or excluded.shape.rank not in (1, None):
+        raise InvalidArgumentError(f"setdiff1d takes vectors, found the shapes {vector.shape} and {excluded.shape}")
+    is_difference = reductions.reduce_all(shaping.expand_dims(vector, 1) != shaping.expand_dims(excluded, 0), 1)
     positions = casts.cast(gather.where(is_difference)[:, 0], index_dtype)
     return gather.gather(vector, positions), positions
 

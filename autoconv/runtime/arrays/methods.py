@@ -124,6 +124,7 @@ def _typed_reduction_method(name: str) -> Callable[..., Any]:
     def run(
         x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **unsupported: Any
     ) -> Any:  # fmt: skip
+        """Record the reduction; raises StagingError for options other than `axis`, `dtype` and `keepdims`."""
         # Options are refused even if they are None, which is not the default of `initial`.
         refuse_options(name, **dict.fromkeys(unsupported, True))
         numpy_dtype = dtype_argument(name, dtype)
@@ -360,9 +361,7 @@ def _compress(
     x: SymbolicTensor, condition: TensorLike, axis: AxisLike | None = None, out: OutLike | None = None
 ) -> Any:
     """`x.compress(condition, axis)`."""
-    compute = implementation(np.compress)
-    assert compute is not None
-    return compute(condition, x, axis, out)
+    return _call_function("compress", condition, x, axis, out)
 
 
 def _conjugate(x: SymbolicTensor, *args: Any, **kwargs: Any) -> Any:

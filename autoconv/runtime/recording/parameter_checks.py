@@ -54,7 +54,6 @@ def dtypes(
     `tensors_only`, other operands are not checked: they are cast to the default dtype of their parameter. `error` is
     raised for a dtype that is not accepted, `missing_error` for one without a kernel.
     """
-
     def check(function: str, values: Values) -> None:
         dtype = _operand_dtype(list(values.values()), tensors_only)
         check_dtype(function, dtype, accepted, kernel_dtypes, error, missing_error)
@@ -83,8 +82,8 @@ def check_dtype(
 
 def first_decides(first: str, second: str, error: type[Exception] = DtypeError) -> ParameterCondition:
     """An array or a number as the first operand is converted alone: a tensor as the second must have its dtype."""
-
     def check(function: str, values: Values) -> None:
+        """Raise `error` if the second operand is a tensor of another dtype than the converted first one."""
         if len(values) < 2 or isinstance(getattr(values[first], "dtype", None), DType):
             return  # two tensors are compared by the op
         dtype, other = (_operand_dtype([values[name]], tensors_only=False) for name in (first, second))
@@ -101,7 +100,6 @@ def first_decides(first: str, second: str, error: type[Exception] = DtypeError) 
 
 def dtypes_checked_in_python(parameters: str, accepted: frozenset[DType]) -> ParameterCondition:
     """Operands of the dtypes `accepted`, where TensorFlow checks them in Python code, by a TypeError."""
-
     def check(function: str, values: Values) -> None:
         dtype = _operand_dtype(list(values.values()), tensors_only=False)
         if dtype is not None and dtype not in accepted:
@@ -112,8 +110,8 @@ def dtypes_checked_in_python(parameters: str, accepted: frozenset[DType]) -> Par
 
 def integers(parameters: str, accepted: frozenset[DType] = frozenset({int32})) -> ParameterCondition:
     """Integers that an op takes as tensors: those of the accepted dtypes, Python's ints, or arrays, which are cast."""
-
     def check(function: str, values: Values) -> None:
+        """Raise DtypeError for a tensor of another dtype, or for a float or string."""
         for value in values.values():
             dtype = _operand_dtype([value], tensors_only=True)
             if dtype is not None and dtype not in accepted:
@@ -129,7 +127,6 @@ def integers(parameters: str, accepted: frozenset[DType] = frozenset({int32})) -
 
 def flags(parameters: str) -> ParameterCondition:
     """Options that are Python's or NumPy's bools, or None."""
-
     def check(function: str, values: Values) -> None:
         for name, flag in values.items():
             if flag is not None and not isinstance(flag, (bool, np.bool_)):
@@ -140,7 +137,6 @@ def flags(parameters: str) -> ParameterCondition:
 
 def numbers(parameters: str) -> ParameterCondition:
     """Attributes of ops that are numbers, not tensors, lists or strings."""
-
     def check(function: str, values: Values) -> None:
         for name, number in values.items():
             if isinstance(number, (list, tuple, str)) or isinstance(getattr(number, "dtype", None), DType):
@@ -151,7 +147,6 @@ def numbers(parameters: str) -> ParameterCondition:
 
 def string_attributes(parameters: str) -> ParameterCondition:
     """Attributes of ops that are strings or None."""
-
     def check(function: str, values: Values) -> None:
         for name, text in values.items():
             if text is not None and not isinstance(text, (str, bytes)):
@@ -177,8 +172,8 @@ def ranks(
 
 def results(parameter: str, accepted: frozenset[DType]) -> ParameterCondition:
     """An attribute of an op that is the dtype of a result; None stands for the default."""
-
     def check(function: str, values: Values) -> None:
+        """Raise DtypeError for a dtype that is not accepted."""
         dtype = values[parameter]
         if dtype is not None and as_dtype(dtype) not in accepted:
             raise DtypeError(
@@ -191,8 +186,8 @@ def results(parameter: str, accepted: frozenset[DType]) -> ParameterCondition:
 
 def keeps_dtype(value: str, dtype: str) -> ParameterCondition:
     """A tensor that the function does not cast: the argument `dtype`, if given, must be the tensor's dtype."""
-
     def check(function: str, values: Values) -> None:
+        """Raise DtypeError if the tensor's dtype is not the one asked for."""
         tensor_dtype = _operand_dtype([values.get(value)], tensors_only=True)
         requested_dtype = None if values.get(dtype) is None else as_dtype(values[dtype])
         if tensor_dtype is not None and requested_dtype is not None and requested_dtype is not tensor_dtype:
@@ -206,7 +201,6 @@ def keeps_dtype(value: str, dtype: str) -> ParameterCondition:
 
 def lists(parameter: str, *refused_classes: type) -> ParameterCondition:
     """A list of tensors, not a NumPy array or a value of one of the `refused_classes`."""
-
     def check(function: str, values: Values) -> None:
         value = values[parameter]
         if isinstance(value, (np.ndarray, *refused_classes)):
@@ -219,8 +213,8 @@ def lists(parameter: str, *refused_classes: type) -> ParameterCondition:
 
 def has_attribute(parameters: str, attribute: str) -> ParameterCondition:
     """Arguments that need an attribute: AttributeError for values without it, such as lists and arrays."""
-
     def check(function: str, values: Values) -> None:
+        """Raise AttributeError for the first argument without the attribute."""
         for name, value in values.items():
             if not hasattr(value, attribute):
                 raise AttributeError(
@@ -232,7 +226,6 @@ def has_attribute(parameters: str, attribute: str) -> ParameterCondition:
 
 def refuses(parameters: str, *classes: type, error: type[Exception] = TypeError) -> ParameterCondition:
     """Arguments that are no values of these classes; bools are allowed even if `int` is refused."""
-
     def check(function: str, values: Values) -> None:
         for name, value in values.items():
             if isinstance(value, classes) and not isinstance(value, bool):
@@ -245,7 +238,6 @@ def same_dtype(
     first: str, second: str, error: type[Exception] = DtypeError, tensors_only: bool = False
 ) -> ParameterCondition:
     """Two operands whose dtypes are equal; with `tensors_only`, arrays are not checked, as they are cast."""
-
     def check(function: str, values: Values) -> None:
         dtypes_of_operands = [_operand_dtype([values.get(name)], tensors_only) for name in (first, second)]
         if None not in dtypes_of_operands and dtypes_of_operands[0] is not dtypes_of_operands[1]:
@@ -257,8 +249,8 @@ def same_dtype(
 
 def constants(parameter: str) -> ParameterCondition:
     """A value of Python or NumPy, or a Python number of the graph, not a symbolic tensor."""
-
     def check(function: str, values: Values) -> None:
+        """Raise TypeError for a symbolic tensor."""
         value = values[parameter]
         if hasattr(value, "value_in_graph") and not value.weak:
             raise TypeError(
@@ -281,7 +273,6 @@ def scalars(parameters: str, error: type[Exception] = InvalidArgumentError) -> P
 
 def at_least(parameter: str, least: int) -> ParameterCondition:
     """A number of `least` or more; a value that is known only at run time passes."""
-
     def check(function: str, values: Values) -> None:
         value = values[parameter]
         number = value if isinstance(value, (int, np.integer)) else getattr(value, "_array", None)
@@ -293,7 +284,6 @@ def at_least(parameter: str, least: int) -> ParameterCondition:
 
 def ascending(start: str, limit: str, step: str) -> ParameterCondition:
     """The bounds of a range: if all are known, the step leads from `start` towards `limit`."""
-
     def check(function: str, values: Values) -> None:
         first, last = values.get(start), values.get(limit)
         bounds: tuple[Any, ...] = (0, first, 1) if last is None else (first, last, values.get(step, 1))
@@ -305,8 +295,8 @@ def ascending(start: str, limit: str, step: str) -> ParameterCondition:
 
 def string_tensors(parameters: str) -> ParameterCondition:
     """Tensors of strings, to which numbers are not converted."""
-
     def check(function: str, values: Values) -> None:
+        """Raise TensorConversionError for a tensor of another dtype, and UnconvertibleError for other values."""
         for name, value in values.items():
             dtype = _operand_dtype([value], tensors_only=False)
             if dtype is None or dtype is string:

@@ -261,9 +261,8 @@ class Region:
         """
         if value.graph is self.graph:
             return value
-        result = self.captures.get(value)
-        if result is not None:
-            return result
+        if value in self.captures:
+            return self.captures[value]
         if self.parent is None:
             error = InaccessibleTensorError(scope_message(value, self.graph))
             error.graph = value.graph
@@ -302,9 +301,8 @@ class Region:
             span = as_plain(given_span)
         if is_observed and span is not None:
             span = as_observed(span)
-        node_name = options.pop("node_name", None) or display_name(name)
         device = options.pop("device", self.trace.device)
-        node_name = self.trace.scope + node_name
+        node_name = self.trace.scope + (options.pop("node_name", None) or display_name(name))
         node = self.graph.add(OPS[name], lifted_inputs, attributes, name=node_name, span=span, **options)
         node.device = device
         is_in_handler = sys.exc_info()[1] is not self.trace.outer_exception
@@ -317,6 +315,8 @@ class Region:
 
 
 class _ThreadState(threading.local):
+    """The region that the thread records; None where ops run eagerly."""
+
     region: Region | None = None
 
 

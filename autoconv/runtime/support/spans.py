@@ -13,6 +13,7 @@ import sysconfig
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from types import CodeType, FrameType, TracebackType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -247,7 +248,7 @@ def register_column_finder(find: Callable[[CodeType, int, int], tuple[int, int] 
 
 def _span_at(code: CodeType, instruction: int, caller: Span | None) -> Span:
     """Return the span of an instruction; columns are found in the source if the code has none."""
-    line, end_line, column, end_column = source_position(code, instruction)
+    line, end_line, column, end_column = _instruction_position(code, instruction)
     if line and column is None and _find_columns is not None and instruction >= 0:
         columns = _find_columns(code, instruction, line)
         if columns is not None:
@@ -263,11 +264,21 @@ def _span_at(code: CodeType, instruction: int, caller: Span | None) -> Span:
     )
 
 
-def source_position(code: CodeType, instruction: int) -> tuple[int | None, int | None, int | None, int | None]:
-    """Return (line, last line, column, last column) of an instruction; columns count bytes from 0."""
+class InstructionPosition(NamedTuple):
+    """The place of an instruction in its file: lines from 1, columns in bytes from 0; None for what is not recorded."""
+
+    line: int | None
+    last_line: int | None = None
+    column: int | None = None
+    end_column: int | None = None
+
+
+def _instruction_position(code: CodeType, instruction: int) -> InstructionPosition:
+    """Return the position of an instruction; for a negative one, the first line of the code."""
     if instruction < 0:
-        return code.co_firstlineno, None, None, None
-    return next(itertools.islice(code.co_positions(), instruction // 2, None), (None, None, None, None))
+        return InstructionPosition(code.co_firstlineno)
+    positions = itertools.islice(code.co_positions(), instruction // 2, None)
+    return InstructionPosition(*next(positions, (None, None, None, None)))
 
 
 def _character_offset(code: CodeType, line: int | None, offset: int) -> int:

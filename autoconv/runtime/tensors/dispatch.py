@@ -87,11 +87,11 @@ def _convert_number_lists(op: Op, values: list[Any]) -> list[Any]:
     result = list(values)
     for position, value in enumerate(values):
         if isinstance(value, NumberList):
-            others = [other for i, other in enumerate(values) if i != position and i in unified_positions]
+            operands_to_match = [other for i, other in enumerate(values) if i != position and i in unified_positions]
             try:
-                result[position] = value.as_array(others, position in unified_positions)
+                result[position] = value.as_array(operands_to_match, position in unified_positions)
             except TypeError:
-                target = next(dtype_of(other) for other in others if is_typed(other))
+                target = next(dtype_of(other) for other in operands_to_match if is_typed(other))
                 raise unconvertible_error(op, target, to_array(value.values), position, current_region()) from None
     return result
 
@@ -179,8 +179,8 @@ def _convert_operand(x: object) -> Any:
 def _are_python_numbers(values: Sequence[Any]) -> bool:
     """Return whether all operands are Python numbers or weak tensors, and at least one is a tensor."""
     tensors = [value for value in values if isinstance(value, Tensor)]
-    others = [value for value in values if not isinstance(value, Tensor)]
-    return bool(tensors) and all(tensor.weak for tensor in tensors) and all(isinstance(x, NUMBERS) for x in others)
+    non_tensors = [value for value in values if not isinstance(value, Tensor)]
+    return bool(tensors) and all(tensor.weak for tensor in tensors) and all(isinstance(x, NUMBERS) for x in non_tensors)
 
 
 def _convert_large_ints(values: list[Any]) -> list[Any]:

@@ -10,6 +10,8 @@ from autoconv.runtime.recording.tracebacks import present_errors
 
 
 class _Dispatcher:
+    """Base of all dispatchers."""
+
     NOT_SUPPORTED = object()  # the result of `handle` for arguments that the dispatcher leaves to others
 
 

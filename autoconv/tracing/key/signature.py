@@ -156,6 +156,7 @@ class Signature:
         memory = memory and not any(isinstance(leaf, Tensor) and not is_number(leaf.type) for leaf in leaves)
 
         def make_key(index: int, leaf: Any) -> Any:
+            """Return the part of the cache key for the leaf at a position among all leaves."""
             if index in types_by_index:
                 return TensorKey(types_by_index[index], "tensor")
             if names[index] in object_arguments:

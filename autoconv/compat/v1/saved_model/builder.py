@@ -71,7 +71,8 @@ class Builder:
                 name: function_of_graph(graph, signature.inputs, signature.outputs, variables, name)
                 for name, signature in signatures.items()
             }
-            self._content, self._writer, _ = make_content(root, functions, SaveOptions())
+            content = make_content(root, functions, SaveOptions())
+        self._content, self._writer = content.index_values, content.writer
         self._content["variable_names"] = [variable.storage.name for variable in variables]
         self._content["meta_graphs"] = []
         self._add_graph(graph, tags, signatures)

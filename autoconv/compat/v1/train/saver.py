@@ -160,8 +160,8 @@ class Saver:
 
     def _record_checkpoint(self, path: str, latest_filename: str | None) -> None:
         """Add a checkpoint to the list, and delete the oldest ones beyond `max_to_keep`."""
-        others = [(other, save_time) for other, save_time in self._checkpoints if other != path]
-        self._checkpoints = [*others, (path, time.time())]
+        earlier_checkpoints = [(other, save_time) for other, save_time in self._checkpoints if other != path]
+        self._checkpoints = [*earlier_checkpoints, (path, time.time())]
         while self._max_to_keep and len(self._checkpoints) > self._max_to_keep:
             oldest, save_time = self._checkpoints.pop(0)
             if save_time > self._next_keep_time:

@@ -6,6 +6,8 @@ from autoconv.data import Iterator as OwnedIterator  # noqa: F401
 
 
 class _Source(type):
+    """The class of the classes below: it decides by the name of a dataset's node what is an instance."""
+
     node_name: str
 
     def __instancecheck__(cls, value: object) -> bool:
@@ -13,20 +15,30 @@ class _Source(type):
 
 
 class _RangeDataset(metaclass=_Source):
+    """Datasets made by `Dataset.range`."""
+
     node_name = "range"
 
 
 class _TensorDataset(metaclass=_Source):
+    """Datasets made by `Dataset.from_tensors`."""
+
     node_name = "from_tensors"
 
 
 class _TensorSliceDataset(metaclass=_Source):
+    """Datasets made by `Dataset.from_tensor_slices`."""
+
     node_name = "from_tensor_slices"
 
 
 class _SparseTensorSliceDataset(metaclass=_Source):
+    """Datasets of the rows of sparse tensors."""
+
     node_name = "from_sparse_tensor_slices"
 
 
 class _GeneratorDataset(metaclass=_Source):
+    """Datasets made by `Dataset.from_generator`."""
+
     node_name = "from_generator"

@@ -13,10 +13,10 @@ def assert_splits_match(nested_splits_lists: Sequence[Sequence[TensorLike]]) -> 
 
     The result, for `control_dependencies`, is empty: assertions keep their order without control dependencies.
     """
-    first, *others = nested_splits_lists
-    if any(len(splits) != len(first) for splits in others):
+    first, *later_splits = nested_splits_lists
+    if any(len(splits) != len(first) for splits in later_splits):
         raise ValueError("Inputs must have identical ragged splits.")
-    for splits in others:
+    for splits in later_splits:
         for expected, found in zip(first, splits, strict=True):
             autoconv.debugging.assert_equal(expected, found, message="Inputs must have identical ragged splits")
     return []
