@@ -124,8 +124,7 @@ class Signature:
         `by_value_positions` are the positions of those leaves, Python numbers, whose values are part of the key.
         `object_arguments` names arguments that stay one leaf, as traced code changes them; long containers stay one
         leaf as well. If `memory` is true, arrays are traced as memory (`ArrayKey`), unless tensors are among the
-        arguments. Raises TypeError for arguments that do not fit the function or the input signature, CannotFlatten
-        for those that cannot be flattened.
+        arguments. Raises TypeError for wrong arguments, and CannotFlatten for those that cannot be flattened.
         """
         arguments, named_values = self._bind_python_arguments(args, kwargs)
         opaque_arguments, structures = self._select_opaque(named_values, object_arguments)
