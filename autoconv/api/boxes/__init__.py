@@ -1,1 +1,1 @@
-"""Bounding boxes of images: overlaps, selections, random crops and proposals."""
+"""Bounding boxes of images: crops, and suppression of boxes that overlap."""

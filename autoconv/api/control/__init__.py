@@ -1,1 +1,1 @@
-"""Control flow by functions: conditions, loops, maps and scans."""
+"""Control flow by functions, checks, and modules and graphs as objects."""

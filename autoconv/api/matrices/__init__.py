@@ -1,1 +1,1 @@
-"""Products, decompositions and functions of matrices."""
+"""Products, factors, solutions and functions of matrices, their bands and diagonals."""

@@ -1,1 +1,1 @@
-"""Functions of neural networks: activations, convolutions, pooling, losses, normalisation."""
+"""Functions of neural networks: layers, convolutions, pooling, correlations, statistics."""

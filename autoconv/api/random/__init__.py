@@ -1,1 +1,1 @@
-"""Random numbers: stateless functions and generators."""
+"""Random numbers with and without state, generators, dropout, sampled losses, Sobol sequences."""

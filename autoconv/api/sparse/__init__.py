@@ -1,1 +1,1 @@
-"""Sparse tensors and their functions."""
+"""Sparse tensors and their functions, sets, embeddings and connectionist temporal classification."""

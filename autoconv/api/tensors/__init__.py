@@ -1,1 +1,1 @@
-"""Functions that make, move, select, reduce and convert the elements of tensors."""
+"""Functions that make, move, select, reduce, compute and convert the elements of tensors."""

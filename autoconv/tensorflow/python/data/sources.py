@@ -6,7 +6,7 @@ from autoconv.data import Iterator as OwnedIterator  # noqa: F401
 
 
 class _Source(type):
-    """The class of the classes below: it decides by the name of a dataset's node what is an instance."""
+    """The metaclass of the classes below: a dataset is an instance if the name of its node is `node_name`."""
 
     node_name: str
 
