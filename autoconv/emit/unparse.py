@@ -156,7 +156,7 @@ class _Printer(Unparser):  # type: ignore[misc]
             self._block(header, body)
 
     def _print_by_library(self, node: ast.stmt) -> None:
-        """Print a statement newer than this module, inside as many blocks as its indentation needs."""
+        """Print a statement newer than this module by `ast.unparse`, in nested blocks for its indentation."""
         for _ in range(self._indent):
             node = ast.If(test=ast.Constant(value=True), body=[node], orelse=[])
         for line in ast.unparse(node).strip("\n").split("\n")[self._indent :]:
@@ -252,6 +252,7 @@ class _Printer(Unparser):  # type: ignore[misc]
         value = node.value
         if isinstance(value, ast.Constant) and isinstance(value.value, str):
             text = ("u" if value.kind else "") + triple_quoted(value.value)
+            # An unknown line stays 0 for all lines of the text; a statement without an end has no last line.
             last_line = (getattr(node, "end_lineno", 0) or sys.maxsize) if self._line else 0
             self._pieces.append(self._margin + text)
             self._origins.extend(min(self._line + i, last_line) for i in range(text.count("\n") + 1))

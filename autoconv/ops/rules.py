@@ -20,6 +20,7 @@ def broadcast(*inputs: TensorType, **_: Any) -> TensorType:
     first = inputs[0]
     for other in inputs[1:]:
         if other.dtype is not first.dtype:
+            # The caller puts the name of the input before the text.
             raise TypeError(f"has type {other.dtype.name} that does not match type {first.dtype.name}")
     return TensorType(first.dtype, broadcast_shapes(*(x.shape for x in inputs)), all(x.weak for x in inputs))
 
@@ -32,9 +33,9 @@ def broadcast_to_bool(*inputs: TensorType, **_: Any) -> TensorType:
 def broadcast_shapes(*shapes: Shape) -> Shape:
     """Broadcast shapes as NumPy does, with static, unknown and symbolic dimensions.
 
-    A symbol or an unknown dimension (None) combined with a number other than 1 gives the number, since another size
-    fails at run time. Combined with 1 it stays unchanged. Two different symbols give None, as does a symbol with None.
-    Raises ValueError for two different numbers other than 1.
+    A symbol or an unknown dimension (None) combined with a number other than 1 gives the number, since any other size
+    but 1 fails at run time. Combined with 1 it stays unchanged. Two different symbols give None, as does a symbol with
+    None. Raises ValueError for two different numbers other than 1.
     """
     if any(shape is None for shape in shapes):
         return None

@@ -195,7 +195,7 @@ def concat(
 ) -> SparseTensor:
     """Concatenate sparse tensors along `axis`.
 
-    Raises InvalidArgumentError if other sizes differ; with `expand_nonconcat_dims` the result has the largest ones.
+    Raises InvalidArgumentError if sizes of the other axes differ; with `expand_nonconcat_dims`, the largest count.
 
     >>> x = autoconv.SparseTensor([[0, 1]], [5], [1, 2])
     >>> autoconv.sparse.concat(0, [x, x]).indices.numpy()

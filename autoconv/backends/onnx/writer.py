@@ -30,7 +30,7 @@ class Writer(ShapeWriter):
         shape = (*indices.shape[:-1], *base.shape[indexed_rank:])
         updates = self.expand(updates, shape, [*self.sizes(indices)[:-1], *self.sizes(base)[indexed_rank:]])
         if base.dtype.is_bool and combine is not None:
-            # A minimum of bools is their `and`; all other operations of them here are `or`.
+            # A minimum of bools is their `and`; a sum or a maximum of them is their `or`.
             extreme = "minimum" if combine == "minimum" else "maximum"
             result = self.scatter_nd(self.emit_cast(base, int32), indices, self.emit_cast(updates, int32), extreme)
             return self.cast(result, bool_)
@@ -39,7 +39,7 @@ class Writer(ShapeWriter):
         return self.emit("ScatterND", operands, base.dtype, base.shape, reduction=reduction)
 
     def dynamic_update(self, x: Term, update: Term, starts: Sequence[Term]) -> Term:
-        """Scatter the rows of the update; a row covers the last dimensions in which the update is as large as `x`."""
+        """Scatter the rows of the update: the trailing dimensions that it covers in full are one row."""
         if not starts:
             return self.reshape(update, ())
         indexed_rank = x.rank
@@ -61,7 +61,7 @@ class Writer(ShapeWriter):
     def _clamp_start(self, start: Term, full_size: Any, size: Any) -> Term:
         """Clamp a start so that the update fits; a constant start fits already.
 
-        Elsewhere ONNX Runtime fails, and returns no error word.
+        ONNX Runtime fails for a start out of range, and then returns no error word.
         """
         start = self.cast(start, int64)
         if start.constant_value is not None:
@@ -73,7 +73,7 @@ class Writer(ShapeWriter):
         return self.binary("maximum", self.binary("minimum", start, last_start), self.constant(0, int64))
 
     def reduce(self, x: Term, axes: Sequence[int], op: str, start: Any) -> Term:
-        """Reduce along axes; bools as int32, narrow integers as int64, and a NaN is the extreme."""
+        """Reduce along axes; bools as int32, narrow integers as int64. Extremes of floats with a NaN are NaN."""
         if not axes:
             return x
         shape = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
@@ -84,7 +84,7 @@ class Writer(ShapeWriter):
         if x.dtype is uint64 and op in ("maximum", "minimum"):
             return self.emit_cast(self.reduce(self._to_signed_order(x), axes, op, start), uint64) ^ 2**63
         if x.dtype in CAST_DTYPES:
-            # ONNX starts at the neutral element of its dtype, so `start` counts only for the narrower one.
+            # Without elements, ONNX returns the neutral element of int64, which `start` limits to the narrow dtype.
             result = self.binary(op, self.reduce(self.emit_cast(x, int64), axes, op, start), start)
             return self.emit_cast(result, x.dtype)
         if x.dtype.is_integer and op == "add":

@@ -69,7 +69,7 @@ class Arrays:
         raise NotImplementedError
 
     def can_be_sizes(self, *numbers: Term) -> bool:
-        """Return whether arrays may have sizes that are these numbers, or are computed from them."""
+        """Return whether these terms may determine sizes of arrays."""
         return True
 
     def as_size(self, number: Term) -> Term:
@@ -109,7 +109,7 @@ class Arrays:
         raise NotImplementedError
 
     def open_pad(self, x: Term, value: Term, amounts: Term) -> Term | None:
-        """Pad by amounts that are values, int64 [rank, 2]; None if the runtime has no arrays of open size."""
+        """Pad by amounts known only at run time, int64 [rank, 2]; None if the runtime has no arrays of open size."""
         return None
 
     def static_slice(self, x: Term, axis: int, start: int, stop: int, step: int = 1) -> Term:

@@ -15,7 +15,7 @@ def call_factories(
 ) -> dict[str, Any]:
     """Call the program's default factories of fields that the arguments leave out; return the values by name.
 
-    The constructor itself calls the factories of fields that it does not take; these must have no effects.
+    The constructor itself calls the factories of fields with `init=False`; the contract checks these for effects.
     """
     result = {}
     for field in _default_fields(cls, args, kwargs):
@@ -32,7 +32,7 @@ def call_factories(
 def trace_defaults(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Track the lists, dicts and sets that a dataclass created with its default factories."""
     for field in _default_fields(instance, args, kwargs):
-        # One reference is that of the attribute; a container with more existed before.
+        # A container that only the attribute refers to is new; one with more references existed before.
         object.__setattr__(instance, field.name, traced_result(getattr(instance, field.name), references=1))
 
 

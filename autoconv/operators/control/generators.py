@@ -31,9 +31,9 @@ def _is_generator_function(function: Callable[..., Any]) -> bool:
 
 
 def wrap_generator_function(function: Callable[..., Any], convert: Callable[[Any], Any]) -> Callable[..., Any]:
-    """Return the replacement of a generator function; return other functions unchanged.
+    """Return a function that makes the GeneratorExpression of a call of a generator function; return others unchanged.
 
-    `convert` makes the function that passes values to a consumer.
+    `convert(function)` is the form of the generator function that calls a consumer at each yield.
     """
     if not _is_generator_function(function):
         return function
@@ -77,8 +77,9 @@ class Consumer:
     def __call__(self, item: Any, restriction: str = "") -> Any:
         """Run the body for one item and return whether the loop ends.
 
-        `restriction` names what the statement around the yield forbids (`emit.generators`). "may_not_raise": a try
-        statement would catch an exception of the loop's body. "must_continue": the statement observes an early exit.
+        `restriction` is what the statement around the yield requires of the loop's body (`emit.generators`).
+        "may_not_raise": a try statement would catch an exception of the body. "must_continue": the statement observes
+        an early exit.
         """
         region = current_region()
         start = region.graph.mark() if region is not None else None

@@ -10,7 +10,7 @@ from autoconv.graph.types import TensorType, TupleType, number_type
 from autoconv.ops.python.objects import constant_of
 
 # CURSOR, INNER_LIST_CURSOR: iterators over a list of numbers, and over a list of lists; ENUMERATE: an `enumerate` of a
-# list of numbers; PAIRS: an iterator over its pairs; PAIR: one of them, (index, number).
+# list of numbers; PAIRS: the iterator that a loop over it makes; PAIR: an item, (index, number).
 LIST, DEQUE, ENUMERATE, CURSOR, PAIRS, PAIR = "list", "deque", "enumerate", "cursor", "pairs", "pair"
 SLICE, RANGE, INNER_LIST_CURSOR, OTHER = "slice", "range", "inner list cursor", "other"
 DICT, SET, COUNTER = "dict", "set", "Counter"  # of numbers or tuples, with ints or tuples of ints as keys
@@ -39,7 +39,8 @@ class Zip(NamedTuple):
     is_iterator: bool
 
 
-Kind = TensorType | TupleType | DictPart | Zip | str | None  # a tuple of numbers; None: no definition is known yet
+# TupleType: a tuple of numbers; None: no definition is known yet.
+Kind = TensorType | TupleType | DictPart | Zip | str | None
 
 
 def is_number(kind: Any) -> bool:

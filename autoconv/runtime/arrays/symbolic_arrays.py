@@ -158,7 +158,7 @@ class SymbolicArray(TensorMethods):
         return size
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the rows; for statements over the array are staged before they come here."""
+        """Iterate over the rows; a `for` statement over the array is staged and does not call this."""
         if not self.ndim:
             raise as_program_error(TypeError("iteration over a 0-d array"))
         return (self[row] for row in range(len(self)))
@@ -186,7 +186,7 @@ class SymbolicArray(TensorMethods):
     # ---- elements
 
     def load(self) -> SymbolicTensor:
-        """Read the current elements as a tensor. Products read the matrix of a transposed view in place."""
+        """Read the current elements as a tensor. Products read the transpose of a transposed view in place."""
         if self._source is not None and self._source.spec == TRANSPOSED:
             return dispatch.apply("transpose", self._source.base.load())  # type: ignore[no-any-return]
         return SymbolicTensor(record_array_op("array_load", [self.value_in_graph]).results[0])
@@ -369,14 +369,14 @@ def _foreign_operands(operands: Sequence[Any]) -> list[Any]:
 
 def _refuse_foreign_operands(operands: Sequence[Any]) -> NoReturn:
     class_names = ", ".join(type(operand).__name__ for operand in _foreign_operands(operands))
-    _refuse(f"computed with {class_names or 'text'}, which NumPy converts to an array")  # text has no operators
+    _refuse(f"computed with {class_names or 'text'}, which NumPy converts to an array")  # text is a tensor
 
 
 def wrap_new_arrays(value: Any, wrap_scalars: bool = False, like: Sequence[Any] = ()) -> Any:
     """Wrap computed tensors with dimensions as new arrays, inside tuples and lists too.
 
     Results without dimensions stay NumPy scalars, unless `wrap_scalars`. What is being differentiated stays a tensor.
-    The arrays lie in memory as an elementwise result of the operands `like` does, without any in C order.
+    The memory order is that of an elementwise result of the operands `like`; C order if `like` is empty.
     """
     if type(value) in (tuple, list):
         return type(value)(wrap_new_arrays(item, wrap_scalars, like) for item in value)

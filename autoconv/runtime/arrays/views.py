@@ -1,4 +1,4 @@
-"""Views of arrays: what they are taken of, and their layouts, which NumPy computes on an array of the same layout."""
+"""Views of arrays: their sources, and their shapes and strides, which NumPy computes on a placeholder."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def _layout(view: np.ndarray, start: int) -> dict[str, Any]:
 def strided_view(
     array: np.ndarray, shape: tuple[int, ...] | None, strides: tuple[int, ...] | None, writeable: bool
 ) -> np.ndarray:
-    """Return the view that `as_strided` makes of a placeholder; raise ValueError if it reaches beyond its memory.
+    """Return the view that `as_strided` makes of the placeholder `array`.
 
-    A view whose elements may overlap is read-only here.
+    Raise ValueError if it reaches beyond the memory. A view whose elements may overlap is read-only.
     """
     memory: Any = array.base
     shape, strides = array.shape if shape is None else shape, array.strides if strides is None else strides

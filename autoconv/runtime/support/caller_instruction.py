@@ -24,12 +24,12 @@ _IN_PLACE = range(13, 26)  # arguments of BINARY_OP for in-place operators, whic
 
 # Names of comparisons, such as "lt", by Python's symbols.
 _NAME_BY_SYMBOL = {entry.symbol: entry.name for entry in COMPARISONS if entry.name not in ("eq", "ne")}
-# Bits of COMPARE_OP's argument below the number of the comparison, in this version of Python.
+# How many low bits of COMPARE_OP's argument are flags, in this version of Python.
 _COMPARE_SHIFT = 0 if sys.version_info < (3, 12) else 4 if sys.version_info < (3, 13) else 5
 
 
 def comparison_of(frame: Any) -> str:
-    """Return the comparison made by the frame's current instruction; "" for other instructions."""
+    """Return the ordering comparison made by the frame's current instruction, such as "lt"; "" for others."""
     code, position = frame.f_code.co_code, frame.f_lasti
     if opcode.opname[code[position]] != "COMPARE_OP":
         return ""
@@ -46,6 +46,6 @@ def unpack_counts(frame: Any) -> tuple[int, int] | None:
         return None
     if name == "UNPACK_SEQUENCE":
         return argument, -1
-    if name == "UNPACK_EX":
+    if name == "UNPACK_EX":  # targets after the starred one need EXTENDED_ARG
         return argument + 1, argument
     return None

@@ -12,13 +12,13 @@ from autoconv.tracing.key.cache_key import ItemKind
 # and loops over the items are unrolled.
 MIN_OPAQUE_ITEMS = 17
 _MAX_LIST_DEPTH = 3  # nesting of lists of numbers
-_MAX_EMPTY_ROWS = 8  # rows at the start of a list that may be empty if a guess is to be made
+_MAX_EMPTY_ROWS = 8  # empty rows at the start of a list that are skipped in search of a row to guess from
 _CONTAINERS = (list, tuple, dict)
 _ATOM_TYPES = (bool, int, float, complex, str, type(None))
 
 
 def select_opaque_arguments(arguments: Sequence[tuple[str, Any]], known_names: frozenset[str]) -> frozenset[str]:
-    """Return `known_names`, and the names of containers that are large or are passed more than once.
+    """Return `known_names`, of earlier calls, and the names of containers that are large or are passed more than once.
 
     Only containers of numbers, texts and such containers count, judged by a sample of their items. A wrong guess is
     harmless: the graph then has the items as objects.

@@ -16,7 +16,7 @@ _OPEN_FLAG = 1 << 31  # set in the state of a job while threads may start parts 
 
 @functools.cache
 def text() -> str:
-    """Return the LLVM text of a thread pool."""
+    """Return the LLVM text of a thread pool, with the heuristics and the routines for float flags that it calls."""
     has_pause = platform.machine().lower() in ("x86_64", "amd64")
     pool_text = read(
         "thread_pool", OPEN=_OPEN_FLAG, NOT_OPEN=~_OPEN_FLAG, ACTIVE=_OPEN_FLAG - 1, LOW_HALF=(1 << 32) - 1,

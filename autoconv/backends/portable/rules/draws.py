@@ -28,7 +28,7 @@ from autoconv.ops.random.philox import BLOCK_WORDS
 
 @lowers("stateless_truncated_normal")
 def truncated_normal(writer: Control, node: Node, seed: Term, *sizes: Term) -> Term | None:
-    """Fill groups of numbers, each of as many as a block makes, with the accepted candidates of the group's blocks."""
+    """Draw in groups of the size of one block; a group takes the accepted candidates of its own blocks."""
     shape, dtype = static_shape(node.attributes["shape"]), node.attributes["dtype"]
     blocks = philox_stream(writer, seed, node.attributes.get("alg", "philox"))
     if shape is None or sizes or blocks is None:
@@ -61,7 +61,7 @@ def truncated_normal(writer: Control, node: Node, seed: Term, *sizes: Term) -> T
     return writer.cast(writer.reshape(writer.static_slice(accepted_numbers, 0, 0, count), shape), dtype)
 
 
-# Positions, in the state of `_Draws`, of the first of the three terms of a kind of numbers.
+# Where the terms of each kind (first, second, remaining) begin in `_Draws.state`.
 _UNIFORM_STATE, _NORMAL_STATE = 1, 4
 
 
@@ -103,7 +103,7 @@ class _Draws:
 
 
 class _ResultLayout:
-    """The layout of a result: all numbers of the first parameter are drawn first, then those of the second, …"""
+    """The layout of a result: first all numbers of the first element of the parameters, then those of the second, …"""
 
     def __init__(self, writer: Control, shape: tuple[int, ...], parameter: Term) -> None:
         self._writer, self._shape = writer, shape
@@ -157,7 +157,7 @@ def _prepare(
 ) -> _Preparation | None:
     """Return the layout, the draws and the parameters of a node's result; None if there is no form.
 
-    `block_distance` computes, from the parameters, the number of blocks that each number has for itself.
+    `block_distance` computes, from the parameters, how many blocks are reserved for each element of the result.
     """
     shape = static_shape(node.attributes["shape"])
     blocks = philox_stream(writer, seed, node.attributes.get("alg", "philox"))
@@ -266,7 +266,7 @@ def binomial(writer: Control, node: Node, seed: Term, counts: Term, chances: Ter
     zero = writer.fill_like(trials, 0.0, float64)
 
     def step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
-        """Add a geometric number to the steps of active elements; those with at most `trials` have a success."""
+        """Add a geometric number to the steps of active elements; those within `trials` count a success."""
         steps, numbers, *draws.state = state
         logarithms = writer.libm("log", draws.uniform(active)), writer.libm("log1p", -p)
         magnitudes = [writer.emit_unary("abs", logarithm) for logarithm in logarithms]
