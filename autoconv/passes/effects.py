@@ -113,12 +113,14 @@ class Effects(FunctionPass, statements_only=True):
         return [build.place(self._delete(target), node) for target in node.targets]
 
     def _delete(self, target: Any) -> Any:
-        """Return the statement that deletes one target."""
+        """Return the statement that deletes one target. Its operator is placed at the target, as Python's errors are.
+        """
         if isinstance(target, gast.Attribute):
             attribute = build.constant(mangle(target.attr, self.class_name))
-            return gast.Expr(build.operate("del_attr", target.value, attribute))
+            return gast.Expr(build.place(build.operate("del_attr", target.value, attribute), target))
         if isinstance(target, gast.Subscript):
-            return gast.Expr(build.operate("del_item", target.value, index_expression(target.slice)))
+            operator = build.operate("del_item", target.value, index_expression(target.slice))
+            return gast.Expr(build.place(operator, target))
         return gast.Delete([target])
 
     def _assign_to_each(self, node: Any) -> list[Any]:
@@ -159,7 +161,10 @@ class Effects(FunctionPass, statements_only=True):
         return [build.assign(type(target)(items, gast.Store()), value), *item_writes]
 
     def _write(self, target: Any, value: Any, statement: Any) -> list[Any]:
-        """Return the operator that writes an attribute or item, and the statements before it, placed at `statement`."""
+        """Return the operator that writes an attribute or item, and the statements before it.
+
+        The operator is placed at the target, as Python's errors are, and the statements at `statement`.
+        """
         statements: list[Any] = []
         if not self.order.may_evaluate_after(value, target):
             temporary = self.namer.fresh("value_")
@@ -167,7 +172,7 @@ class Effects(FunctionPass, statements_only=True):
             value = build.name(temporary)
         if isinstance(target, gast.Attribute):
             attribute = build.constant(mangle(target.attr, self.class_name))
-            write: Any = gast.Expr(build.operate("set_attr", target.value, attribute, value))
+            write: Any = gast.Expr(build.place(build.operate("set_attr", target.value, attribute, value), target))
         else:
             write = self._write_item(target, value)
         return [build.place(new_statement, statement) for new_statement in (*statements, write)]
@@ -185,11 +190,15 @@ class Effects(FunctionPass, statements_only=True):
             base = base.value
         indices = gast.Tuple(path, gast.Load())
         if isinstance(base, gast.Name) and base.id in self.scope.locals:
-            return build.assign(base.id, build.operate("set_item", build.name(base.id), indices, value))
+            return build.assign(
+                base.id, build.place(build.operate("set_item", build.name(base.id), indices, value), target)
+            )
         if isinstance(base, gast.Attribute):
             attribute = build.constant(mangle(base.attr, self.class_name))
-            return gast.Expr(build.operate("set_item_of", base.value, attribute, indices, value))
-        return gast.Expr(build.operate("set_item_in", base, indices, value))
+            operator = build.operate("set_item_of", base.value, attribute, indices, value)
+        else:
+            operator = build.operate("set_item_in", base, indices, value)
+        return gast.Expr(build.place(operator, target))
 
 
 def index_expression(index: Any) -> Any:

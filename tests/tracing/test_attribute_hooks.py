@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
+from autoconv.runtime.support.attribute_hooks import hooked_class
 
 
 class Counting:
@@ -137,3 +138,12 @@ def test_classes_are_compared_as_often_as_in_plain_python(function, arguments):
         Meta.calls.clear()
         assert compiled(np.float64(3.0), *arguments) == expected
         assert Meta.calls == expected_calls
+
+
+def test_the_search_does_not_enter_traces_of_compiled_functions():
+    @ac.compile
+    def total(x):
+        return (x * 2.0).sum()
+
+    total(np.ones(3))
+    assert hooked_class([[first], total], limit=8) is Counting

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
+from autoconv.runtime.support.attributes import instance_attribute
 from autoconv.runtime.support.structure import ATOMS
 
 MAX_EXAMINED = 10_000  # the number of objects after which a search ends
@@ -23,7 +24,7 @@ def hooked_class(values: Iterable[Any], limit: int = MAX_EXAMINED) -> type | Non
     """Return the class of the first object whose examination runs code of the program; None if there is none.
 
     The search starts at `values`, enters containers, objects, bound methods and partial functions, and ends after
-    `limit` objects.
+    `limit` objects. Of a compiled function it enters the Python function alone.
     """
     worklist: list[Iterable[Any]] = [values]
     visited_ids: set[int] = set()
@@ -81,7 +82,13 @@ def _parts(value: Any, class_: type) -> tuple[Any, ...]:
         return (value.func, *value.args, *value.keywords.values())
     if issubclass(class_, (type, types.ModuleType, types.FunctionType)):
         return ()
-    return tuple(gc.get_referents(value)) if _has_attributes(class_) else ()
+    if not _has_attributes(class_):
+        return ()
+    if str(type.__getattribute__(class_, "__module__")).startswith("autoconv."):
+        function = instance_attribute(value, "python_function")
+        if function is not None:  # a compiled function, whose traces and graphs are not the program's
+            return (function,)
+    return tuple(gc.get_referents(value))
 
 
 def _has_attributes(class_: type) -> bool:
