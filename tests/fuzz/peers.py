@@ -1,14 +1,16 @@
 """Random programs, run by NumPy and by `@autoconv.compile` in turns: the fuzzer of performance.
 
     python tests/fuzz/peers.py --programs 300 [--seed 0] [--kind arrays|loops|gradients] [--results FILE] [--tiers auto]
+        [--peer-period 4]
 
 Programs of the kind "arrays" compute with whole arrays, those of the kind "loops" iterate over elements. The arrays of
 a third of the programs have up to 10^3 numbers, of a third 10^5, of a third 10^6, unless plain Python takes more than a
 second a call; some arrays are in Fortran order, transposed or `[::2]`. Each call is timed separately, on equal
 arguments, NumPy's and ours in turns on one thread, and the best times count. Results and arguments are compared. If
-ours is slower by more than 5 %, the measurement is repeated twice, and the median counts. Every fourth program also
-runs by JAX (whole arrays), Numba and clang (loops over float64 and int64), every twentieth by torch.compile, if they
-are installed and compile it: see measured/peers.py.
+ours is slower by more than 5 %, the measurement is repeated twice, and the median counts. Every fourth program, or one
+of `--peer-period` programs, also runs by JAX (whole arrays), Numba and clang (loops over float64 and int64), every
+twentieth by torch.compile, if they are installed and compile it: see measured/peers.py. "clang" is the time of a call
+from Python by ctypes, "clang in C" that of a call in C, which no call from Python reaches.
 
 The kind "gradients" is the value and the gradients of the sum of the squared results of a program of whole arrays. It
 needs JAX, whose gradients must agree, and whose time replaces NumPy's.
@@ -34,6 +36,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from measured.peers import BARE_CALLS
+
 HERE = Path(__file__).resolve().parent
 MIN_EVEN_RATIO = 0.95
 PROGRAM_SECONDS = 150  # limit of one program
@@ -46,6 +50,7 @@ class Worker:
         variables = ("OPENBLAS_NUM_THREADS", "AUTOCONV_NUM_THREADS", "OMP_NUM_THREADS")
         environment = os.environ | dict.fromkeys(variables, "1") | {"JAX_PLATFORMS": "cpu"}
         command = [sys.executable, str(HERE / "peers.py"), "--worker", "--kind", options.kind, "--tiers", options.tiers]
+        command += ["--peer-period", str(options.peer_period)]
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -141,7 +146,11 @@ def print_peers(measured: list[dict[str, Any]]) -> None:
     """Print the ratios of each peer, and those of the fastest among NumPy and the peers."""
     for peer in sorted({peer for row in measured for peer in row.get("peers", ())}):
         print_comparison(peer, [row["peers"][peer] for row in measured if peer in row.get("peers", ())])
-    best = [min(row["ratio"], *row["peers"].values()) for row in measured if row.get("peers")]
+    best = [
+        min(row["ratio"], *(ratio for peer, ratio in row["peers"].items() if peer not in BARE_CALLS))
+        for row in measured
+        if row.get("peers")
+    ]
     if best:
         print_comparison("the best", best)
 
@@ -162,6 +171,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--kind", choices=("arrays", "loops", "gradients"), default="arrays")
     parser.add_argument("--tiers", choices=("native", "auto"), default="native")
+    parser.add_argument("--peer-period", type=int, default=4, help="number of programs of which one runs by peers")
     parser.add_argument("--results", type=Path, help="the file of results; out/peers-KIND-TIERS.jsonl by default")
     parser.add_argument("--worst", type=int, default=5, help="number of programs to reduce and print")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
@@ -169,7 +179,7 @@ def main() -> int:
     if options.worker:
         from measured.worker import serve
 
-        serve(options.kind, options.tiers)
+        serve(options.kind, options.tiers, options.peer_period)
         return 0
     if options.kind == "gradients" and importlib.util.find_spec("jax") is None:
         print("the kind gradients needs JAX: pip install jax", file=sys.stderr)

@@ -1,4 +1,7 @@
-"""Programs of the kind "loops" as C, compiled by clang: the time that a C compiler reaches for the same loops."""
+"""Programs of the kind "loops" as C, compiled by clang: the times that a C compiler reaches for the same loops.
+
+One time is that of the call in C, another that of a call from Python by ctypes, which allocates the results.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ import ctypes
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +42,11 @@ double measure(I rounds, I n, I m, const T *x0, const T *y0, const T *A0, T *x, 
     for (I round = 0; round < rounds; round++) {
         memcpy(x, x0, n * sizeof(T)); memcpy(y, y0, n * sizeof(T)); memcpy(A, A0, n * m * sizeof(T));
         struct timespec start, end;
-        T *made; double *matrix; I *numbers;
         clock_gettime(CLOCK_MONOTONIC, &start);
-        program(n, m, x, y, A, places, bits, k, s, t, &made, &matrix, &numbers);
+        T *made = calloc(n, sizeof(T));
+        double *matrix = calloc(n * m, sizeof(double));
+        I *numbers = calloc(n, sizeof(I));
+        program(n, m, x, y, A, places, bits, k, s, t, made, matrix, numbers);
         clock_gettime(CLOCK_MONOTONIC, &end);
         double seconds = (end.tv_sec - start.tv_sec) + 1e-9 * (end.tv_nsec - start.tv_nsec);
         if (seconds < best) best = seconds;
@@ -69,8 +75,8 @@ class Writer:
         assert isinstance(function, ast.FunctionDef)
         body = [line for statement in function.body for line in self.statement(statement)]
         head = (
-            "static __attribute__((noinline)) void program(I n, I m, T *x, T *y, T *A, const I *places, const I *bits, "
-            "I k, double *s_result, I *t_result, T **out_result, double **B_result, I **counts_result) {"
+            "__attribute__((noinline)) void program(I n, I m, T *x, T *y, T *A, const I *places, const I *bits, "
+            "I k, double *s_result, I *t_result, T *out, double *B, I *counts) {"
         )
         return "\n".join([_HEAD, f"typedef {self._element} T;", head, *self._declared, *body, "}", _MEASURE])
 
@@ -94,11 +100,11 @@ class Writer:
             to_first, to_second = (self.expression(part)[0] for part in target.elts)
             return [f"{{ T first = {first}, second = {second}; {to_first} = first; {to_second} = second; }}"]
         if isinstance(target, ast.Name) and isinstance(node.value, ast.Call) and "zeros" in ast.unparse(node.value):
-            count = "n * m" if target.id == "B" else "n"
+            if target.id in ("out", "B", "counts"):
+                return []  # made by the caller
             kind = self.types.setdefault(target.id, "I*")
-            if target.id not in ("out", "B", "counts"):
-                self._freed.append(target.id)
-            return [f"{kind} {target.id} = calloc({count} + 1, sizeof(*{target.id}));"]
+            self._freed.append(target.id)
+            return [f"{kind} {target.id} = calloc(n + 1, sizeof(*{target.id}));"]
         value, kind = self.expression(node.value)
         if isinstance(target, ast.Name) and target.id not in self.types:
             self.types[target.id] = kind
@@ -131,7 +137,7 @@ class Writer:
         return ["continue;"]
 
     def _return(self, node: ast.Return) -> list[str]:
-        results = [f"*{name}_result = {name};" for name in ("s", "t", "out", "B", "counts")]
+        results = [f"*{name}_result = {name};" for name in ("s", "t")]
         return [*results, *(f"free({name});" for name in self._freed)]
 
     # ---- expressions: their text and type
@@ -198,8 +204,20 @@ def _common_type(*kinds: str) -> str:
     return "double" if "double" in kinds else "I"
 
 
-def measure_c(source: str, dtype: str, arguments: Sequence[Any], rounds: int) -> tuple[float, Any] | None:
-    """Return the best time of a call in C and its results as Python values; None if there is no C form of the program.
+@dataclass
+class CMeasurement:
+    """The best time of a call in C, the results with the arguments after it, and the program as a Python function.
+
+    The function takes the program's arguments, which may not be of other types or layouts, and returns its results.
+    """
+
+    seconds: float
+    results: Any
+    function: Callable[..., Any]
+
+
+def measure_c(source: str, dtype: str, arguments: Sequence[Any], rounds: int) -> CMeasurement | None:
+    """Measure a program in C; None if there is no C form of it.
 
     `arguments` are those of the program, its arrays contiguous in C's order.
     """
@@ -210,17 +228,36 @@ def measure_c(source: str, dtype: str, arguments: Sequence[Any], rounds: int) ->
         return None
     n, m = A.shape
     with tempfile.TemporaryDirectory() as folder:
-        program, library = Path(folder, "program.c"), Path(folder, "program.so")
+        program, path = Path(folder, "program.c"), Path(folder, "program.so")
         program.write_text(Writer(dtype).text(source))
         flags = ["-O3", "-march=native", "-fwrapv", "-shared", "-fPIC", "-w"]
-        subprocess.run([clang, *flags, "-o", library, program, "-lm"], check=True, capture_output=True)
-        measure = ctypes.CDLL(str(library)).measure
-    measure.restype = ctypes.c_double
+        subprocess.run([clang, *flags, "-o", path, program, "-lm"], check=True, capture_output=True)
+        library = ctypes.CDLL(str(path))
+    library.measure.restype = ctypes.c_double
     s, t = ctypes.c_double(), ctypes.c_longlong()
     copies = [array.copy() for array in arrays]
     results = [np.empty(n, x.dtype), np.empty((n, m)), np.empty(n, np.int64)]
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in (*arrays, *copies, places, bits)]
     sizes = [ctypes.c_longlong(number) for number in (rounds, n, m)]
     result_pointers = [ctypes.c_void_p(array.ctypes.data) for array in results]
-    seconds = measure(*sizes, *pointers, ctypes.c_longlong(k), ctypes.byref(s), ctypes.byref(t), *result_pointers)
-    return seconds, ((s.value, t.value, *results), copies)
+    numbers = ctypes.c_longlong(k), ctypes.byref(s), ctypes.byref(t)
+    seconds = library.measure(*sizes, *pointers, *numbers, *result_pointers)
+    return CMeasurement(seconds, ((s.value, t.value, *results), copies), _python_function(library))
+
+
+def _python_function(library: ctypes.CDLL) -> Callable[..., Any]:
+    """Return the program as a function that converts its arguments and allocates its results, as users of C write."""
+    integer, pointer = ctypes.c_longlong, ctypes.c_void_p
+    library.program.restype = None
+    library.program.argtypes = [integer, integer, *[pointer] * 5, integer, *[pointer] * 5]
+
+    def program(x: Any, y: Any, A: Any, places: Any, bits: Any, k: int) -> Any:
+        n, m = A.shape
+        s, t = ctypes.c_double(), ctypes.c_longlong()
+        out, B, counts = np.zeros_like(x), np.zeros((n, m)), np.zeros(n, np.int64)
+        addresses = [array.ctypes.data for array in (x, y, A, places, bits)]
+        result_addresses = [array.ctypes.data for array in (out, B, counts)]
+        library.program(n, m, *addresses, k, ctypes.byref(s), ctypes.byref(t), *result_addresses)
+        return s.value, t.value, out, B, counts
+
+    return program

@@ -26,9 +26,10 @@ _CHOICE_CALLS = 40  # number of calls that decide between the graph and plain Py
 _CANDIDATES, _SHRINK_SECONDS = 150, 100.0  # limits of the search for a smaller program
 
 
-def serve(kind: str, tiers: str) -> None:
+def serve(kind: str, tiers: str, peer_period: int) -> None:
     """Answer requests from standard input, one a line."""
     SETTINGS.tiers = tiers
+    peers.PERIODS.update(dict.fromkeys(("numba", "jax", "clang"), peer_period))
     if hasattr(os, "sched_setaffinity"):  # one thread, also for JAX
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_LIMIT, _MEMORY_LIMIT))
