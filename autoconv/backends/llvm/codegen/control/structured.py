@@ -145,7 +145,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
     counter = counter_of(node)
     is_slow, is_short, weight = _pace_of(node, counter)
     totals = running_totals(node) if is_short or weight is not None else {}
-    if weight is not None and (totals or _reads_ints(loop_body)):  # LLVM may vectorise the loop
+    if weight is not None and (totals or _reads_ints(loop_body) or _has_branches(loop_body)):
         region.body.module.has_loops = out.has_element_loops = True
     total_tests = TotalTests(region, totals, initial_state)
     outer_totals, region.body.running_totals = region.body.running_totals, region.body.running_totals | totals.keys()
@@ -232,9 +232,17 @@ def _pace_of(node: Node, counter: Counter | None) -> _Pace:
 
 
 def _reads_ints(loop_body: Graph) -> bool:
-    """Return whether a loop's body reads single elements of arrays of ints; LLVM reorders no floats."""
+    """Return whether a loop's body reads single elements of arrays of ints: LLVM may vectorise it.
+
+    It reorders no floats.
+    """
     elements = [node.results[0].type for node in loop_body.walk() if lowering_class(node) == "view"]
     return any(is_scalar(type_) and not type_.dtype.is_floating for type_ in elements)
+
+
+def _has_branches(loop_body: Graph) -> bool:
+    """Return whether iterations take one of several paths; a thorough compilation joins the tests that they share."""
+    return any(node.op.traits.selects and len(node.regions) > 1 for node in loop_body.walk())
 
 
 def _chunked_weight(counter: Counter | None, loop_body: Graph) -> int | None:
