@@ -197,3 +197,28 @@ def test_tracebacks_have_no_entry_for_the_head_of_a_loop(divisor):
     for _ in range(2):
         assert lines_of_error(compiled) == lines_of_error(inverses)
     assert traced_loops(compiled.explain()) == 1
+
+
+def test_tracebacks_have_no_entry_for_the_head_of_a_loop_that_runs_plain():
+    def inverses(rows, divisor):
+        totals = []
+        for row in rows:
+            time.time()
+            for value in row:
+                time.time()
+                while value > 0:
+                    value -= 1
+                if value < 0:
+                    inverses([[0.0]], 0.0)
+                totals.append(value / divisor)
+        return totals
+
+    def lines_of_error(function, *args):
+        with pytest.raises(ZeroDivisionError) as raised:
+            function(*args)
+        entries = traceback.extract_tb(raised.value.__traceback__)
+        return [(entry.name, entry.line) for entry in entries[1:]]
+
+    compiled = ac.compile(inverses)
+    for args in [([[1.0, 2.0]], 0.0)] * 2 + [([[1.0], [0.5]], 1.0)] * 2:
+        assert lines_of_error(compiled, *args) == lines_of_error(inverses, *args)

@@ -8,7 +8,7 @@ import functools
 import inspect
 import linecache
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from types import CodeType, FunctionType, TracebackType
 from typing import Any, TypeVar
 
@@ -43,23 +43,26 @@ def drop_package_frames(error: BaseException) -> None:
         error.__traceback__ = _link_entries(_user_entries(error.__traceback__))
 
 
-def drop_loop_heads(error: BaseException, code: CodeType) -> None:
-    """Drop the entries of a function with this code that called a graph for one of its loops.
+def drop_loop_heads(error: BaseException, code: CodeType, loop_codes: Collection[CodeType]) -> None:
+    """Drop the entries of a function with this code that called a graph, or plain code, for one of its loops.
 
-    The entry of the graph, for the traced line, takes their place, as in plain Python. The error's causes and contexts
-    are treated likewise.
+    The entry of the loop's own line takes their place, as in plain Python. `loop_codes` is the plain code of the loops.
+    The error's causes and contexts are treated likewise.
     """
     for linked_error in walk_links(error):
         entries = list(walk_traceback(linked_error.__traceback__))
-        kept_entries = [entry for entry, callee in zip(entries, [*entries[1:], None], strict=True)
-                        if entry.tb_frame.f_code is not code or not _is_graph_entry(callee, code.co_name)]  # fmt: skip
+        kept_entries = [
+            entry for entry, callee in zip(entries, [*entries[1:], None], strict=True)
+            if entry.tb_frame.f_code is not code or callee is None
+            or not (callee.tb_frame.f_code in loop_codes or _is_graph_entry(callee, code.co_name))
+        ]  # fmt: skip
         if len(kept_entries) < len(entries):
             linked_error.__traceback__ = _link_entries(kept_entries)
 
 
-def _is_graph_entry(entry: TracebackType | None, name: str) -> bool:
+def _is_graph_entry(entry: TracebackType, name: str) -> bool:
     """Return whether an entry was built for a traced line of a function with this name."""
-    return entry is not None and entry.tb_frame.f_globals is _GRAPH_GLOBALS and entry.tb_frame.f_code.co_name == name
+    return entry.tb_frame.f_globals is _GRAPH_GLOBALS and entry.tb_frame.f_code.co_name == name
 
 
 _GRAPH_GLOBALS = {"__name__": "__main__"}  # the global names of all entries that are built for traced lines

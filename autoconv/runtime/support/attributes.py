@@ -116,6 +116,34 @@ def slots_of(class_: type) -> tuple[tuple[str, Any], ...]:
 _SLOTS: weakref.WeakKeyDictionary[type, tuple[tuple[str, Any], ...]] = weakref.WeakKeyDictionary()
 
 
+def has_hidden_state(class_: type) -> bool:
+    """Return whether objects of the class have state besides their attributes and slots.
+
+    Such state is that of a class written in C among the bases, like the position of a file. It is found by the size of
+    the objects: a `class` statement adds one pointer for each slot, for a `__dict__`, and for weak references.
+
+    >>> import io
+    >>> class Log(io.StringIO):
+    ...     pass
+    >>> has_hidden_state(Log), has_hidden_state(type("Point", (), {"__slots__": ("x", "y")}))
+    (True, False)
+    """
+    while class_ is not object and class_ is not types.SimpleNamespace:
+        base: Any = class_.__base__
+        attributes = type.__getattribute__(class_, "__dict__")
+        pointers = [type(attribute) is types.MemberDescriptorType for attribute in attributes.values()]
+        pointers += ["__weakref__" in attributes, "__dict__" in attributes and class_.__dictoffset__ > 0]
+        is_written_in_python = class_.__flags__ & _IS_HEAP_TYPE and class_.__itemsize__ == base.__itemsize__
+        if not is_written_in_python or class_.__basicsize__ > base.__basicsize__ + sum(pointers) * _POINTER_SIZE:
+            return True
+        class_ = base
+    return False
+
+
+_IS_HEAP_TYPE = 1 << 9  # the flag Py_TPFLAGS_HEAPTYPE: made at run time, as classes written in Python are
+_POINTER_SIZE = 8  # bytes
+
+
 def _refuse(*_: Any, **__: Any) -> Any:
     """Raise StagingError for a use of `__dict__`."""
     raise StagingError(

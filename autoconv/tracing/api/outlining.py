@@ -7,7 +7,7 @@ loop that cannot be traced either are outlined in turn.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from autoconv.emit.converted import outline_loops
@@ -32,6 +32,15 @@ class OutlinedForm(NamedTuple):
 
     function: types.FunctionType | None = None  # None if no loop can be outlined
     loops: Sequence[Any] = ()
+
+    def loop_codes(self) -> Iterator[types.CodeType]:
+        """Iterate over the plain code of the loops, and of loops that were outlined in these."""
+        for loop in self.loops:
+            yield loop.python_function.__code__
+            inner_form: OutlinedForm = loop._outlined_form or OutlinedForm()
+            if inner_form.function is not None:
+                yield inner_form.function.__code__
+            yield from inner_form.loop_codes()
 
 
 @skipped_by_warnings
@@ -66,7 +75,7 @@ class LoopOutlining:
         try:
             return form.function(*instance, *args, **kwargs)
         except BaseException as error:
-            drop_loop_heads(error, form.function.__code__)
+            drop_loop_heads(error, form.function.__code__, set(form.loop_codes()))
             raise
         finally:
             if self._times_calls and examined_calls != [loop._tiers.examined_calls for loop in form.loops]:

@@ -25,7 +25,7 @@ from autoconv.runtime.objects.symbolic_generators import is_generator
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.support.articles import with_article
-from autoconv.runtime.support.attributes import attributes_of, has_attributes
+from autoconv.runtime.support.attributes import attributes_of, has_attributes, has_hidden_state
 from autoconv.runtime.support.exact_value import exact_value
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.support.structure import ATOMS
@@ -182,10 +182,14 @@ class Fingerprints:
         if (is_of_framework and not self.strict) or getattr(cls, "__autoconv_identity__", False):
             return id(value), _live_reference(value)
         is_opaque = is_generator(value) or (cls.__module__ in ("numpy", "builtins") and cls is not np.vectorize)
-        if not has_attributes(value) or is_opaque:
+        is_exception = issubclass(cls, BaseException)
+        if not has_attributes(value) or is_opaque or (has_hidden_state(cls) and not is_exception):
             return self._fingerprint_by_identity(value, name, with_article(cls))
         self.object_classes.add(cls)
-        return id(value), self._own_attributes(value, name, depth), self._class_values(cls, name)
+        attributes = self._own_attributes(value, name, depth)
+        if is_exception:
+            attributes += (("args", self.of(value.args, f"{name}.args", depth)),)
+        return id(value), attributes, self._class_values(cls, name)
 
     def _sequence(self, value: Any, cls: type, name: str, depth: int) -> Any:
         """Return the fingerprint of a list or tuple of the class `cls`."""
