@@ -21,6 +21,7 @@ from autoconv.optimise.inline import inline_calls
 from autoconv.optimise.lists_as_arrays import replace_lists_by_arrays
 from autoconv.optimise.masked_elements import mask_elements
 from autoconv.optimise.promote_arrays import promote_read_only_arrays
+from autoconv.optimise.running_extremes import find_changed_extremes
 from autoconv.optimise.shared_payloads import share_payloads
 from autoconv.optimise.simplify import simplify_nodes
 from autoconv.optimise.unbox import unbox_lists
@@ -51,6 +52,7 @@ OPTIMISATIONS = (
     Optimisation(name="simplify", transform=simplify_nodes),
     Optimisation(name="common", transform=merge_common_subexpressions),
     Optimisation(name="masked", transform=mask_elements),  # after common, which joins equal masks
+    Optimisation(name="extremes", transform=find_changed_extremes),  # after common, which joins equal comparisons
     Optimisation(name="hoist", transform=hoist_invariants),
     Optimisation(name="dead", transform=remove_dead),  # last: removes what the others leave unused
 )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import TensorType, Type
+from autoconv.lazy_dataclass import dataclass
 
 LARGEST_INT = 1 << 53  # floats of 64 bits represent all smaller ints
+_MAX_PATHS = 64  # through a region, as far as they decide about a tag and a float
 ABSENT = object()  # what an absent value is on a path
 
 
@@ -25,6 +27,11 @@ def int_of(value: Value) -> int | None:
     return int(number) if abs(number) <= LARGEST_INT and number == int(number) else None
 
 
+def is_float(type_: Type) -> bool:
+    """Return whether this is the type of a float scalar of 64 bits."""
+    return isinstance(type_, TensorType) and type_.shape == () and type_.dtype.name == "float64"
+
+
 def _may_decide(node: Node) -> bool:
     """Return whether a node chooses a value, or computes an int or a bool."""
     is_float = any(isinstance(value.type, TensorType) and value.type.dtype.is_floating for value in node.results)
@@ -36,13 +43,42 @@ def has_arms(node: Node) -> bool:
     return node.op.traits.selects and bool(node.regions)
 
 
-class Paths:
-    """The paths through a region, as far as some of its outputs depend on them."""
+@dataclass(frozen=True, slots=True)
+class TaggedState:
+    """A number in the state of a loop: the positions of its tag and its float, the tag of the int, and the int.
 
-    def __init__(self, outputs: Sequence[Value]) -> None:
+    The float holds the int where the tag is that of the int.
+    """
+
+    tag: int
+    float: int
+    int_tag: int
+    number: int
+
+    def allows(self, tag: Any, number: Any) -> bool:
+        """Return whether a tag and a float on a path are such a number; an absent float may become the int."""
+        if not isinstance(tag, int) or tag not in (0, 1):
+            return False
+        return tag != self.int_tag or number is ABSENT or (isinstance(number, int) and number == self.number)
+
+
+class Paths:
+    """The paths through a region, as far as some of its outputs depend on them.
+
+    `loops` are loops inside of the region, with a number in their states. It is taken for granted that an iteration
+    keeps the property of `TaggedState`. `all_enter_well` becomes false if the state before such a loop lacks it.
+    """
+
+    def __init__(self, outputs: Sequence[Value], loops: Mapping[Node, TaggedState] | None = None) -> None:
+        self._loops = loops or {}
         self._needed: set[Node] = set()
         self._marked: set[Value] = set()
         self._mark(outputs)
+        self.all_enter_well = True
+
+    def visits(self, node: Node) -> bool:
+        """Return whether the outputs depend on a node."""
+        return node in self._needed
 
     def _mark(self, values: Sequence[Value]) -> None:
         """Mark the nodes on which values depend, through conds, selections and comparisons."""
@@ -57,6 +93,9 @@ class Paths:
                 self._mark(node.inputs)
                 for region in node.regions:
                     self._mark([region.outputs[index]])
+            elif node in self._loops:
+                self._needed.add(node)
+                self._mark([node.inputs[self._loops[node].tag], node.inputs[self._loops[node].float]])
             elif node not in self._needed and _may_decide(node):
                 self._needed.add(node)
                 self._mark(node.inputs)
@@ -100,6 +139,11 @@ class Paths:
             case "select":
                 for choice in (operands[0],) if isinstance(operands[0], int) else (1, 0):
                     yield known | _decision(node.inputs[0], operands[0], choice) | {result: operands[2 - bool(choice)]}
+            case _ if node in self._loops:
+                state = self._loops[node]
+                self.all_enter_well &= state.allows(operands[state.tag], operands[state.float])
+                yield known | {node.results[state.tag]: 1 - state.int_tag}
+                yield known | {node.results[state.tag]: state.int_tag, node.results[state.float]: state.number}
             case _ if has_arms(node):
                 yield from self._run_cond(node, operands, known)
             case _:
@@ -135,3 +179,39 @@ class Paths:
 def _decision(index: Value, operand: Any, choice: int) -> dict[Value, Any]:
     """Return the entries for the value that decided, and for the outer value that it is."""
     return {index: choice, operand: choice} if isinstance(operand, Value) else {index: choice}
+
+
+def holds_number(
+    body: Graph, number: TaggedState, numbers: Mapping[Node, TaggedState], values: tuple[Value, Value],
+    claim: TaggedState,
+) -> bool:  # fmt: skip
+    """Return whether a tag and a float of a loop's body have the property of `claim`.
+
+    It is taken for granted that the number in the state has its property before the iteration, and that iterations of
+    the loops in `numbers` keep theirs.
+    """
+    paths = Paths(values, numbers)
+    if not _visits_inner_loops(paths, body, numbers) and values[0] is body.outputs[number.tag]:
+        return False
+    for first_tag in (0, 1):
+        environment: dict[Value, Any] = {body.parameters[number.tag]: first_tag}
+        if first_tag == number.int_tag:
+            environment[body.parameters[number.float]] = number.number
+        for count, pair in enumerate(paths.run(body, environment, values)):
+            if count == _MAX_PATHS or not claim.allows(*pair):
+                return False
+    return paths.all_enter_well
+
+
+def _visits_inner_loops(paths: Paths, graph: Graph, numbers: Mapping[Node, TaggedState]) -> bool:
+    """Return whether paths visit the loops in `numbers` of a graph, except for those inside of such a loop."""
+    for node in graph.nodes:
+        if node in numbers:
+            if not paths.visits(node):
+                return False
+        elif has_arms(node):
+            if not all(_visits_inner_loops(paths, region, numbers) for region in node.regions):
+                return False
+        elif any(inner in numbers for region in node.regions for inner in region.walk()):
+            return False
+    return True

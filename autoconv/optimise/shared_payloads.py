@@ -8,7 +8,9 @@ The loop's state has a tag, the int and the float of the number. The int is 0 on
 of the int, the float is not read. So the float may then hold 0.0, and one comparison takes the place of two.
 
 That the float holds 0.0 wherever the tag is that of the int is shown by induction: it is so at first, and on each path
-through the body that ends with this tag, if absent values are taken as 0.0.
+through the body that ends with this tag, if absent values are taken as 0.0. In a nest of loops, the states of inner
+loops continue those of the outermost one. The induction then takes for granted that an inner loop keeps the property,
+and shows that it has it at first.
 
     before   graph f(%x: float64[], %go: bool[]) {
                %zero = constant(value=array(int64[], 0), weak=True): weak int64[]
@@ -61,8 +63,8 @@ through the body that ends with this tag, if absent values are taken as 0.0.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -72,12 +74,8 @@ from autoconv.graph.rewriter import Rewriter
 from autoconv.graph.types import TensorType, Type
 from autoconv.lazy_dataclass import dataclass
 from autoconv.ops import OPS
-from autoconv.optimise.common import attributes_key_of
-from autoconv.optimise.constant_paths import ABSENT, Paths, has_arms, int_of
-
-_LARGEST_INT_OF_HALVES = 1 << 11  # so do floats of 16 bits
-_MAX_PATHS = 64  # through a body, as far as they decide about the tag and the payload
-_MAX_ARM_NODES = 12
+from autoconv.optimise.constant_paths import TaggedState, has_arms, holds_number, int_of, is_float
+from autoconv.optimise.equal_arms import ArmMatcher, JointArms, is_absent, is_bool, join_arms
 
 
 def share_payloads(graph: Graph, contract: str = "function") -> Graph:
@@ -88,26 +86,16 @@ def share_payloads(graph: Graph, contract: str = "function") -> Graph:
 
 
 @dataclass(frozen=True, slots=True)
-class _SharedPayload:
-    """A number in the state of a loop: positions of its tag and its float, the tag of the int, and the int."""
-
-    tag: int
-    float: int
-    int_tag: int
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
 class _Shared:
     """The results of the analyses of loops.
 
     `fillings` maps absent values to the numbers that they become. `constants` maps parameters of loops' regions to the
-    ints that they always hold. `equal_conds` maps conds to the arm that takes their place.
+    ints that they always hold. `equal_conds` maps conds to the arm that takes their place, or to their joint arms.
     """
 
     fillings: dict[Value, int]
     constants: dict[Value, int]
-    equal_conds: dict[Node, Graph]
+    equal_conds: dict[Node, Graph | JointArms]
 
 
 class _Rewriter(Rewriter[_Shared]):
@@ -129,14 +117,17 @@ class _Rewriter(Rewriter[_Shared]):
         """Replace a cond with equal arms by one of them, and the absent first payload of a loop by its number."""
         arm = self.shared.equal_conds.get(node)
         if arm is not None:
-            self.values.update(zip(arm.parameters, inputs[1:], strict=True))
-            self.append_rewritten(arm.nodes)
-            return [self.values[value] for value in arm.outputs]
+            graph = arm.arms[1] if isinstance(arm, JointArms) else arm
+            self.values.update(zip(graph.parameters, inputs[1:], strict=True))
+            self.append_rewritten(graph.nodes)
+            if isinstance(arm, JointArms):
+                return arm.results(self.copy, inputs, self.values)
+            return [self.values[value] for value in graph.outputs]
         if node.results and node.results[0] in self.shared.fillings:
             return [self._constant(self.shared.fillings[node.results[0]], node.results[0].type)]
         if not node.op.traits.repeats or not _float_positions(node):
             return None
-        payloads = _Loop(node).find_payloads(self.shared)
+        payloads = _Nest(node).find_payloads(self.shared)
         if not payloads:
             return None
         for payload in payloads:
@@ -150,33 +141,52 @@ def _float_positions(loop: Node) -> list[int]:
     """Return the positions of the float scalars in a loop's state that are absent before the first iteration."""
     return [
         position for position, value in enumerate(loop.inputs[: state_size(loop)])
-        if _is_absent(value) and _is_float(value.type)
+        if is_absent(value) and is_float(value.type)
     ]  # fmt: skip
 
 
-def _is_absent(value: Value) -> bool:
-    return value.node is not None and value.node.op.name == "absent"
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """A loop of a nest. `positions` maps positions in the outermost loop's state to those that continue them here."""
+
+    loop: Node
+    positions: Mapping[int, int]
+
+    def parameter(self, position: int) -> Value | None:
+        """Return the parameter of the loop's body for a position in the outermost loop's state."""
+        return self.loop.regions[1].parameters[self.positions[position]] if position in self.positions else None
+
+    def has_number(self, number: TaggedState) -> bool:
+        """Return whether the loop's state has the tag and the float of a number of the outermost loop."""
+        return number.tag in self.positions and number.float in self.positions
+
+    def number(self, number: TaggedState) -> TaggedState:
+        """Return a number of the outermost loop with its positions in this loop's state."""
+        tag, float_ = self.positions[number.tag], self.positions[number.float]
+        return TaggedState(tag, float_, number.int_tag, number.number)
 
 
-def _is_float(type_: Type) -> bool:
-    """Return whether this is the type of a float scalar of 64 bits."""
-    return isinstance(type_, TensorType) and type_.shape == () and type_.dtype.name == "float64"
-
-
-class _Loop:
-    """The analysis of one loop."""
+class _Nest:
+    """The analysis of one loop, with the loops in it whose states continue its states."""
 
     def __init__(self, loop: Node) -> None:
         self._loop, self._body = loop, loop.regions[1]
-        self._state_count = state_size(loop)
-        self._parameters = self._body.parameters[: self._state_count]
         # Parameters of regions inside of the body -> the value of the body, or of an outer region, that they are.
         self._origins: dict[Value, Value] = {}
         self._conds: list[Node] = []
+        self._levels: dict[Node, _Level] = {}
+        # State parameters of the levels' bodies -> the level, and the position in the outermost loop's state.
+        self._states: dict[Value, tuple[_Level, int]] = {}
+        self._add_level(loop, {position: position for position in range(state_size(loop))})
         self._collect(self._body)
 
+    def _add_level(self, loop: Node, positions: Mapping[int, int]) -> None:
+        level = self._levels[loop] = _Level(loop, positions)
+        for outer_position, position in positions.items():
+            self._states[loop.regions[1].parameters[position]] = level, outer_position
+
     def _collect(self, graph: Graph) -> None:
-        """Collect the conds of a graph and its regions, and the origins of captured parameters."""
+        """Collect the conds and loops of a graph and its regions, and the origins of captured parameters."""
         for node in graph.nodes:
             if not node.op.traits.selects and not node.op.traits.repeats:
                 continue
@@ -184,16 +194,22 @@ class _Loop:
             for region in node.regions:
                 parameters = region.parameters[len(region.parameters) - len(captured) :]
                 self._origins.update(zip(parameters, captured, strict=True))
+            if node.op.traits.repeats:
+                origins = map(self.origin, node.inputs[: state_size(node)])
+                states = {self._states[value][1]: i for i, value in enumerate(origins) if value in self._states}
+                self._add_level(node, states)
+            for region in node.regions:
                 self._collect(region)
             if node.op.traits.selects:
                 self._conds.append(node)
 
-    def _origin(self, value: Value) -> Value:
+    def origin(self, value: Value) -> Value:
+        """Return the value that a captured parameter of a region is; another value itself."""
         while value in self._origins:
             value = self._origins[value]
         return value
 
-    def find_payloads(self, shared: _Shared) -> list[_SharedPayload]:
+    def find_payloads(self, shared: _Shared) -> list[TaggedState]:
         """Return the payloads that can be shared, and enter in `shared` what changes in the loop's regions."""
         constants = self._constant_states()
         payloads = []
@@ -201,15 +217,19 @@ class _Loop:
             payload, conds = self._payload_of(position, constants)
             if payload is None or not self._is_inductive(payload):
                 continue
-            fillings = dict.fromkeys(self._absent_values(self._body.outputs[payload.float]), payload.number)
+            conds_of_results, floats = self._conds_of_results(payload, constants)
+            conds |= conds_of_results
+            floats.append(self._body.outputs[payload.float])
+            fillings = {value: payload.number for float_ in floats for value in self._absent_values(float_)}
             if all(shared.fillings.get(value, number) == number for value, number in fillings.items()):
                 payloads.append(payload)
                 shared.equal_conds.update(conds)
                 shared.fillings.update(fillings)
         if payloads:
-            for state, number in constants.items():
-                for region in self._loop.regions:
-                    shared.constants[region.parameters[state]] = number
+            for level in self._levels.values():
+                for position in constants.keys() & level.positions.keys():
+                    for region in level.loop.regions:
+                        shared.constants[region.parameters[level.positions[position]]] = constants[position]
         return payloads
 
     # ---- ints that never change
@@ -217,162 +237,161 @@ class _Loop:
     def _constant_states(self) -> dict[int, int]:
         """Return the ints of the states that hold the same int on every path on which they are not absent."""
         result = {}
-        for position, value in enumerate(self._loop.inputs[: self._state_count]):
-            number, parameter = int_of(value), self._parameters[position]
-            if number is None or _is_float(parameter.type):
+        for position, value in enumerate(self._loop.inputs[: state_size(self._loop)]):
+            number = int_of(value)
+            if number is None or is_float(self._body.parameters[position].type):
                 continue
-            if self._holds(self._body.outputs[position], number, parameter):
+            levels = [level for level in self._levels.values() if position in level.positions]
+            outputs = [level.loop.regions[1].outputs[level.positions[position]] for level in levels]
+            if self._hold(outputs, number, position):
                 result[position] = number
         return result
 
-    def _holds(self, value: Value, number: int, parameter: Value) -> bool:
-        """Return whether a value is the number, the parameter, or absent, on every path."""
-        worklist, visited = [value], set[Value]()
+    def _hold(self, outputs: list[Value], number: int, position: int) -> bool:
+        """Return whether values are the number, or the state at a position, or absent, on every path."""
+        worklist, visited = outputs, set[Value]()
         while worklist:
-            value = self._origin(worklist.pop())
-            if value in visited or value is parameter or _is_absent(value) or int_of(value) == number:
+            value = self.origin(worklist.pop())
+            is_state = value in self._states and self._states[value][1] == position
+            if value in visited or is_state or is_absent(value) or int_of(value) == number:
                 continue
             visited.add(value)
             node = value.node
             if node is not None and has_arms(node):
                 worklist += [region.outputs[node.results.index(value)] for region in node.regions]
+            elif node in self._levels and self._levels[node].positions.get(position) == node.results.index(value):
+                continue  # its state is among the outputs
             elif node is not None and node.op.name == "select":
                 worklist += node.inputs[1:]
             else:
                 return False
         return True
 
+    def _constant_int(self, value: Value, constants: Mapping[int, int]) -> int | None:
+        """Return the int that a value is on each path on which it is not absent; None if it may be others."""
+        worklist, numbers = [value], set[int | None]()
+        while worklist and len(numbers) < 2:
+            value = self.origin(worklist.pop())
+            node = value.node
+            if value in self._states:
+                numbers.add(constants.get(self._states[value][1]))
+            elif node is not None and has_arms(node):
+                worklist += [region.outputs[node.results.index(value)] for region in node.regions]
+            elif not is_absent(value):
+                numbers.add(int_of(value) if not is_float(value.type) else None)
+        return numbers.pop() if len(numbers) == 1 else None
+
     # ---- conds with equal arms
 
     def _payload_of(
         self, position: int, constants: Mapping[int, int]
-    ) -> tuple[_SharedPayload | None, dict[Node, Graph]]:
-        """Return the number whose float is at a position of the state, and the conds whose arms are then equal.
+    ) -> tuple[TaggedState | None, dict[Node, Graph | JointArms]]:
+        """Return the number whose float is at a position of the state, and the conds whose arms are then joined.
 
         None without such a cond: nothing would become quicker.
         """
-        payload, equal_conds = None, {}
+        payload: TaggedState | None = None
+        equal_conds: dict[Node, Graph | JointArms] = {}
         for cond in self._conds:
-            tag = self._origin(cond.inputs[0])
-            if len(cond.regions) != 2 or tag not in self._parameters:
+            tag = self.origin(cond.inputs[0])
+            if len(cond.regions) != 2 or tag not in self._states:
                 continue
-            tag_position = self._parameters.index(tag)
-            int_tag = int_of(self._loop.inputs[tag_position])
-            if int_tag not in (0, 1):
+            level, tag_position = self._states[tag]
+            int_tag, float_ = int_of(self._loop.inputs[tag_position]), level.parameter(position)
+            if int_tag not in (0, 1) or float_ is None:
                 continue
             arms = cond.regions[int_tag], cond.regions[1 - int_tag]
-            number = self._equal_up_to(arms, self._parameters[position], constants)
-            candidate = None if number is None else _SharedPayload(tag_position, position, int_tag, number)
-            if candidate is not None and payload in (None, candidate):
-                payload = candidate
-                equal_conds[cond] = arms[1]
+            number, joint = self._join(arms, float_, int_tag, constants)
+            candidate = None if number is None else TaggedState(tag_position, position, int_tag, number)
+            if candidate is not None and joint is not None and payload in (None, candidate):
+                payload, equal_conds[cond] = candidate, joint
         return payload, equal_conds
 
-    def _equal_up_to(self, arms: tuple[Graph, Graph], payload: Value, constants: Mapping[int, int]) -> int | None:
-        """Return the int that the first arm has where the second has the payload, if they are equal otherwise."""
-        ints: dict[Value, int] = {}
-        for value in arms[0].parameters:
-            origin = self._origin(value)
-            if origin in self._parameters and self._parameters.index(origin) in constants:
-                ints[value] = constants[self._parameters.index(origin)]
-        first_nodes = []
-        for node in arms[0].nodes:
+    def _conds_of_results(
+        self, payload: TaggedState, constants: Mapping[int, int]
+    ) -> tuple[dict[Node, Graph | JointArms], list[Value]]:
+        """Return the conds by the tag of another cond's result that can be joined as well, and the floats of these.
+
+        Such a float holds the number of `payload`, too, where its tag is that of the int.
+        """
+        result, floats, numbers = dict[Node, Graph | JointArms](), list[Value](), self._numbers(payload)
+        levels = [level for level in self._levels.values() if level.loop in numbers]
+        for cond in self._conds:
+            tag = self.origin(cond.inputs[0])
+            is_of_cond = tag.node is not None and has_arms(tag.node)
+            levels_of_tag = (level for level in levels if is_of_cond and tag.node in level.loop.regions[1].nodes)
+            level = next(levels_of_tag, None)
+            if len(cond.regions) != 2 or level is None or tag.node is None or is_bool(tag.type):
+                continue
+            floats_of_node = [value for value in tag.node.results if is_float(value.type)]
+            for float_, int_tag in itertools.product(floats_of_node, (0, 1)):
+                arms = cond.regions[int_tag], cond.regions[1 - int_tag]
+                number, joint = self._join(arms, float_, int_tag, constants)
+                if joint is None or number != payload.number:
+                    continue
+                claim = TaggedState(0, 0, int_tag, payload.number)
+                if holds_number(level.loop.regions[1], numbers[level.loop], numbers, (tag, float_), claim):
+                    result[cond] = joint
+                    floats.append(float_)
+                    break
+        return result, floats
+
+    def _join(
+        self, arms: tuple[Graph, Graph], payload: Value, int_tag: int, constants: Mapping[int, int]
+    ) -> tuple[int | None, Graph | JointArms | None]:
+        """Return the int that the first arm has in place of a payload, and what takes the place of both."""
+        matcher = ArmMatcher(self.origin, payload, self._ints_in(arms[0], constants))
+        joint = join_arms(matcher, arms, int_tag)
+        return matcher.number, joint
+
+    def _ints_in(self, arm: Graph, constants: Mapping[int, int]) -> dict[Value, int]:
+        """Return the values of an arm that are ints: constants, states that never change, and floats of these."""
+        result: dict[Value, int] = {}
+        for value in arm.parameters:
+            number = self._constant_int(value, constants)
+            if number is not None:
+                result[value] = number
+        for node in arm.nodes:
             number = int_of(node.results[0]) if len(node.results) == 1 else None
-            if number is None and node.op.name == "python_cast" and _is_float(node.results[0].type):
-                number = ints.get(node.inputs[0])
-            if number is None:
-                first_nodes.append(node)
-            else:
-                ints[node.results[0]] = number
-        second_nodes = [node for node in arms[1].nodes if node.op.name != "constant"]
-        if len(first_nodes) != len(second_nodes) or len(first_nodes) > _MAX_ARM_NODES:
-            return None
-        matcher = _Matcher(self, payload, ints)
-        if not all(map(matcher.match_nodes, first_nodes, second_nodes)):
-            return None
-        return matcher.number if all(map(matcher.match, arms[0].outputs, arms[1].outputs)) else None
+            if number is None and node.op.name == "python_cast" and is_float(node.results[0].type):
+                number = result.get(node.inputs[0])
+            if number is not None:
+                result[node.results[0]] = number
+        return result
 
     # ---- the induction
 
-    def _is_inductive(self, payload: _SharedPayload) -> bool:
-        """Return whether the float holds the number at the end of each path on which the tag is that of the int."""
-        outputs = [self._body.outputs[payload.tag], self._body.outputs[payload.float]]
-        tag, number = self._parameters[payload.tag], self._parameters[payload.float]
-        for first_tag in (0, 1):
-            environment: dict[Value, Any] = {tag: first_tag}
-            if first_tag == payload.int_tag:
-                environment[number] = payload.number
-            paths = Paths(outputs).run(self._body, environment, outputs)
-            for count, (last_tag, last_number) in enumerate(paths):
-                if count == _MAX_PATHS or last_tag not in (0, 1) or not isinstance(last_tag, int):
-                    return False
-                is_number = last_number is ABSENT or (isinstance(last_number, int) and last_number == payload.number)
-                if last_tag == payload.int_tag and not is_number:
-                    return False
-        return True
+    def _is_inductive(self, payload: TaggedState) -> bool:
+        """Return whether the float holds the number where the tag is that of the int, in each loop that has both."""
+        numbers = self._numbers(payload)
+        return all(_keeps(loop.regions[1], number, numbers) for loop, number in numbers.items())
+
+    def _numbers(self, payload: TaggedState) -> dict[Node, TaggedState]:
+        """Return the loops of the nest whose state has a number, with its positions there."""
+        return {level.loop: level.number(payload) for level in self._levels.values() if level.has_number(payload)}
 
     def _absent_values(self, output: Value) -> list[Value]:
         """Return the absent values that an output of the body may be."""
         result, worklist, visited = [], [output], set[Value]()
         while worklist:
-            value = self._origin(worklist.pop())
+            value = self.origin(worklist.pop())
             node = value.node
             if node is None or value in visited:
                 continue
             visited.add(value)
-            if _is_absent(value):
+            if is_absent(value):
                 result.append(value)
             elif has_arms(node):
                 worklist += [region.outputs[node.results.index(value)] for region in node.regions]
             elif node.op.name in ("select", "identity"):
                 worklist += node.inputs
+            elif node in self._levels:
+                position = node.results.index(value)
+                worklist += [node.inputs[position], node.regions[1].outputs[position]]
         return result
 
 
-class _Matcher:
-    """The comparison of two arms: `number` is the int that the first has in place of the payload, None so far."""
-
-    def __init__(self, loop: _Loop, payload: Value, ints: Mapping[Value, int]) -> None:
-        self.number: int | None = None
-        self._loop, self._payload, self._ints = loop, payload, ints
-        self._pairs: dict[Value, Value] = {}
-
-    def match(self, first: Value, second: Value) -> bool:
-        """Return whether two values are equal, or an int and the payload."""
-        if first in self._pairs:
-            return self._pairs[first] is second
-        if self._loop._origin(second) is self._payload:
-            number = self._ints.get(first)
-            if number is None or self.number not in (None, number):
-                return False
-            self.number = number
-            return True
-        if first in self._ints:
-            return int_of(second) == self._ints[first] and first.type == second.type
-        return self._loop._origin(first) is self._loop._origin(second)
-
-    def match_nodes(self, first: Node, second: Node) -> bool:
-        """Return whether two nodes compute the same, and pair their results."""
-        is_alike = (
-            first.op is second.op and not first.regions and len(first.inputs) == len(second.inputs)
-            and [value.type for value in first.results] == [value.type for value in second.results]
-            and attributes_key_of(first) == attributes_key_of(second)
-        )  # fmt: skip
-        if not is_alike or not all(map(self.match, first.inputs, second.inputs)):
-            return False
-        if any(self._loop._origin(value) is self._payload for value in second.inputs) and not self._takes_ints(first):
-            return False
-        self._pairs.update(zip(first.results, second.results, strict=True))
-        return True
-
-    def _takes_ints(self, node: Node) -> bool:
-        """Return whether a node computes the same with the int as with the float of its value."""
-        if not node.op.traits.elementwise or any(_is_weak_int(value.type) for value in node.results):
-            return False
-        types = [value.type for value in node.inputs if value not in self._ints]
-        is_exact = all(_is_float(type_) or _is_weak_int(type_) for type_ in types)
-        return is_exact or abs(self.number or 0) <= _LARGEST_INT_OF_HALVES
-
-
-def _is_weak_int(type_: Type) -> bool:
-    return isinstance(type_, TensorType) and type_.weak and type_.dtype.name == "int64"
+def _keeps(body: Graph, number: TaggedState, numbers: Mapping[Node, TaggedState]) -> bool:
+    """Return whether a loop's body keeps the property of a number in its state, if the loops in `numbers` do."""
+    outputs = body.outputs[number.tag], body.outputs[number.float]
+    return holds_number(body, number, numbers, outputs, number)

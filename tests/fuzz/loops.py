@@ -31,13 +31,18 @@ CONDITIONS = (
 STATEMENTS = (
     "s = {v}", "s += {v}", "s += {v}", "k = {0}", "m += {0}", "a[{0} % 5] = {v}", "a[{0} % 5] += {v}", "t = {v}",
     "table[{0} % 4] = {v}", "out.append({0})", "out.append(({0}, s))", "s -= {v}", "k, m = m, {0}", "out.append({v})",
+    "best = max(best, a[{0} % 5])", "best = min(best, a[{0} % 5] * x)", "best = 0", "s += best",
+    "best = max(best, {v})",
+    "if a[{0} % 5] > best: best = a[{0} % 5]", "if best is None or x < best: best = a[{0} % 5]", "s = max(s + x, 0)",
+    "if x < s: s, k = x, {0}", "best = min(max(a[{0} % 5], 0), 1)",
 )  # fmt: skip
 OTHER_STATEMENTS = (
     "d['k%d' % {0}] = s", "out.append(f'{{{0}}}')", "d[{0}] = d.get({0}, 0) + 1", "print({0})",
     "functions.append(lambda: {0})", "out.append(type({0}).__name__)", "t = words[{0} % 3]", "s += np.float64({0})",
     "d[{0}, k] = s", "del d[{0}]", "d.pop({0}, None)",
 )  # fmt: skip
-RESULTS = ("s", "s, k, m", "a, s", "out", "table, s", "t")
+RESULTS = ("s", "s, k, m", "a, s", "out", "table, s", "t", "best, s", "best")
+BESTS = ("0", "-1", "2.5", "float('inf')", "a[0]", "None")
 OTHER_RESULTS = ("d, s", "out, [function() for function in functions]", "words, t")
 
 
@@ -99,7 +104,8 @@ class _Writer:
         return body
 
     def program(self) -> str:
-        lines = [self.draw.choice(["s = 0.0", "s = 0"]), "k = m = 1", "table, out = [1, 2, 3, 4], []"]
+        lines = [self.draw.choice(["s = 0.0", "s = 0"]), f"best = {self.draw.choice(BESTS)}"]
+        lines += ["k = m = 1", "table, out = [1, 2, 3, 4], []"]
         lines += ["words, d, functions = ['a', 'bc', 'd'], {}, []"] * self.others
         lines += [line for _ in range(self.draw.randint(1, 3)) for line in self.statement(0)]
         lines.append(f"return {self.draw.choice(RESULTS + OTHER_RESULTS * self.others)}")

@@ -125,8 +125,8 @@ def test_each_optimisation_can_be_skipped(skip: list[str], remaining: list[str])
 
 
 def test_unknown_names_are_refused() -> None:
-    names = "inline, unbox, forward, promote, payloads, fold, list_arrays, simplify, common, masked, hoist, dead"
-    with pytest.raises(ValueError, match=f"no optimisation 'foldd'; there are {names}"):
+    names = "inline, unbox, forward, promote, payloads, fold, list_arrays, simplify, common, masked, extremes"
+    with pytest.raises(ValueError, match=f"no optimisation 'foldd'; there are {names}, hoist, dead"):
         optimise(line(), skip={"foldd"})
 
 

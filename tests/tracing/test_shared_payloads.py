@@ -128,9 +128,118 @@ def read_after_the_loop(xs):
     return best if best else best + 1, best * 2, type(best).__name__
 
 
+def largest_in_a_nest(xs):
+    best, where = 0, None
+    for i in range(3):
+        for j in range(len(xs)):
+            if xs[j] - i > best:
+                best, where = xs[j] - i, (i, j)
+    return best, where
+
+
+def least_in_a_deep_nest(xs):
+    least = 2
+    for i in range(2):
+        for j in range(2):
+            for x in xs:
+                if x + i * j < least:
+                    least = x + i * j
+    return least
+
+
+def changed_between_loops(xs):
+    best = 0
+    for i in range(3):
+        for x in xs:
+            if x > best:
+                best = x
+        if best > i:
+            best = 0
+    return best
+
+
+def changed_before_inner_loops(xs):
+    best = 0
+    for i in range(3):
+        if i == 2:
+            best = 0.5
+        for _ in range(2):
+            for x in xs:
+                best = x if x < best else best
+    return best
+
+
+def tag_of_an_outer_loop(xs):
+    low = high = 0
+    for i in range(3):
+        for x in xs:
+            if x < low:
+                low = x
+            for y in xs[:1]:
+                if y + i > high:
+                    high, low = y + i, 0
+    return low, high
+
+
+def least_from_infinity(xs):
+    least = float("inf")
+    for x in xs:
+        least = min(least, x)
+    return least
+
+
+def greatest_below(xs):
+    greatest = -5.0
+    for x in xs:
+        if x < 2.0 and not x <= greatest:
+            greatest = x
+    return greatest
+
+
+def greatest_with_resets(xs):
+    greatest = 0.5
+    for x in xs:
+        if x > greatest:
+            greatest = x
+        elif x == -1.5:
+            greatest = 0.5
+    return greatest
+
+
+def both_directions(xs):
+    last = 0.0
+    for x in xs:
+        if x > last:
+            last = x
+        elif x < last:
+            last = x * 1
+    return last
+
+
+def read_in_the_loop(xs):
+    greatest, floats = 0.0, 0
+    for x in xs:
+        greatest = max(greatest, x)
+        floats += type(greatest) is float
+    return greatest, floats
+
+
+def greatest_of_each_row(xs):
+    total, worst = 0, -1
+    for i in range(3):
+        best = -1
+        for x in xs:
+            best = max(best, x - i)
+        total += best
+        worst = min(worst, best)
+    return total, worst
+
+
 FUNCTIONS = [
     largest, largest_position, least, restarts, resets, two_numbers, divides, an_int_that_changes, in_an_outer_loop,
-    two_ints, deep_arms, read_after_the_loop,
+    two_ints, deep_arms, read_after_the_loop, largest_in_a_nest, least_in_a_deep_nest, changed_between_loops,
+    changed_before_inner_loops, tag_of_an_outer_loop, least_from_infinity, greatest_below, greatest_with_resets,
+    both_directions, read_in_the_loop, greatest_of_each_row,
 ]  # fmt: skip
 ROWS = [[], [1.0], [-1.0], [-0.0], [0.0, -0.0], [float("nan")], [1.0, float("nan"), 2.0], [float("inf"), -1.0]]
 ROWS += [list(row) for row in itertools.product([-1.5, 0.0, 0.5, 3.0], repeat=3)]
