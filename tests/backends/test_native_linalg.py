@@ -9,6 +9,7 @@ import pytest
 
 import autoconv as ac
 from autoconv.backends import llvm
+from autoconv.backends.llvm.target.machine import this_machine
 from tests.backends.native import compare_errors, graph_of, op, run_both
 
 DTYPES = ("float32", "float64")
@@ -181,3 +182,30 @@ def test_eigenvalues_alone_are_those_that_numpy_computes_alone(dtype: str) -> No
         np.testing.assert_allclose(compiled(x[:count]), np.linalg.eigvalsh(x[:count]), 1e-12, 1e-13)
     with pytest.raises(np.linalg.LinAlgError, match="did not converge"):
         compiled(np.full((3, 7, 7), np.nan, dtype))
+
+
+@pytest.mark.skipif(this_machine().vector_registers is None, reason="fma rounds twice on this processor")
+def test_digits_of_small_matrices() -> None:
+    """Results have the digits that NumPy prints with OpenBLAS on processors with AVX-512."""
+    square = np.array([[4.0, 7.0], [2.0, 6.0]])
+    other = np.array([[0.1, 2.3, -1.7], [3.1, 0.7, 0.9], [-2.3, 1.9, 4.1]])
+    symmetric = np.array([[5.0, 1.3, 0.7], [1.3, 4.0, -0.9], [0.7, -0.9, 3.0]])
+
+    @ac.compile
+    def decompose(square, other, symmetric):
+        systems = np.linalg.solve(other, other[0]), np.linalg.solve(other, other[:, :2] + 0.1)
+        inverses = np.linalg.inv(square), np.linalg.inv(other), np.linalg.cholesky(symmetric)
+        return [np.linalg.det(square), np.linalg.det(other), *inverses, *systems]
+
+    found = [x.tolist() for x in decompose(square, other, symmetric)]
+    assert found == [
+        10.000000000000002, -46.62800000000001, [[0.6, -0.7000000000000001], [-0.2, 0.4]],
+        [[-0.024877755854851153, 0.27151068027794456, -0.06991507248863345],
+         [0.31697692373681047, 0.0750621943896371, 0.11495238912241576],
+         [-0.16084755940636525, 0.11752595007291755, 0.15141116925452516]],
+        [[2.23606797749979, 0.0, 0.0], [0.5813776741499453, 1.9136352839556445, 0.0],
+         [0.3130495168499705, -0.5654159959694176, 1.6069551180732806]],
+        [0.7408424122844641, 0.008921677961739694, -0.0031740585056189924],
+        [[1.017671785193446, 0.017671785193445977], [0.05069915072488636, 1.0506991507248864],
+         [0.01080895599210775, 0.010808955992107768]],
+    ]  # fmt: skip

@@ -18,7 +18,7 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.linalg.failures import ResultMemory, write_failure
 from autoconv.backends.llvm.codegen.linalg.lapack import Batch, routine_of
 from autoconv.backends.llvm.codegen.linalg.lapack_calls import has_routines, workspace_sizes
-from autoconv.backends.llvm.codegen.linalg.small_matrix import LARGEST_SIZE, Rows, cholesky, eliminate
+from autoconv.backends.llvm.codegen.linalg.small_matrix import LARGEST_SIZE, Rows, cholesky, decompose, solve
 from autoconv.backends.llvm.codegen.registry import complex_lowering, native_lowering
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
 from autoconv.backends.llvm.ir.types import memory_type
@@ -117,14 +117,12 @@ def write_determinant(region: LoweringContext, node: Node) -> None:
 
     with batch.loop_over_matrices(), ExitStack() as stack:
         if is_small:
-            diagonal, exchange_sign, _, is_regular = eliminate(b, batch.load_matrix(batch.operands[0], n, n), [])
-            determinant = exchange_sign
-            for x in diagonal:
-                determinant = determinant * x
-            magnitude = b.intrinsic("fabs", determinant)  # outside of these limits, the product may lose digits
-            is_regular = is_regular & b.compare("gt", magnitude, 1e-290) & b.compare("lt", magnitude, 1e290)
-            sign = b.intrinsic("copysign", b.constant(1.0, float64), determinant)
-            store_results(*([sign, b.libm("log", magnitude)] if has_sign else [determinant]))
+            factors, _, sign, is_regular = decompose(b, batch.load_matrix(batch.operands[0], n, n))
+            logarithm = b.constant(0.0, float64)
+            for i in range(n):
+                pivot_sign, magnitude = _sign_and_magnitude(b, factors[i][i], b.constant(False, bool_))
+                sign, logarithm = sign * pivot_sign, logarithm + b.libm("log", magnitude)
+            store_results(*([sign, logarithm] if has_sign else [sign * b.libm("exp", logarithm)]))
             stack.enter_context(out.unless(is_regular.ir))
         batch.transpose(batch.operands[0], matrix, n, n)
         is_singular = b.wrap(bool_, batch.call_lapack(batch.routine_of("dgetrf"), n, n, matrix, n, pivots))
@@ -242,9 +240,9 @@ def _solve_in_registers(batch: Batch, adjoint: bool, right_sides: Rows) -> Abstr
     matrix = batch.load_matrix(batch.operands[0], len(right_sides), len(right_sides))
     if adjoint:
         matrix = [list(column) for column in zip(*matrix, strict=True)]
-    _, _, solution, is_regular = eliminate(batch.b, matrix, right_sides)
-    batch.store_result([x for row in solution for x in row])
-    return batch.out.unless(is_regular.ir)
+    decomposition = decompose(batch.b, matrix)
+    batch.store_result([x for row in solve(batch.b, decomposition, right_sides) for x in row])
+    return batch.out.unless(decomposition.is_regular.ir)
 
 
 def _load_column_major(batch: Batch, source: str, target: str, n: Dimension, adjoint: bool) -> None:
