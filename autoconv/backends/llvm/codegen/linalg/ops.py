@@ -119,8 +119,8 @@ def write_determinant(region: LoweringContext, node: Node) -> None:
         if is_small:
             factors, _, sign, is_regular = decompose(b, batch.load_matrix(batch.operands[0], n, n))
             logarithm = b.constant(0.0, float64)
-            for i in range(n):
-                pivot_sign, magnitude = _sign_and_magnitude(b, factors[i][i], b.constant(False, bool_))
+            for k in range(n):
+                pivot_sign, magnitude = _sign_and_magnitude(b, factors[k][k], b.constant(False, bool_))
                 sign, logarithm = sign * pivot_sign, logarithm + b.libm("log", magnitude)
             store_results(*([sign, logarithm] if has_sign else [sign * b.libm("exp", logarithm)]))
             stack.enter_context(out.unless(is_regular.ir))

@@ -92,17 +92,17 @@ def cholesky(b: ElementWriter, matrix: Rows) -> tuple[Rows, Element]:
     return factor, is_regular
 
 
-def _subtract_sum(b: ElementWriter, x: Element, numbers: Sequence[Element], others: Sequence[Element]) -> Element:
-    """Return x minus the sum of products, which is rounded before."""
+def _subtract_sum(b: ElementWriter, x: Element, row: Sequence[Element], column: Sequence[Element]) -> Element:
+    """Return x minus the sum of products of two vectors, which is rounded before."""
     total = None
-    for y, z in zip(numbers, others, strict=True):
+    for y, z in zip(row, column, strict=True):
         total = y * z if total is None else b.fma(y, z, total)
     return x if total is None else x - total
 
 
-def _subtract_products(b: ElementWriter, x: Element, numbers: Sequence[Element], others: Sequence[Element]) -> Element:
-    """Return x minus the products, one after the other."""
-    for y, z in zip(numbers, others, strict=True):
+def _subtract_products(b: ElementWriter, x: Element, row: Sequence[Element], column: Sequence[Element]) -> Element:
+    """Return x minus the products of two vectors' elements, one after the other."""
+    for y, z in zip(row, column, strict=True):
         x = b.fma(-y, z, x)
     return x
 
