@@ -1,4 +1,4 @@
-"""Counters in loops that branches change by constants: exact, also beyond 64 bits."""
+"""Ints in loops that branches change by constants, or set to the loop's counter: exact, also beyond 64 bits."""
 
 from __future__ import annotations
 
@@ -69,7 +69,45 @@ def accepted(values: Any) -> Any:
     return level, count, last
 
 
-@pytest.mark.parametrize("program", [longest_run, up_and_down, nested, left_early, accepted])
+def gaps_between_hits(values: Any) -> Any:
+    start, total, product = None, 0, 1
+    for i in range(len(values)):
+        if values[i]:
+            if start is None:
+                start = i
+        elif start is not None:
+            total += i - start
+            product *= start
+            start = None
+    return total, product, start
+
+
+def last_hit_from_a_large_number(values: Any) -> Any:
+    last, total, down = 2**62, 0, -(2**62)
+    for i in range(2, len(values)):
+        if values[i]:
+            last = i
+            down = down - 1 if i % 7 else i - 2
+        total += last - down
+    return last, total, down
+
+
+def last_hit_of_an_inner_loop(values: Any) -> Any:
+    last = total = 0
+    for i in range(len(values)):
+        for j in range(i, len(values)):
+            last = j if values[j] else last
+        total += last * last - i
+    return last, total
+
+
+PROGRAMS = [
+    longest_run, up_and_down, nested, left_early, accepted, gaps_between_hits, last_hit_from_a_large_number,
+    last_hit_of_an_inner_loop,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_as_plain_python(program: Any) -> None:
     draws = np.random.default_rng(0)
     calls = [(draws.random(n) < p,) for n, p in [(0, 0.5), (1, 1), (7, 1), (50, 0.4), (51, 0.9), (50, 0)]]

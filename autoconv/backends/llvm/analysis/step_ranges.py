@@ -1,6 +1,7 @@
-"""Step ranges of a loop's states that each iteration keeps, changes by a constant, or resets to a constant.
+"""Step ranges of a loop's states that each iteration keeps, changes by a constant, or resets to a known range.
 
     for v in values: if v: count = count + 1  else: count = 0
+    for i in range(n): if x[i] > 0: last = i
 
 The trip count bounds them, so their additions need no test for overflow, and LLVM may turn such branches into selects.
 A loop has no step ranges if a branch chooses the next value of a state on which the branch's own condition depends. An
@@ -10,8 +11,11 @@ branch does not.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from autoconv.backends.llvm.analysis.representation import is_int64_scalar
 from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.linear_form import Range
 from autoconv.graph.region_flow import state_size
 from autoconv.ops.analysis.induction import constant_of
 from autoconv.ops.analysis.step_range import StepRange
@@ -19,8 +23,11 @@ from autoconv.ops.analysis.step_range import StepRange
 _DEPTH_LIMIT = 32  # longest chain of nodes between a state and its next value
 
 
-def step_ranges(loop: Node) -> dict[int, StepRange]:
-    """Return the step ranges of a loop's states, by the positions of the states that have one."""
+def step_ranges(loop: Node, known_states: Mapping[int, Range]) -> dict[int, StepRange]:
+    """Return the step ranges of a loop's states, by the positions of the states that have one.
+
+    `known_states` are the ranges of states in the body that are known otherwise, such as that of the counter.
+    """
     body, state_count = loop.regions[1], state_size(loop)
     result: dict[int, StepRange] = {}
     if waits_for_branches(loop):
@@ -28,7 +35,11 @@ def step_ranges(loop: Node) -> dict[int, StepRange]:
     for position, parameter in enumerate(body.parameters[:state_count]):
         if is_int64_scalar(parameter.type) and parameter.type.weak:
             unchanged = StepRange(increments=(0, 0), resets=None)
-            step_range = _step_range_of(body.outputs[position], {parameter: unchanged}, depth=0)
+            known_ranges: dict[Value, StepRange | None] = {
+                body.parameters[known]: StepRange(increments=None, resets=range_)
+                for known, range_ in known_states.items()
+            }
+            step_range = _step_range_of(body.outputs[position], known_ranges | {parameter: unchanged}, depth=0)
             if step_range is not None:
                 result[position] = step_range
     return result
@@ -67,6 +78,8 @@ def _step_range_of(value: Value, known_ranges: dict[Value, StepRange | None], de
 def _step_range_of_result(value: Value, known_ranges: dict[Value, StepRange | None], depth: int) -> StepRange | None:
     """Return the step range of a value that is a constant, a sum, or chosen from step ranges; None for any other."""
     constant, node = constant_of(value), value.node
+    if node is not None and node.op.name == "absent":
+        constant = 0  # which native code has in place of an absent number
     if constant is not None:
         return StepRange(increments=None, resets=(constant, constant))
     if node is None or depth > _DEPTH_LIMIT or not is_int64_scalar(value.type):

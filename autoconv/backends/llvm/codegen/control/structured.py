@@ -31,6 +31,7 @@ from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.legalize.interchange_loops import INTERCHANGED
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
+from autoconv.graph.linear_form import Range
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import Type
 from autoconv.lazy_dataclass import dataclass
@@ -361,13 +362,15 @@ def _record_ranges_of_stepped_states(
     A state that only decreases is also bounded by its initial value. The counter of the loop may be such a state; its
     exact range has been recorded before.
     """
-    trip_count = _TRIP_COUNT_LIMIT
+    trip_count, known_states = _TRIP_COUNT_LIMIT, dict[int, Range]()
     if counter is not None:
         limit = _counter_limit(ElementWriter(region.out), counter, captures)
         initial_count = initial_state[counter.position]
         assert isinstance(initial_count, Element)
-        trip_count = max(region.body.range_of(limit)[1] - region.body.range_of(initial_count)[0], 0)
-    for position, step_range in step_ranges(node).items():
+        low, high = region.body.range_of(initial_count)[0], region.body.range_of(limit)[1]
+        trip_count = max(high - low, 0)
+        known_states[counter.position] = low, max(high - 1, low)
+    for position, step_range in step_ranges(node, known_states).items():
         initial_value, value = initial_state[position], state[position]
         if not isinstance(initial_value, Element) or not isinstance(value, Element):
             continue
