@@ -278,3 +278,41 @@ def test_arrays_that_no_iteration_has_made_yet() -> None:
             found, expected = (item(np.ones(size), values, count)[1] for item in (compiled, last_magnitudes))
             assert type(found) is type(expected)
             np.testing.assert_array_equal(found, expected)
+
+
+def exchange_in_rows(a: Any, i: int, j: int) -> Any:
+    for row in range(2):
+        a[row, i], a[row, j] = a[row, j], a[row, i]
+        a[row, i], a[row, i] = a[row, i], a[row, i]
+        first = a[row, 0]
+        a[row, 0] = 2.5
+        a[row, 0] = first
+    return a[0, i]
+
+
+def test_elements_that_are_exchanged_with_themselves() -> None:
+    compiled = autoconv.compile(exchange_in_rows)
+    for i, j in ((0, 2), (1, 1), (2, 0)):
+        ours, theirs = np.arange(6.0).reshape(2, 3), np.arange(6.0).reshape(2, 3)
+        assert compiled(ours, i, j) == exchange_in_rows(theirs, i, j)
+        assert np.array_equal(ours, theirs)
+    read_only = np.zeros((2, 3))
+    read_only.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        compiled(read_only, 1, 1)
+
+
+def zeros_and_a_constant(n: int) -> Any:
+    zeros = np.zeros((n, 2))
+    return zeros, np.zeros((n, 2)), zeros, np.full(n, -0.0), np.zeros(n, np.int8), np.zeros((2, 0))
+
+
+def test_zeros_that_leave_a_graph_are_new_arrays() -> None:
+    compiled = autoconv.compile(zeros_and_a_constant)
+    for _ in range(3):
+        results, expected = compiled(3), zeros_and_a_constant(3)
+        for result, plain in zip(results, expected, strict=True):
+            assert (result.dtype, result.shape, result.flags.c_contiguous) == (plain.dtype, plain.shape, True)
+            assert np.array_equal(np.signbit(result), np.signbit(plain)) and not result.any()
+        assert results[0] is results[2] and results[0] is not results[1]
+        results[0][:] = 1  # the next call has zeros again

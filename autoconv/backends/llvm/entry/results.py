@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from autoconv.backends.call_form import (
     CalledResult,
     CallForm,
@@ -15,6 +17,7 @@ from autoconv.backends.call_form import (
     SelectedResult,
     output_kinds,
 )
+from autoconv.backends.llvm.analysis.ownership import allocated_outputs
 from autoconv.backends.llvm.codegen.object_table import ObjectTable
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.function import FunctionText
@@ -22,6 +25,7 @@ from autoconv.backends.llvm.ir.operand import NULL, Operand
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, memory_type, store
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import complex128
+from autoconv.graph.graph import Graph, Value
 
 # Container class -> (C API function, types of its parameters): constructors, which take a size, and setters of an item.
 _CONSTRUCTORS: dict[type, tuple[str, str]] = {
@@ -61,21 +65,19 @@ class ResultWriter:
         self._out.ret(self._move_from_slot(tuple_, slot), "ptr")
         self.write_failure_exit()
 
-    def return_form(self, outputs: Sequence[Element | Object], form: CallForm, allocated: Sequence[bool]) -> None:
-        """Write the return of the result that the form describes.
-
-        `allocated` has true for each output whose memory is allocated by the graph.
-        """
+    def return_form(self, outputs: Sequence[Element | Object], form: CallForm, graph: Graph) -> None:
+        """Write the return of the result that the form describes; `outputs` are those of the graph."""
         kinds = output_kinds(form.result)
         self._form = form
         self._outputs: list[Element | Object] = []
         slots = [self.hold(native.ir) if isinstance(native, Object) else "" for native in outputs]
         replacements: list[tuple[str, str]] = []  # (array that may have other owners, its replacement)
-        for i, (native, is_allocated) in enumerate(zip(outputs, allocated, strict=True)):
+        for i, (native, is_allocated) in enumerate(zip(outputs, allocated_outputs(graph), strict=True)):
             needs_owner = kinds.get(i) in ("array", "tensor") and not (form.outputs_may_share_memory or is_allocated)
             if isinstance(native, Object) and needs_owner:
                 array = self._move_from_slot(native.ir, slots[i])
-                owned_array = self.check_not_null(self._write_owned_array(array, replacements))
+                is_zero = _is_zero_constant(graph.outputs[i])
+                owned_array = self.check_not_null(self._write_owned_array(array, replacements, is_zero))
                 replacements.append((native.ir, owned_array))
                 self._out.store("ptr", owned_array, slots[i])
                 native = Object(owned_array)
@@ -150,8 +152,10 @@ class ResultWriter:
         out.begin(done_label)
         return out.phi(*ends)
 
-    def _write_owned_array(self, array: str, replacements: Sequence[tuple[str, str]]) -> str:
+    def _write_owned_array(self, array: str, replacements: Sequence[tuple[str, str]], is_zero: bool) -> str:
         """Return the array, or a copy if the caller or the code also refers to it; NULL after an error.
+
+        If `is_zero`, the copy is of zeros, which NumPy makes in half of the time.
 
         `replacements` are pairs (other array, its replacement). If the array is one of these others, the result is the
         other's replacement.
@@ -166,13 +170,23 @@ class ResultWriter:
                 return Operand.of(replacement, "ptr")
 
             is_other = out.is_same(array, other_array)
-            return out.either(is_other, share_replacement, lambda: self._write_owned_array(array, earlier_replacements))
+            return out.either(
+                is_other, share_replacement, lambda: self._write_owned_array(array, earlier_replacements, is_zero)
+            )
         sole_block, is_sole_owner = out.block, out.call("is_alone", array)
         with out.unless(is_sole_owner):
-            copy = out.call_c("PyArray_NewCopy", "ptr", "ptr, i32", array, 0)
+            copy = self._new_zeros(array) if is_zero else out.call_c("PyArray_NewCopy", "ptr", "ptr, i32", array, 0)
             self._release(array)
             copy_block = out.block
         return out.phi((Operand.of(array, "ptr"), sole_block), (copy, copy_block))
+
+    def _new_zeros(self, array: str) -> Operand:
+        """Return a new array of zeros with the dtype and the shape of an array; NULL after an error."""
+        out = self._out
+        rank = out.load("i32", out.gep("i8", array, abi.RANK))
+        dimensions, descriptor = (out.load("ptr", out.gep("i8", array, x)) for x in (abi.DIMENSIONS, abi.DESCRIPTOR))
+        out.call("retain", descriptor)
+        return out.call_c("PyArray_Zeros", "ptr", "i32, ptr, ptr, i32", rank, dimensions, descriptor, 0)
 
     def _release(self, object_: str) -> None:
         """Release a reference that no slot owns."""
@@ -285,3 +299,11 @@ class ResultWriter:
             out.call("retain", truth_object)
             return truth_object
         return out.call_c("PyLong_FromLongLong", "ptr", "i64", element.ir)
+
+
+def _is_zero_constant(value: Value) -> bool:
+    """Return whether an output of a graph is a constant array of numbers whose bits are all 0."""
+    if value.node is None or value.node.op.name != "constant":
+        return False
+    array = value.node.attributes["value"]
+    return type(array) is np.ndarray and array.dtype.kind in "biufc" and not array.view(np.uint8).any()

@@ -13,7 +13,6 @@ from autoconv.backends.call_form import BY_COLUMNS, BY_STRIDES, CallForm, Captur
 from autoconv.backends.llvm.analysis.classify import LoweringClasses
 from autoconv.backends.llvm.analysis.indexing import updates_in_routine
 from autoconv.backends.llvm.analysis.list_stacks import stack_versions
-from autoconv.backends.llvm.analysis.ownership import allocated_outputs
 from autoconv.backends.llvm.analysis.representation import elements_of, is_dense, is_memory, is_open, is_scalar, sizes
 from autoconv.backends.llvm.codegen.frame import Body
 from autoconv.backends.llvm.codegen.memory.array_view import as_ndarray
@@ -196,7 +195,7 @@ def write_call(
     for i in sorted(form.donated):
         entry.move_donated(argument_positions[i], form, to_graph=i in array_parameters)
     outputs = entry.call_graph(natives, [*box_slots, *entry.copies], transposed)
-    entry.result_writer.return_form(outputs, form, allocated_outputs(graph))
+    entry.result_writer.return_form(outputs, form, graph)
     entry.write_refusal()
 
 

@@ -74,8 +74,8 @@ SINGLETONS: dict[str, Any] = {
 _NUMPY_POSITIONS = {
     "PyArray_Scalar": 60,
     "PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_NewCopy": 85, "PyArray_Sort": 129, "PyArray_NewFromDescr": 94,
-    "PyArray_EquivTypes": 182, "PyArray_Empty": 184, "PyArray_SetBaseObject": 282, "PyArray_ArgSort": 130,
-    "PyArray_Partition": 296, "PyArray_ArgPartition": 297, "PyDataMem_SetHandler": 304,
+    "PyArray_EquivTypes": 182, "PyArray_Zeros": 183, "PyArray_Empty": 184, "PyArray_SetBaseObject": 282,
+    "PyArray_ArgSort": 130, "PyArray_Partition": 296, "PyArray_ArgPartition": 297, "PyDataMem_SetHandler": 304,
 }  # fmt: skip
 _LIBRARY_SYMBOLS = {
     "cblas_sgemm": "scipy_cblas_sgemm64_", "cblas_dgemm": "scipy_cblas_dgemm64_",

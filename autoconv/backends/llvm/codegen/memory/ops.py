@@ -32,6 +32,7 @@ from autoconv.backends.llvm.ir.nested_loops import write_loop_nest
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.graph.dtypes import int64
+from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType, Symbol
 from autoconv.ops.index_spec import INPUT, At, NewAxis
@@ -256,6 +257,8 @@ def _has_native_store(node: Node) -> bool:
 @memory_lowering("array_store", fits=_has_native_store)
 def _write_store(region: LoweringContext, node: Node) -> None:
     """Store the elements; if the sizes differ at run time, the kernel runs, which broadcasts or raises."""
+    if _changes_nothing(node):
+        return
     array_type, value_type = (representation.elements_of(value.type) for value in node.inputs)
     has_computed_sizes = representation.has_computed_sizes(value_type)
     if not has_computed_sizes and is_known_to_broadcast(array_type.shape or (), value_type.shape):
@@ -267,6 +270,23 @@ def _write_store(region: LoweringContext, node: Node) -> None:
         if size != 1 and size != target_size:
             differs = out.or_(differs, out.icmp("ne", size, target_size))
     out.either(differs, lambda: _store_by_kernel(region, node), lambda: _write_fitting_store(region, node))
+
+
+def _changes_nothing(store: Node) -> bool:
+    """Return whether an array has the stored elements already: they were loaded from it, and nothing wrote since.
+
+    An exchange of an element with itself consists of such stores.
+    """
+    array, value = store.inputs
+    load = value.node
+    if load is None or load.op.name != "array_load" or load.inputs[0] is not array or store not in value.graph.nodes:
+        return False
+    nodes = value.graph.nodes
+    nodes_between = nodes[nodes.index(load) + 1 : nodes.index(store)]
+    return all(
+        not node.effects & Effects.WRITE or (node.op.name == "array_store" and _changes_nothing(node))
+        for node in nodes_between
+    )
 
 
 def _store_by_kernel(region: LoweringContext, node: Node) -> None:
