@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import autoconv
+from autoconv.tracing.guards.attribute_reads import AttributeReads
 
 WARM = 5
 
@@ -343,3 +344,8 @@ def test_a_frozenset_that_the_file_does_not_name_meets_a_set_of_the_graph(tmp_pa
     for n in (3, 0, 2, 5):
         for fixed in (frozenset({1, 7}), {1, 7}):
             assert compute(n, fixed) == of_sets.joined(n, fixed)
+
+
+def test_tables_of_many_values_are_not_searched_for_what_is_read():
+    assert AttributeReads().with_reachable_classes([{str(i): [i] for i in range(3000)}]) is None
+    assert AttributeReads().with_reachable_classes([{str(i): [i] for i in range(300)}]) is not None

@@ -17,7 +17,7 @@ import itertools
 import types
 import typing
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -171,6 +171,17 @@ class AttributeReads:
         self._texts |= other._texts
         self._is_closed &= other._is_closed
         return self
+
+    def with_reachable_classes(self, values: Collection[Any]) -> AttributeReads | None:
+        """Return a copy to which `add_reachable_classes` added the values.
+
+        Return None if so many values are reachable that all attributes count as read: visiting them could take seconds.
+        """
+        if sum(1 for _ in itertools.islice(reachable_values(values), _MAX_VALUES)) == _MAX_VALUES:
+            return None
+        result = self.copy()
+        result.add_reachable_classes(values)
+        return result
 
     def add_reachable_classes(self, values: Iterable[Any]) -> list[Any]:
         """Add the classes of all objects that are reachable from the values; return these objects.

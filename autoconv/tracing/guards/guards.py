@@ -210,11 +210,8 @@ class Guards:
 
     def current_reads(self) -> AttributeReads | None:
         """Return the reads of the functions found so far, from the current values; None if they are unknown."""
-        if self.reads is None:
-            return None
-        reads = self.reads.copy()
-        reads.add_reachable_classes([read() for _, read, _ in self._pending])
-        return reads
+        values = [read() for _, read, _ in self._pending]
+        return None if self.reads is None else self.reads.with_reachable_classes(values)
 
     def _may_be_read(self, value: Any, reads: AttributeReads | None) -> bool:
         """Return whether code may read a part of the value that cannot be guarded, by the attributes in `reads`."""
