@@ -209,3 +209,23 @@ def test_digits_of_small_matrices() -> None:
         [[1.017671785193446, 0.017671785193445977], [0.05069915072488636, 1.0506991507248864],
          [0.01080895599210775, 0.010808955992107768]],
     ]  # fmt: skip
+
+
+@pytest.mark.skipif(this_machine().vector_registers is None, reason="fma rounds twice on this processor")
+def test_digits_of_small_products() -> None:
+    """Sums are added in the order of OpenBLAS on processors with AVX-512."""
+    x = np.array([[0.1, 2.3, -1.7], [3.1, 0.7, 0.9], [-2.3, 1.9, 4.1]])
+
+    @ac.compile
+    def multiply(x):
+        return [x @ x, x @ x[0], x[0] @ x, x[:2, :2] @ x[0, :2], np.vstack([x, x])[:, :1] @ x[:1, :1]]
+
+    assert [product.tolist() for product in multiply(x)[:4]] == [
+        [[11.049999999999999, -1.39, -5.069999999999999],
+         [0.4100000000000001, 9.33, -0.95],
+         [-3.7699999999999982, 3.83, 22.429999999999996]],
+        [8.19, 0.38999999999999996, -2.8300000000000005],
+        [11.049999999999999, -1.39, -5.069999999999999],
+        [5.299999999999999, 1.92],
+    ]  # fmt: skip
+    np.testing.assert_array_equal(multiply(x)[4], np.vstack([x, x])[:, :1] * 0.1)
