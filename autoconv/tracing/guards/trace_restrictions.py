@@ -64,7 +64,7 @@ _READING_METHODS = frozenset(
 ATTEMPT, SECONDS = "attempt", "seconds"
 WORK_LIMITS = {CALL: 5_000, ITERATION: 10_000, NODE: 8_000, ATTEMPT: 40}  # for the tracing of one call
 _LIMITS_OF_VALUE_TRACES = {CALL: 500, ITERATION: 1_000}  # for traces that serve calls with the same values, if timed
-SECONDS_LIMIT = 3.0  # processor seconds, where calls are timed; other traces must not depend on a clock
+SECONDS_LIMIT = 1.0  # processor seconds, where calls are timed; other traces must not depend on a clock
 _CLOCK_INTERVAL = 8  # calls, iterations or nodes between two readings of the clock, each of which is a system call
 _LIMIT_MESSAGES = {
     CALL: "tracing runs more than {:,} calls of functions, which plain Python runs sooner",
@@ -97,21 +97,28 @@ class TracingBudget:
     `times_calls` is true (see `tiers`), so does one that takes longer than `SECONDS_LIMIT` to record. `is_of_values` is
     true if other values of the arguments, such as texts, need another trace. Calling the budget counts one `unit`, a
     key of `WORK_LIMITS`.
+
+    The limit in seconds falls with each trace of the process that exceeded it: functions that call each other are often
+    all too costly to trace.
     """
 
-    __slots__ = ("_end", "_limits", "counts")
+    __slots__ = ("_end", "_limits", "_seconds", "counts")
+
+    exceeded_count = 0  # traces of the process that exceeded the limit in seconds
 
     def __init__(self, *, times_calls: bool, is_of_values: bool = False) -> None:
         self._limits = WORK_LIMITS | (_LIMITS_OF_VALUE_TRACES if times_calls and is_of_values else {})
         self.counts = dict.fromkeys(WORK_LIMITS, 0)
-        self._end = time.thread_time() + SECONDS_LIMIT if times_calls else None
+        self._seconds = SECONDS_LIMIT / (1 + TracingBudget.exceeded_count)
+        self._end = time.thread_time() + self._seconds if times_calls else None
 
     def __call__(self, unit: str) -> None:
         count = self.counts[unit] = self.counts[unit] + 1
         if count > self._limits[unit]:
             raise WorkLimitExceeded(_LIMIT_MESSAGES[unit].format(self._limits[unit]))
         if self._end is not None and count % _CLOCK_INTERVAL == 0 and time.thread_time() > self._end:
-            raise WorkLimitExceeded(_LIMIT_MESSAGES[SECONDS].format(SECONDS_LIMIT))
+            TracingBudget.exceeded_count += 1
+            raise WorkLimitExceeded(_LIMIT_MESSAGES[SECONDS].format(self._seconds))
 
 
 class Specialise(AbandonTrace):
