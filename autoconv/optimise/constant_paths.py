@@ -132,10 +132,13 @@ class Paths:
                 yield known | {result: ABSENT}
             case "identity":
                 yield known | {result: operands[0]}
-            case "python_cast":
+            case "python_cast" if _is_bool(result.type) and _is_bool(node.inputs[0].type):
+                yield known | {result: operands[0]}
+            case "python_cast" if not _is_bool(result.type):
                 yield known | ({result: operands[0]} if isinstance(operands[0], int) else {})
-            case "python_equal" | "python_not_equal":
-                yield known | self._comparison(node, operands)
+            case "logical_and" if 0 in operands or 1 in operands:
+                first, second = operands
+                yield known | {result: 0 if 0 in (first, second) else second if first == 1 else first}
             case "select":
                 for choice in (operands[0],) if isinstance(operands[0], int) else (1, 0):
                     yield known | _decision(node.inputs[0], operands[0], choice) | {result: operands[2 - bool(choice)]}
@@ -146,13 +149,10 @@ class Paths:
                 yield known | {node.results[state.tag]: state.int_tag, node.results[state.float]: state.number}
             case _ if has_arms(node):
                 yield from self._run_cond(node, operands, known)
+            case _ if _is_bool(result.type) and _is_known(node, operands):
+                yield known | {result: _truth(node, operands)}
             case _:
                 yield known
-
-    def _comparison(self, node: Node, operands: list[Any]) -> dict[Value, Any]:
-        if not all(isinstance(operand, int) for operand in operands):
-            return {}
-        return {node.results[0]: int((operands[0] == operands[1]) == (node.op.name == "python_equal"))}
 
     def _run_cond(self, node: Node, operands: list[Any], known: dict[Value, Any]) -> Iterator[dict[Value, Any]]:
         """Yield what is known after each arm that may be taken."""
@@ -174,6 +174,24 @@ class Paths:
                     result: after.get(value, value) for result, value in zip(node.results, region.outputs, strict=True)
                 }
                 yield after | results
+
+
+def _is_bool(type_: Type) -> bool:
+    return isinstance(type_, TensorType) and type_.dtype.is_bool
+
+
+def _is_known(node: Node, operands: Sequence[Any]) -> bool:
+    """Return whether a node is computed from its operands alone, and these are known numbers."""
+    is_computed = node.op.traits.elementwise and node.op.kernel is not None
+    return is_computed and bool(operands) and all(isinstance(operand, int) for operand in operands)
+
+
+def _truth(node: Node, operands: Sequence[int]) -> int:
+    """Return the result of a comparison or another op on known numbers."""
+    assert node.op.kernel is not None
+    types: list[Any] = [value.type for value in node.inputs]
+    arrays = [np.asarray(operand, type_.dtype.numpy) for operand, type_ in zip(operands, types, strict=True)]
+    return int(bool(node.op.kernel(*arrays, **node.attributes)))
 
 
 def _decision(index: Value, operand: Any, choice: int) -> dict[Value, Any]:

@@ -188,6 +188,18 @@ def least_from_infinity(xs):
     return least
 
 
+def least_or_greatest(xs):
+    least, greatest, between = 0.5, 0.5, 0
+    for x in xs:
+        if x > greatest:
+            greatest = x
+        elif x < least:
+            least = x
+        elif x != 0:
+            between = x
+    return least, greatest, between
+
+
 def greatest_below(xs):
     greatest = -5.0
     for x in xs:
@@ -239,7 +251,7 @@ FUNCTIONS = [
     largest, largest_position, least, restarts, resets, two_numbers, divides, an_int_that_changes, in_an_outer_loop,
     two_ints, deep_arms, read_after_the_loop, largest_in_a_nest, least_in_a_deep_nest, changed_between_loops,
     changed_before_inner_loops, tag_of_an_outer_loop, least_from_infinity, greatest_below, greatest_with_resets,
-    both_directions, read_in_the_loop, greatest_of_each_row,
+    least_or_greatest, both_directions, read_in_the_loop, greatest_of_each_row,
 ]  # fmt: skip
 ROWS = [[], [1.0], [-1.0], [-0.0], [0.0, -0.0], [float("nan")], [1.0, float("nan"), 2.0], [float("inf"), -1.0]]
 ROWS += [list(row) for row in itertools.product([-1.5, 0.0, 0.5, 3.0], repeat=3)]
