@@ -221,3 +221,11 @@ def test_random_constants_have_different_digests():
         graph.outputs = list(graph.add(OPS["constant"], [], {"value": array}).results)
         graphs.append(graph)
     assert len({GraphDigest(graph, None, "").key for graph in graphs}) == len(arrays)
+
+
+def test_digests_differ_where_equal_objects_are_one_object_in_one_graph_only():
+    """The table of objects is restored by their positions, which a second object would move."""
+    first, second = ["a", "b"], ["a", "b"]
+    shared, separate = (graph_of("sin", TensorType(float64, (2,))) for _ in range(2))
+    shared.nodes[0].attributes, separate.nodes[0].attributes = {"x": first, "y": first}, {"x": first, "y": second}
+    assert GraphDigest(shared, None, "").key != GraphDigest(separate, None, "").key

@@ -58,6 +58,7 @@ class GraphDigest:
         self._graphs: dict[Graph, int] = {}
         self._values: dict[Value, int] = {}
         self._type_texts: dict[int, str] = {}  # id of a type -> its text
+        self._types: list[Any] = []  # the types with a text, so that their ids stay their own
         self._span_numbers: dict[int, int] = {}  # id of a span -> its number
         try:
             if form is not None:
@@ -72,11 +73,15 @@ class GraphDigest:
         return self._positions.get(id(item))
 
     def _register(self, item: Any) -> int:
-        """Return the position of an object, which is the next one if the object is new."""
+        """Return the position of an object, which is the next one if the object is new.
+
+        The position is part of the digest: two equal objects in the place of one would move those of all later objects.
+        """
         position = self._positions.get(id(item))
         if position is None:
             position = self._positions[id(item)] = len(self.objects)
             self.objects.append(item)
+        self._parts.append(f"@{position}")
         return position
 
     # ---- graphs
@@ -121,7 +126,7 @@ class GraphDigest:
             is_static = isinstance(type_, (TensorType, ArrayType)) and is_static_shape(type_.shape)
             # The text of a dimension does not show what kind of symbol it is.
             text = self._type_texts[id(type_)] = f"{type(type_).__name__} {type_}" if is_static else repr(type_)
-            self._register(type_)  # so that its id stays its own
+            self._types.append(type_)
         return text
 
     def _add_span(self, span: Span) -> None:
@@ -159,7 +164,8 @@ class GraphDigest:
             raise NotDigestible(f"an attribute of {type(value)}")
 
     def _add_plain(self, value: Any) -> None:
-        self._parts.append(f"{type(value).__name__} {value!r}")
+        bits = np.array(value).tobytes().hex() if value != value else ""  # the sign of a nan, which `repr` leaves out
+        self._parts.append(f"{type(value).__name__} {value!r}{bits}")
 
     def _add_sequence(self, values: Iterable[Any]) -> None:
         """Add the class and the members of a sequence."""
