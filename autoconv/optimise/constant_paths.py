@@ -32,6 +32,11 @@ def is_float(type_: Type) -> bool:
     return isinstance(type_, TensorType) and type_.shape == () and type_.dtype.name == "float64"
 
 
+def is_bool(type_: Type) -> bool:
+    """Return whether this is the type of bools."""
+    return isinstance(type_, TensorType) and type_.dtype.is_bool
+
+
 def _may_decide(node: Node) -> bool:
     """Return whether a node chooses a value, or computes an int or a bool."""
     is_float = any(isinstance(value.type, TensorType) and value.type.dtype.is_floating for value in node.results)
@@ -132,9 +137,9 @@ class Paths:
                 yield known | {result: ABSENT}
             case "identity":
                 yield known | {result: operands[0]}
-            case "python_cast" if _is_bool(result.type) and _is_bool(node.inputs[0].type):
+            case "python_cast" if is_bool(result.type) and is_bool(node.inputs[0].type):
                 yield known | {result: operands[0]}
-            case "python_cast" if not _is_bool(result.type):
+            case "python_cast" if not is_bool(result.type):
                 yield known | ({result: operands[0]} if isinstance(operands[0], int) else {})
             case "logical_and" if 0 in operands or 1 in operands:
                 first, second = operands
@@ -149,7 +154,7 @@ class Paths:
                 yield known | {node.results[state.tag]: state.int_tag, node.results[state.float]: state.number}
             case _ if has_arms(node):
                 yield from self._run_cond(node, operands, known)
-            case _ if _is_bool(result.type) and _is_known(node, operands):
+            case _ if is_bool(result.type) and _is_known(node, operands):
                 yield known | {result: _truth(node, operands)}
             case _:
                 yield known
@@ -174,10 +179,6 @@ class Paths:
                     result: after.get(value, value) for result, value in zip(node.results, region.outputs, strict=True)
                 }
                 yield after | results
-
-
-def _is_bool(type_: Type) -> bool:
-    return isinstance(type_, TensorType) and type_.dtype.is_bool
 
 
 def _is_known(node: Node, operands: Sequence[Any]) -> bool:

@@ -49,7 +49,7 @@ from autoconv.graph.types import TensorType, Type
 from autoconv.lazy_dataclass import dataclass
 from autoconv.ops.builder import GraphBuilder
 from autoconv.optimise.common import attributes_key_of
-from autoconv.optimise.constant_paths import has_arms, int_of, is_float
+from autoconv.optimise.constant_paths import has_arms, int_of, is_bool, is_float
 
 _LARGEST_INT_OF_HALVES = 1 << 11  # floats of 16 bits represent all smaller ints
 _MAX_ARM_NODES = 12
@@ -222,7 +222,9 @@ def _join_pure_arms(matcher: ArmMatcher, arms: tuple[Graph, Graph], int_tag: int
         first_choices |= {choice.result: choice for choice in choices}
         for choice in choices:
             any(matcher.match_choices(choice, other) for other in second_choices)
-        is_constant = node.op.name in ("constant", "absent") or matcher.int_of(node.results[0]) is not None
+        is_constant = node.op.name in ("constant", "absent") or all(
+            matcher.int_of(result) is not None for result in node.results
+        )
         if not choices and not is_constant and not any(matcher.match_nodes(node, other) for other in arms[1].nodes):
             return None
     joint = JointArms(matcher, arms, int_tag, first_choices)
@@ -235,11 +237,6 @@ def _join_pure_arms(matcher: ArmMatcher, arms: tuple[Graph, Graph], int_tag: int
 def is_absent(value: Value) -> bool:
     """Return whether a value is absent."""
     return value.node is not None and value.node.op.name == "absent"
-
-
-def is_bool(type_: Type) -> bool:
-    """Return whether this is the type of bools."""
-    return isinstance(type_, TensorType) and type_.dtype.is_bool
 
 
 def _is_weak_int(type_: Type) -> bool:

@@ -74,8 +74,8 @@ from autoconv.graph.rewriter import Rewriter
 from autoconv.graph.types import TensorType, Type
 from autoconv.lazy_dataclass import dataclass
 from autoconv.ops import OPS
-from autoconv.optimise.constant_paths import TaggedState, has_arms, holds_number, int_of, is_float
-from autoconv.optimise.equal_arms import ArmMatcher, JointArms, is_absent, is_bool, join_arms
+from autoconv.optimise.constant_paths import TaggedState, has_arms, holds_number, int_of, is_bool, is_float
+from autoconv.optimise.equal_arms import ArmMatcher, JointArms, is_absent, join_arms
 
 
 def share_payloads(graph: Graph, contract: str = "function") -> Graph:
