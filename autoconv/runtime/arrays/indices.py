@@ -1,4 +1,4 @@
-"""Indices of positions and slices: those that select a copy in NumPy, and those that are out of bounds."""
+"""Indices of positions and slices: those by which NumPy copies elements, and those that are out of bounds."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from autoconv.ops.numpy.arrays import basic_entries
 from autoconv.ops.program_errors import as_program_error
 
 
-def selects_copy(index: object) -> bool:
-    """Return whether an index of positions and slices holds an array without dimensions: NumPy copies the elements.
+def has_zero_dimensional_array(index: object) -> bool:
+    """Return whether an index of positions and slices holds an array without dimensions, so that NumPy copies elements.
 
     NumPy's scalars select a view, as Python's numbers do.
     """

@@ -55,10 +55,10 @@ def order_operands(function: Any, args: tuple[Any, ...], options: dict[str, Any]
     return args if is_elementwise or function in _ORDER_KEEPING_FUNCTIONS else ()
 
 
-def indexed_sample(array: Any, spec: Spec, operands: Sequence[Any]) -> np.ndarray:
-    """Return what NumPy makes of a sample of the array by an index with arrays of positions, or masks.
+def indexed_placeholder(array: Any, spec: Spec, operands: Sequence[Any]) -> np.ndarray:
+    """Return a placeholder of the array indexed by arrays of positions, or masks: its memory order is NumPy's.
 
-    Without a result where a mask of unknown size does not fit the sample, return an array without elements.
+    Return an array without elements where a mask of unknown size does not fit the placeholder.
     """
     remaining_operands = iter(operands)
     index: list[Any] = []

@@ -40,8 +40,8 @@ from autoconv.runtime.arrays.assigned_values import (
     refuse_warned_conversion,
 )
 from autoconv.runtime.arrays.complex_parts import record_complex_use
-from autoconv.runtime.arrays.indices import check_static_entries, selects_copy
-from autoconv.runtime.arrays.memory_order import indexed_sample, kept_order
+from autoconv.runtime.arrays.indices import check_static_entries, has_zero_dimensional_array
+from autoconv.runtime.arrays.memory_order import indexed_placeholder, kept_order
 from autoconv.runtime.arrays.read_only import is_read_only, refuse_write_beside_overlapping_views
 from autoconv.runtime.arrays.views import TRANSPOSED, ViewSource
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
@@ -71,7 +71,7 @@ class SymbolicArray(TensorMethods):
         self.value_in_graph = value
         self._source = source
 
-    # ---- protocols of the recording
+    # ---- protocols by which operators and dispatch find what stands for the array in the graph
 
     def __autoconv_graph_value__(self) -> Value:
         return self.value_in_graph
@@ -87,9 +87,9 @@ class SymbolicArray(TensorMethods):
         elements = list(map(load_elements, operands))
         check_broadcast(op, elements)
         result = binary_dispatch.elementwise(op, *elements)
-        name = _REFLECTED_METHOD_OF_OP.get(op) if result is NotImplemented else None
-        if name is not None and not any(has_method(operand, name) for operand in _foreign_operands(elements)):
-            _refuse_foreign_operands(elements)
+        reflected = _REFLECTED_METHOD_OF_OP.get(op) if result is NotImplemented else None
+        if reflected is not None and not any(has_method(x, reflected) for x in _foreign_operands(elements)):
+            _refuse_foreign_operands(elements)  # NumPy asks no class for the operator, and converts the operands
         return result if result is NotImplemented else wrap_new_arrays(result, like=() if op == "matmul" else operands)
 
     def __array_ufunc__(self, function: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -118,7 +118,7 @@ class SymbolicArray(TensorMethods):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        refuse_dtype_comparison_by_numpy(sys._getframe(1))
+        refuse_dtype_comparison_by_numpy(sys._getframe(1))  # NumPy's own code would compare it with a constant
         return self.type.dtype.numpy
 
     @property
@@ -216,11 +216,11 @@ class SymbolicArray(TensorMethods):
         spec, operands = self._parse_index(index)
         if not is_basic(spec):
             result = binary_dispatch.item_at(self.load(), _load_indices(index), spec, operands)
-            return wrap_new_arrays(result, like=(indexed_sample(self, spec, operands),))
+            return wrap_new_arrays(result, like=(indexed_placeholder(self, spec, operands),))
         view = self._view(spec, operands)
         if len(spec) == self.ndim and has_only_kinds(spec, At):  # a single element
             return view.load()
-        return wrap_new_arrays(view.load()) if selects_copy(index) else view
+        return wrap_new_arrays(view.load()) if has_zero_dimensional_array(index) else view
 
     def __setitem__(self, index: object, value: object) -> None:
         self._check_writeable("assignment destination")
@@ -262,11 +262,11 @@ class SymbolicArray(TensorMethods):
         node = record_array_op("array_view", [self.value_in_graph, *values], spec=spec)
         return SymbolicArray(node.results[0], ViewSource(self, spec, tuple(values)))
 
-    def _is_source_of(self, view: ViewSource, spec: Spec, operands: Sequence[Any]) -> bool:
-        """Return whether a view was taken of this array, by this index."""
-        if view.base is not self or view.spec != spec or len(view.operands) != len(operands):
+    def _is_source_of(self, source: ViewSource, spec: Spec, operands: Sequence[Any]) -> bool:
+        """Return whether the source of a view is this array with this index."""
+        if source.base is not self or source.spec != spec or len(source.operands) != len(operands):
             return False
-        return all(map(operator.is_, view.operands, map(elements_value, operands)))
+        return all(map(operator.is_, source.operands, map(elements_value, operands)))
 
     # ---- operators
 
@@ -278,13 +278,13 @@ class SymbolicArray(TensorMethods):
         operand = as_tensor(other)
         if op != "matmul" and operand is not None and not is_known_to_broadcast(self.known_shape, operand.type.shape):
             check_types(op, (self.load(), other), self.dtype)
-            record_array_op("numpy_shapes", [self.value_in_graph, elements_value(operand)], rule=UPDATE)
+            record_array_op("numpy_shapes", [self.value_in_graph, elements_value(operand)], rule=UPDATE)  # may raise
         result = binary_dispatch.binary(op, self.load(), other)
         if result is NotImplemented:
             _refuse_foreign_operands((other,))
         dtype, shape = result.type.dtype, result.type.shape
         if not np.can_cast(dtype.numpy, self.dtype, "same_kind"):
-            check_types(op, (self.load(), other), self.dtype)
+            check_types(op, (self.load(), other), self.dtype)  # raises NumPy's error for the cast
         if shape is None or not may_have_shape(self.known_shape, shape):
             detail = f"{numpy_shape_text(self.known_shape)} doesn't match the broadcast shape {numpy_shape_text(shape)}"
             raise as_program_error(ValueError(f"non-broadcastable output operand with shape {detail}"))
@@ -382,8 +382,8 @@ def wrap_new_arrays(value: Any, wrap_scalars: bool = False, like: Sequence[Any] 
         return type(value)(wrap_new_arrays(item, wrap_scalars, like) for item in value)
     if isinstance(value, tuple) and hasattr(value, "_make"):  # such as the factors of a decomposition
         return value._make(wrap_new_arrays(item, wrap_scalars, like) for item in value)
-    is_tensor_of_numpy = isinstance(value, Tensor) and not value.type.weak
-    if not is_tensor_of_numpy or (value.type.shape == () and not wrap_scalars):
+    is_strong_tensor = isinstance(value, Tensor) and not value.type.weak
+    if not is_strong_tensor or (value.type.shape == () and not wrap_scalars):
         return value
     region = current_region()
     if region is None or not region.trace.memory or is_differentiated(elements_value(value), region):
@@ -394,7 +394,7 @@ def wrap_new_arrays(value: Any, wrap_scalars: bool = False, like: Sequence[Any] 
     order = kept_order(like)
     if order is None or len(order) != len(value.type.shape):
         return SymbolicArray(record_array_op("array_of", [elements_value(value)], **attributes).results[0])
-    rows = elements_value(dispatch.apply("transpose", value, perm=order))
-    array = record_array_op("array_of", [rows], **attributes).results[0]
+    value_in_memory_order = elements_value(dispatch.apply("transpose", value, perm=order))
+    array = record_array_op("array_of", [value_in_memory_order], **attributes).results[0]
     inverse = tuple(sorted(range(len(order)), key=order.__getitem__))
     return SymbolicArray(record_array_op("array_transpose", [array], perm=inverse).results[0])

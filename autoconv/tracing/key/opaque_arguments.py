@@ -17,19 +17,20 @@ _CONTAINERS = (list, tuple, dict)
 _ATOM_TYPES = (bool, int, float, complex, str, type(None))
 
 
-def select_opaque_arguments(arguments: Sequence[tuple[str, Any]], known_names: frozenset[str]) -> frozenset[str]:
-    """Return `known_names`, of earlier calls, and the names of containers that are large or are passed more than once.
+def select_opaque_arguments(arguments: Sequence[tuple[str, Any]], chosen_names: frozenset[str]) -> frozenset[str]:
+    """Return `chosen_names`, those of earlier calls, and the names of containers that are large or passed repeatedly.
 
     Only containers of numbers, texts and such containers count, judged by a sample of their items. A wrong guess is
     harmless: the graph then has the items as objects.
     """
-    containers = [(name, value) for name, value in arguments if type(value) in _CONTAINERS and name not in known_names]
+    containers = [(name, value) for name, value in arguments if type(value) in _CONTAINERS and name not in chosen_names]
     if not containers:
-        return known_names
-    result = known_names.union(name for name, value in containers if _estimate_leaf_count(value) >= MIN_OPAQUE_ITEMS)
-    small = [(name, value) for name, value in containers if name not in result]
-    if small and _share_parts([value for _, value in small], [value for name, value in arguments if name in result]):
-        return result.union(name for name, value in small if _estimate_leaf_count(value) > 0)
+        return chosen_names
+    result = chosen_names.union(name for name, value in containers if _estimate_leaf_count(value) >= MIN_OPAQUE_ITEMS)
+    undecided = [(name, value) for name, value in containers if name not in result]
+    chosen_values = [value for name, value in arguments if name in result]
+    if undecided and _share_parts([value for _, value in undecided], chosen_values):
+        return result.union(name for name, value in undecided if _estimate_leaf_count(value) > 0)
     return result
 
 
@@ -66,9 +67,10 @@ def _share_parts(values: Sequence[Any], opaque_values: Sequence[Any]) -> bool:
 
 
 def guess_list_items(value: list[Any], depth: int = 1) -> tuple[ItemKind, int]:
-    """Guess from a sample what a list holds: return the `ObjectKey.item_kind`, and the depth of its nesting.
+    """Guess from a sample what a list holds: return the kind of its items, and the depth of its nesting.
 
-    A list of numbers or tuples has depth 1, a list of lists 2. Return ("", 0) if it is empty or holds anything else.
+    The kind is the class name of numbers, such as "int", or a tuple of the kinds in each tuple. A list of numbers or
+    tuples has depth 1, a list of lists 2. Return ("", 0) if it is empty or holds anything else.
     """
     kinds = {_item_kind(item) for item in (value[0], value[len(value) // 2], value[-1])} if value else set()
     if len(kinds) != 1:

@@ -126,7 +126,7 @@ run_parts:
 poll_threads:
   %poll = phi i64 [ 0, %run_parts ], [ %next_poll, %pause_poll ]
   %state = load atomic i64, ptr @job acquire, align 8
-  %active_threads = and i64 %state, $ACTIVE
+  %active_threads = and i64 %state, $ACTIVE_COUNT_MASK
   %is_busy = icmp ne i64 %active_threads, 0
   br i1 %is_busy, label %check_polls, label %collect_errors
 check_polls:
@@ -142,7 +142,7 @@ announce_wait:
   br label %check_active
 check_active:
   %last_state = load atomic i64, ptr @job seq_cst, align 8
-  %last_active = and i64 %last_state, $ACTIVE
+  %last_active = and i64 %last_state, $ACTIVE_COUNT_MASK
   %is_idle = icmp eq i64 %last_active, 0
   br i1 %is_idle, label %end_wait, label %wait_for_signal
 wait_for_signal:

@@ -19,7 +19,7 @@ def text() -> str:
     """Return the LLVM text of a thread pool, with the heuristics and the routines for float flags that it calls."""
     has_pause = platform.machine().lower() in ("x86_64", "amd64")
     pool_text = read(
-        "thread_pool", OPEN=_OPEN_FLAG, NOT_OPEN=~_OPEN_FLAG, ACTIVE=_OPEN_FLAG - 1, LOW_HALF=(1 << 32) - 1,
+        "thread_pool", OPEN=_OPEN_FLAG, NOT_OPEN=~_OPEN_FLAG, ACTIVE_COUNT_MASK=_OPEN_FLAG - 1, LOW_HALF=(1 << 32) - 1,
         SPIN_ITERATIONS=_SPIN_ITERATIONS,
         PAUSE="call void @llvm.x86.sse2.pause()" if has_pause else "",
         SIG_SETMASK=int(getattr(signal, "SIG_SETMASK", 0)), CLOCK_MONOTONIC=int(getattr(time, "CLOCK_MONOTONIC", 0)),
