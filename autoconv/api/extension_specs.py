@@ -15,7 +15,9 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 
 
 class ExtensionTypeSpec(TypeSpec):
-    """Base of the specs of extension types: `_values` has the spec of each field with tensors, the value of others.
+    """Base of the specs of extension types.
+
+    `_values` has the spec of each field with tensors, and the value of every other field.
 
     >>> class Point(autoconv.experimental.ExtensionType):
     ...     x: autoconv.Tensor
@@ -66,7 +68,8 @@ class ExtensionTypeSpec(TypeSpec):
         return [spec for _, value in self._serialize() for spec in _specs_in(value)]
 
     def _to_components(self, value: Any) -> list[Any]:
-        return [part for name, spec in self._serialize() for part in _components_in(spec, vars(value)[name])]
+        fields = vars(value)
+        return [component for name, spec in self._serialize() for component in _components_in(spec, fields[name])]
 
     def _from_components(self, components: Any) -> Any:
         remaining_components = iter(components)
@@ -190,12 +193,12 @@ def _specs_in(spec: Any) -> list[Any]:
 
 
 def _components_in(spec: Any, value: Any) -> Iterator[Any]:
-    """Yield the parts of a field's value that correspond to the specs in the field of its spec."""
+    """Yield the tensors and composites in a field's value, one for each spec in the field `spec` of the type spec."""
     if isinstance(spec, TypeSpec):
         yield value
     elif isinstance(spec, tuple):
-        for item_spec, part in zip(spec, value, strict=True):
-            yield from _components_in(item_spec, part)
+        for item_spec, item in zip(spec, value, strict=True):
+            yield from _components_in(item_spec, item)
     elif isinstance(spec, dict):
         for key, item_spec in spec.items():
             yield from _components_in(item_spec, value[key])
@@ -225,7 +228,7 @@ def _split_rows(spec: TypeSpec, component: Any) -> list[Any]:
 
 
 def _stack(spec: TypeSpec, column: Sequence[Any]) -> Any:
-    """Return the batch of `column`, which has the component of the type `spec` of each of several values."""
+    """Return the batch of `column`, which has one component, of the type `spec`, of each of several values."""
     if isinstance(spec, TensorSpec):
         return EagerTensor(np.stack([np.asarray(tensor.numpy()) for tensor in column]))
     return spec._stack_values(column)

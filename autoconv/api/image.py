@@ -37,7 +37,7 @@ def convert_image_dtype(image: TensorLike, dtype: DTypeLike, saturate: bool = Fa
     if x.dtype is out_dtype:
         return x
     convert = saturate_cast if saturate else cast
-    if x.dtype.is_integer and out_dtype.is_integer:
+    if x.dtype.is_integer and out_dtype.is_integer:  # a maximum plus 1 is a power of 2: the quotients are exact
         old_maximum, new_maximum = int(x.dtype.max), int(out_dtype.max)
         if old_maximum > new_maximum:
             return convert(x // ((old_maximum + 1) // (new_maximum + 1)), out_dtype)
@@ -173,7 +173,7 @@ def resize_with_crop_or_pad(image: TensorLike, target_height: int, target_width:
 
 
 def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
-    """The brightness of an image in red, green and blue, as one channel; the dtype stays.
+    """The brightness of an image in red, green and blue, as one channel of the same dtype.
 
     >>> autoconv.image.rgb_to_grayscale([[[1.0, 1.0, 1.0]]]).numpy().ravel().round(3)
     array([1.], dtype=float32)
@@ -223,6 +223,7 @@ def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """
     x = _as_three_channels(images)
     hue, saturation, value = (get_item(x, (..., channel)) for channel in (0, 1, 2))
+    # Clipped to 0 to 1, a channel is the fraction of the way from the darkest to the brightest channel.
     red = apply("abs", hue * 6.0 - 3.0) - 1.0
     green, blue = (2.0 - apply("abs", hue * 6.0 - center) for center in (2.0, 4.0))
     fractions = (apply("minimum", apply("maximum", channel, 0.0), 1.0) for channel in (red, green, blue))
@@ -276,7 +277,7 @@ def adjust_saturation(image: TensorLike, saturation_factor: Any, name: str | Non
 
 
 def adjust_hue(image: TensorLike, delta: Any, name: str | None = None) -> Tensor:
-    """An image whose hue is turned by `delta`, from -1 to 1; raises ValueError for another known one.
+    """An image whose hue is turned by `delta`, a part of the whole circle. Raises ValueError unless it is in [-1, 1].
 
     >>> autoconv.image.adjust_hue([[[1.0, 0.0, 0.0]]], 0.5).numpy().ravel().round(3)
     array([0., 1., 1.], dtype=float32)
@@ -289,16 +290,16 @@ def adjust_hue(image: TensorLike, delta: Any, name: str | None = None) -> Tensor
         brightest, darkest = reduce_max(x, axis=-1, keepdims=True), reduce_min(x, axis=-1, keepdims=True)
         hue_in_sixths = floormod(get_item(rgb_to_hsv(x), (..., slice(0, 1))) + cast(delta, x.dtype), 1.0) * 6.0
         distances = apply("abs", hue_in_sixths - constant([3.0, 2.0, 4.0], x.dtype))
-        # The fractions of the way from the darkest to the brightest channel, for red, green and blue; see `hsv_to_rgb`.
+        # Red, green and blue, as fractions of the way from the darkest to the brightest channel; see `hsv_to_rgb`.
         fractions = distances * constant([1.0, -1.0, -1.0], x.dtype) + constant([-1.0, 2.0, 2.0], x.dtype)
         between = darkest + clip_by_value(fractions, 0.0, 1.0) * (brightest - darkest)
-        return where(fractions < 1.0, between, brightest)  # without rounding: the brightest value stays exact
+        return where(fractions < 1.0, between, brightest)  # `between` would round the brightest value
 
     return map_as_floats(image, rotate)
 
 
 def per_image_standardization(image: TensorLike) -> Tensor:
-    """Each image less its mean, divided by its standard deviation or 1 / sqrt(number of elements), the greater one.
+    """Each image less its mean, divided by its standard deviation, or by 1 / sqrt(number of elements) if that is more.
 
     >>> autoconv.image.per_image_standardization([[[1.0], [3.0]]]).numpy().ravel()
     array([-1.,  1.], dtype=float32)
@@ -351,7 +352,7 @@ def sobel_edges(image: TensorLike) -> Tensor:
         total: Any = None
         for i, j in np.ndindex(3, 3):
             if kernel[i, j]:
-                # Of the padded image, the windows shifted by i and j: they end 2 - i and 2 - j before the last pixel.
+                # The window of the image's size that begins at pixel (i, j) of the padded image, which has 2 more.
                 rows, columns = slice(i, i - 2 or None), slice(j, j - 2 or None)
                 term = get_item(x, (slice(None), rows, columns)) * float(kernel[i, j])
                 total = term if total is None else total + term
@@ -366,9 +367,9 @@ def psnr(a: TensorLike, b: TensorLike, max_val: float, name: str | None = None) 
     np.float32(20.0)
     """
     first, second = (convert_image_dtype(x, float32) for x in (convert_to_tensor(a), convert_to_tensor(b)))
-    limit = convert_image_dtype(cast(max_val, convert_to_tensor(a).dtype), float32)
-    error = reduce_mean((first - second) ** 2, axis=(-3, -2, -1))
-    return (20.0 * apply("log", limit) - 10.0 * apply("log", error)) / float(np.log(10.0))
+    max_pixel = convert_image_dtype(cast(max_val, convert_to_tensor(a).dtype), float32)
+    mean_square = reduce_mean((first - second) ** 2, axis=(-3, -2, -1))
+    return (20.0 * apply("log", max_pixel) - 10.0 * apply("log", mean_square)) / float(np.log(10.0))
 
 
 _SOBEL = np.array([[-1, -2, -1], [0, 0, 0], [1, 2, 1]])  # the derivative downwards

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -132,7 +132,8 @@ def ssim(
     np.float32(1.0)
     """
     first, second, image_shape, value_range = _normalize_images(img1, img2, max_val)
-    luminance, contrast = _similarity_terms(first, second, value_range, (filter_size, filter_sigma, k1, k2))
+    options = _SimilarityOptions(filter_size, filter_sigma, k1 * value_range, k2 * value_range)
+    luminance, contrast = _similarity_terms(first, second, options)
     similarity = luminance * contrast
     if not return_index_map:
         similarity = reduce_mean(similarity, axis=(-3, -2))
@@ -155,38 +156,54 @@ def ssim_multiscale(
     np.float32(1.0)
     """
     first, second, image_shape, value_range = _normalize_images(img1, img2, max_val)
+    options = _SimilarityOptions(filter_size, filter_sigma, k1 * value_range, k2 * value_range)
     scale_count = len(power_factors)
     product: Any = None
     for i, power in enumerate(power_factors):
         if i:
             first, second = _halve(first), _halve(second)
-        luminance, contrast = _similarity_terms(first, second, value_range, (filter_size, filter_sigma, k1, k2))
+        luminance, contrast = _similarity_terms(first, second, options)
         similarity = luminance * contrast if i == scale_count - 1 else contrast
         factor = apply("maximum", reduce_mean(similarity, axis=(-3, -2)), 0.0) ** power
         product = factor if product is None else product * factor
     return reshape(reduce_mean(product, axis=-1), image_shape[:-3])
 
 
-def _normalize_images(img1: TensorLike, img2: TensorLike, max_val: float) -> tuple[Any, Any, Any, float]:
-    """Return both images as batches of floats, of rank 4, the shape of the first one, and the range of the pixels."""
+class _NormalizedImages(NamedTuple):
+    """Two batches of images of rank 4 as floats, the original shape of the first, and the range of the pixels."""
+
+    first: Any
+    second: Any
+    image_shape: Any
+    value_range: float
+
+
+def _normalize_images(img1: TensorLike, img2: TensorLike, max_val: float) -> _NormalizedImages:
+    """Return both images as batches of floats; the range `max_val` of integers is scaled as they are."""
     dtypes = [convert_to_tensor(image).dtype for image in (img1, img2)]
     first, second = (images.convert_image_dtype(image, float32) for image in (img1, img2))
     if not dtypes[0].is_floating:
         max_val = max_val / dtypes[0].max
     image_shape = shape(first)
     first, second = (reshape(image, concat([[-1], image_shape[-3:]], 0)) for image in (first, second))
-    return first, second, image_shape, max_val
+    return _NormalizedImages(first, second, image_shape, max_val)
 
 
-def _similarity_terms(
-    first: Any, second: Any, max_val: float, options: tuple[int, float, float, float]
-) -> tuple[Any, Any]:
-    """Return the luminance term and the contrast term of each pixel.
+class _SimilarityOptions(NamedTuple):
+    """The side and the standard deviation of the smoothing filter, in pixels, and the roots of two small constants.
 
-    `options` are (filter size, sigma of the filter, k1, k2): the last two times `max_val`, squared, keep the quotients
-    of dark images stable.
+    The constants keep the quotients of dark images stable.
     """
-    size, sigma, k1, k2 = options
+
+    filter_size: int
+    filter_sigma: float
+    c1_root: float
+    c2_root: float
+
+
+def _similarity_terms(first: Any, second: Any, options: _SimilarityOptions) -> tuple[Any, Any]:
+    """Return the luminance term and the contrast term of each pixel."""
+    size, sigma, c1_root, c2_root = options
     offsets = np.arange(size, dtype=np.float32) - (size - 1) / 2
     weights = np.exp(-(offsets**2) / (2 * sigma**2))
     kernel = np.outer(weights, weights) / weights.sum() ** 2
@@ -195,7 +212,7 @@ def _similarity_terms(
     def smooth(x: Any) -> Any:
         return depthwise_conv2d(x, filters, [1, 1, 1, 1], "VALID")
 
-    c1, c2 = (k1 * max_val) ** 2, (k2 * max_val) ** 2
+    c1, c2 = c1_root**2, c2_root**2
     first_mean, second_mean = smooth(first), smooth(second)
     mean_products, mean_squares = first_mean * second_mean * 2.0, first_mean * first_mean + second_mean * second_mean
     smooth_products, smooth_squares = smooth(first * second) * 2.0, smooth(first * first + second * second)

@@ -179,7 +179,7 @@ def _gather(
 def _gather_along(params: Tensor, indices: RaggedTensor, axis: int) -> Any:
     """Return the elements of a dense tensor at ragged positions along an axis after the first."""
     sizes = shaping.shape(params)
-    if axis > 1:
+    if axis > 1:  # in `merged_params`, its first two dimensions are one, and `axis` is smaller by 1
         static_size = params.shape[1]
         merged_params = shaping.reshape(params, shaping.concat([[-1], sizes[2:]], 0))
         rows = _gather_along(merged_params, indices, axis - 1)
@@ -240,10 +240,7 @@ def _gather_nd(
 
 
 def _gather_nd_in_values(values: RaggedLike, rows: Tensor, positions: Tensor, axis: int, depth: int) -> Any:
-    """Return the elements at `positions[..., axis:depth]` in the rows with the numbers `rows` of the values.
-
-    `depth` is the number of coordinates of each position.
-    """
+    """Return the elements at the coordinates `positions[..., axis:depth]` in the rows of `values` numbered `rows`."""
     if axis == depth:
         return gather_rows(values, rows)
     if not isinstance(values, RaggedTensor):
@@ -360,20 +357,20 @@ def _reduce_join(
     inputs: RaggedTensor, axis: AxisLike | None = None, keepdims: bool = False, separator: str = "",
     name: str | None = None,
 ) -> Any:
-    """Return the strings of each row joined into one, with the separator between them."""
+    """Return the strings along an axis joined, by default along the innermost ragged dimension."""
     positive_axis = _nonnegative_axes(inputs, axis)[0] if axis is not None else inputs.ragged_rank
     if positive_axis > 1:
         reduce_inner = _reduce_join if isinstance(inputs.values, RaggedTensor) else strings.reduce_join
         return inputs.with_values(reduce_inner(inputs.values, positive_axis - 1, keepdims, separator))
     if isinstance(inputs.values, RaggedTensor) or positive_axis == 0:
         raise NotImplementedError("reduce_join of a ragged tensor works along its innermost ragged dimension only")
-    lengths = gather(partitions.lengths(inputs), inputs.value_rowids())
-    is_last = apply("equal", partitions.positions_in_rows(inputs) + 1, lengths)
-    texts = inputs.with_values(where(is_last, inputs.values, strings.join([inputs.values, separator]))).to_tensor("")
-    return strings.reduce_join(texts, 1, keepdims)
+    row_lengths = gather(partitions.lengths(inputs), inputs.value_rowids())
+    ends_row = apply("equal", partitions.positions_in_rows(inputs) + 1, row_lengths)
+    separated_texts = where(ends_row, inputs.values, strings.join([inputs.values, separator]))
+    return strings.reduce_join(inputs.with_values(separated_texts).to_tensor(""), 1, keepdims)
 
 
-register_row_splitter(RaggedTensor, construction.row_ids_and_values)
+register_row_splitter(RaggedTensor, construction.row_elements)
 
 _FUNCTION_BY_OPERATOR: dict[str, Callable[..., Any]] = {
     "add": arithmetic.add, "sub": arithmetic.subtract, "mul": arithmetic.multiply, "truediv": arithmetic.divide,
@@ -384,16 +381,19 @@ _FUNCTION_BY_OPERATOR: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-def _apply_operator(name: str, value: RaggedTensor, *others: Any) -> Any:
-    """Return the result of the method `__name__` of `value`, NotImplemented for None or a string beside numbers."""
-    function = _FUNCTION_BY_OPERATOR.get(name)  # None for a reflected operator, such as "radd"
-    if not others:
+def _apply_operator(name: str, value: RaggedTensor, *operands: Any) -> Any:
+    """Return the result of the method `__name__` of `value`, which has at most one operand.
+
+    It is NotImplemented for the operand None, and for a string beside numbers.
+    """
+    if not operands:
         return value.with_flat_values(_FUNCTION_BY_OPERATOR[name](value.flat_values))
-    if others[0] is None or (isinstance(others[0], (str, bytes)) and not value.dtype.is_string):
+    operand = operands[0]
+    if operand is None or (isinstance(operand, (str, bytes)) and not value.dtype.is_string):
         return NotImplemented
-    if function is None:
-        return elementwise(_FUNCTION_BY_OPERATOR[name[1:]], others[0], value)
-    return elementwise(function, value, others[0])
+    if name in _FUNCTION_BY_OPERATOR:
+        return elementwise(_FUNCTION_BY_OPERATOR[name], value, operand)
+    return elementwise(_FUNCTION_BY_OPERATOR[name.removeprefix("r")], operand, value)  # reflected, such as "radd"
 
 
 OPERATORS.set(_apply_operator)

@@ -27,10 +27,10 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 @contextmanager
 def control_dependencies(control_inputs: Sequence[Any] | None) -> Iterator[None]:
-    """Order the ops inside after `control_inputs`; effects keep program order even without this block.
+    """Order the ops in the block after `control_inputs`; effects keep program order even without the block.
 
-    The graph lists the producers of the inputs as control inputs of the nodes inside. Functions among the inputs are
-    called. An input None represents one of the last ops without a result, such as an assertion or a print. None in
+    The graph lists the producers of the inputs as control inputs of the nodes in the block. Functions among the inputs
+    are called. An input None represents one of the last ops without a result, such as an assertion or a print. None in
     place of `control_inputs` clears the dependencies of surrounding blocks.
 
     >>> v = autoconv.Variable(1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.api.gradients.custom import custom_gradient
 from autoconv.api.tensors.casts import cast
@@ -33,7 +33,7 @@ def bessel_j0(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_j0([0.0, 1.0]).numpy().round(4)
     array([1.    , 0.7652], dtype=float32)
     """
-    return _in_float64(x, lambda real: _even_or_odd_j(0, real), lambda real: -_even_or_odd_j(1, real))
+    return _in_float64(x, lambda real: _j(0, real), lambda real: -_j(1, real))
 
 
 def bessel_j1(x: TensorLike, name: str | None = None) -> Tensor:
@@ -45,10 +45,10 @@ def bessel_j1(x: TensorLike, name: str | None = None) -> Tensor:
 
     def derivative(real: Real) -> Real:
         is_zero = apply("equal", real, 0.0)
-        quotient = _even_or_odd_j(1, real) / where(is_zero, 1.0, real)
-        return where(is_zero, 0.5, _even_or_odd_j(0, real) - quotient)
+        quotient = _j(1, real) / where(is_zero, 1.0, real)
+        return where(is_zero, 0.5, _j(0, real) - quotient)
 
-    return _in_float64(x, lambda real: _even_or_odd_j(1, real), derivative)
+    return _in_float64(x, lambda real: _j(1, real), derivative)
 
 
 def bessel_y0(x: TensorLike, name: str | None = None) -> Tensor:
@@ -142,7 +142,7 @@ def fresnel_cos(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.fresnel_cos([0.0, 1.0]).numpy().round(4)
     array([0.    , 0.7799], dtype=float32)
     """
-    return _fresnel_integral(x, 0, "cos")
+    return _fresnel_integral(x, "cosine", "cos")
 
 
 def fresnel_sin(x: TensorLike, name: str | None = None) -> Tensor:
@@ -151,7 +151,7 @@ def fresnel_sin(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.fresnel_sin([0.0, 1.0]).numpy().round(4)
     array([0.    , 0.4383], dtype=float32)
     """
-    return _fresnel_integral(x, 1, "sin")
+    return _fresnel_integral(x, "sine", "sin")
 
 
 def spence(x: TensorLike, name: str | None = None) -> Tensor:
@@ -164,13 +164,13 @@ def spence(x: TensorLike, name: str | None = None) -> Tensor:
     def evaluate(double_x: Real) -> Real:
         positive_x = _positive_or_one(double_x)
         is_large, logarithm = positive_x > 1.5, apply("log", positive_x)
-        reciprocal = where(is_large, 1.0 / positive_x, positive_x)  # up to 1.5
-        is_small = reciprocal < 0.5
-        reflected_x = where(is_small, 1.0 - reciprocal, reciprocal)
+        reduced_x = where(is_large, 1.0 / positive_x, positive_x)  # at most 1.5
+        is_small = reduced_x < 0.5
+        reflected_x = where(is_small, 1.0 - reduced_x, reduced_x)
         middle = _series_on_interval("SPENCE", reflected_x, 0.5, 1.5)
-        product = apply("log", reciprocal) * apply("log", where(is_small, 1.0 - reciprocal, 1.0))
-        smaller = where(is_small, math.pi**2 / 6.0 - product - middle, middle)
-        dilogarithm = where(is_large, -0.5 * logarithm * logarithm - smaller, smaller)
+        product = apply("log", reduced_x) * apply("log", where(is_small, 1.0 - reduced_x, 1.0))
+        reduced_dilogarithm = where(is_small, math.pi**2 / 6.0 - product - middle, middle)
+        dilogarithm = where(is_large, -0.5 * logarithm * logarithm - reduced_dilogarithm, reduced_dilogarithm)
         return where(apply("equal", double_x, 0.0), math.pi**2 / 6.0, where(double_x > 0, dilogarithm, math.nan))
 
     def derivative(double_x: Real) -> Real:
@@ -192,28 +192,28 @@ def _in_float64(x: TensorLike, function: Callable[[Real], Real], derivative: Cal
 
 
 def _odd(x: Real, function: Callable[[Real], Real]) -> Real:
-    """Return an odd function, given its values from 0 on."""
+    """Return the value at x of an odd function, given as the function of the magnitude of x."""
     return apply("sign", x) * function(apply("abs", x))
 
 
-def _even_or_odd_j(order: int, x: Real) -> Real:
-    """Return the Bessel function J of an order."""
-    return _odd(x, lambda magnitude: _bessel_j(1, magnitude)) if order else _bessel_j(0, apply("abs", x))
+def _j(order: int, x: Real) -> Real:
+    """Return the Bessel function J of an order, which is an even function for 0 and an odd one for 1."""
+    return _odd(x, lambda magnitude: _j_from_zero(1, magnitude)) if order else _j_from_zero(0, apply("abs", x))
 
 
 def _y(order: int, x: Real) -> Real:
     """Return the Bessel function Y of an order; -inf for x <= 0."""
-    return where(x > 0, _bessel_y(order, _positive_or_one(x)), -math.inf)
+    return where(x > 0, _y_above_zero(order, _positive_or_one(x)), -math.inf)
 
 
 def _k(order: int, x: Real) -> Real:
     """Return the modified Bessel function K of an order; inf for x <= 0."""
-    return where(x > 0, _bessel_k(order, _positive_or_one(x)), math.inf)
+    return where(x > 0, _k_above_zero(order, _positive_or_one(x)), math.inf)
 
 
 def _ke(order: int, x: Real) -> Real:
     """Return the modified Bessel function K of an order times exp(x); inf for x <= 0."""
-    return where(x > 0, _scaled_bessel_k(order, _positive_or_one(x)), math.inf)
+    return where(x > 0, _ke_above_zero(order, _positive_or_one(x)), math.inf)
 
 
 def _dawson(x: Real) -> Real:
@@ -230,10 +230,10 @@ def _dawson_from_zero(magnitude: Real) -> Real:
     return where(magnitude < 2, near, outer_value / apply("maximum", magnitude, 2.0))
 
 
-def _fresnel_integral(x: TensorLike, index: int, integrand: str) -> Tensor:
-    """Return a Fresnel integral from 0 to x: element `index` of `_fresnel`, with the op `integrand` of πt²/2."""
+def _fresnel_integral(x: TensorLike, field: str, integrand: str) -> Tensor:
+    """Return the integral from 0 to x of `integrand`, an op, of πt²/2: the field `field` of `_FresnelIntegrals`."""
     return _in_float64(
-        x, lambda double_x: _odd(double_x, lambda magnitude: _fresnel(magnitude)[index]),
+        x, lambda double_x: _odd(double_x, lambda magnitude: getattr(_fresnel(magnitude), field)),
         lambda double_x: apply(integrand, math.pi / 2.0 * double_x * double_x),
     )  # fmt: skip
 
@@ -268,36 +268,43 @@ def _square_argument(x: Real, high: float) -> Real:
     return 2.0 * (apply("minimum", x, high) / high) ** 2 - 1.0
 
 
-def _asymptotic_bessel(order: int, x: Real) -> tuple[Real, Real]:
-    """Return the Bessel functions J and Y of an order for x from 8 on, by amplitude and phase."""
+class _BesselFunctions(NamedTuple):
+    """Values of the Bessel functions of one order."""
+
+    j: Real
+    y: Real
+
+
+def _j_and_y_from_8(order: int, x: Real) -> _BesselFunctions:
+    """Return the Bessel functions of an order for x from 8 on, by amplitude and phase."""
     position, phase = 2.0 * (8.0 / x) ** 2 - 1.0, x - (2 * order + 1) * math.pi / 4.0
     even, odd = _series(f"P{order}", position), _series(f"Q{order}", position) / x
     amplitude = apply("sqrt", 2.0 / (math.pi * x))
     sine, cosine = apply("sin", phase), apply("cos", phase)
-    return amplitude * (even * cosine - odd * sine), amplitude * (even * sine + odd * cosine)
+    return _BesselFunctions(amplitude * (even * cosine - odd * sine), amplitude * (even * sine + odd * cosine))
 
 
-def _bessel_j(order: int, x: Real) -> Real:
+def _j_from_zero(order: int, x: Real) -> Real:
     """Return the Bessel function J of an order for x from 0 on."""
     near = _series(f"J{order}", _square_argument(x, 8.0)) * (x if order else 1.0)
-    return where(x < 8, near, _evaluate_above(x, 8.0, lambda far_x: _asymptotic_bessel(order, far_x)[0]))
+    return where(x < 8, near, _evaluate_above(x, 8.0, lambda far_x: _j_and_y_from_8(order, far_x).j))
 
 
-def _bessel_y(order: int, x: Real) -> Real:
+def _y_above_zero(order: int, x: Real) -> Real:
     """Return the Bessel function Y of an order for positive x."""
     low = apply("minimum", x, 8.0)
-    logarithm = 2.0 / math.pi * apply("log", low) * _bessel_j(order, low)
+    logarithm = 2.0 / math.pi * apply("log", low) * _j_from_zero(order, low)
     regular = _series(f"Y{order}", _square_argument(x, 8.0))
     near = logarithm + regular if order == 0 else logarithm + low * regular - 2.0 / math.pi / low
-    return where(x < 8, near, _evaluate_above(x, 8.0, lambda far_x: _asymptotic_bessel(order, far_x)[1]))
+    return where(x < 8, near, _evaluate_above(x, 8.0, lambda far_x: _j_and_y_from_8(order, far_x).y))
 
 
-def _bessel_k(order: int, x: Real) -> Real:
+def _k_above_zero(order: int, x: Real) -> Real:
     """Return the modified Bessel function K of an order for positive x."""
-    return _scaled_bessel_k(order, x) * apply("exp", -x)
+    return _ke_above_zero(order, x) * apply("exp", -x)
 
 
-def _scaled_bessel_k(order: int, x: Real) -> Real:
+def _ke_above_zero(order: int, x: Real) -> Real:
     """Return the modified Bessel function K of an order times exp(x), for positive x."""
     low = apply("minimum", x, 2.0)
     position, logarithm = _square_argument(x, 2.0), apply("log", low * 0.5)
@@ -309,8 +316,15 @@ def _scaled_bessel_k(order: int, x: Real) -> Real:
     return where(x < 2, near * apply("exp", low), far)
 
 
-def _fresnel(x: Real) -> tuple[Real, Real]:
-    """Return Fresnel's integrals (cosine, sine) for x from 0 on."""
+class _FresnelIntegrals(NamedTuple):
+    """The integrals from 0 to x of cos(πt²/2) and sin(πt²/2)."""
+
+    cosine: Real
+    sine: Real
+
+
+def _fresnel(x: Real) -> _FresnelIntegrals:
+    """Return Fresnel's integrals for x from 0 on."""
     low, high = apply("minimum", x, 1.6), apply("maximum", x, 1.6)
     low_position, high_position = 2.0 * (low / 1.6) ** 4 - 1.0, 2.0 * (1.6 / high) ** 2 - 1.0
     near_cosine = low * _series("FRESNEL_C", low_position)
@@ -322,4 +336,4 @@ def _fresnel(x: Real) -> tuple[Real, Real]:
     sine, cosine = apply("sin", phase), apply("cos", phase)
     far_cosine = 0.5 + auxiliary_f * sine - auxiliary_g * cosine
     far_sine = 0.5 - auxiliary_f * cosine - auxiliary_g * sine
-    return where(x < 1.6, near_cosine, far_cosine), where(x < 1.6, near_sine, far_sine)
+    return _FresnelIntegrals(where(x < 1.6, near_cosine, far_cosine), where(x < 1.6, near_sine, far_sine))

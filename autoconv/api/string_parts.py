@@ -38,9 +38,9 @@ def split(input: RaggedLike, sep: TensorLike | None = None, maxsplit: int = -1, 
     >>> autoconv.strings.split(["a b", "c"])
     <autoconv.RaggedTensor [[b'a', b'b'], [b'c']]>
     """
-    is_known = sep is None or isinstance(sep, (str, bytes)) or static_value(sep) is not None
-    separator = static_text(sep, "sep") if is_known and sep is not None else ""
-    operands = () if is_known else (convert_to_tensor(sep),)
+    is_separator_known = sep is None or isinstance(sep, (str, bytes)) or static_value(sep) is not None
+    separator = static_text(sep, "sep") if is_separator_known and sep is not None else ""
+    operands = () if is_separator_known else (convert_to_tensor(sep),)
     options: dict[str, Any] = {"sep": separator or None, "maxsplit": static_int(maxsplit, "maxsplit")}
 
     def part_counts(texts: Tensor) -> Tensor:
@@ -154,7 +154,8 @@ def _offsets(
 class CharacterOffsets:
     """A function that returns the byte at which each character begins in its string, padded with -1, int64.
 
-    Invalid bytes are a character, or none with `ignores_errors`; control characters too if they count as errors.
+    A sequence of invalid bytes counts as one character, or as none with `ignores_errors`. With `has_control_errors`,
+    control characters are treated as invalid bytes.
     """
 
     graphdef_name: ClassVar = "UnicodeDecodeWithOffsets"
@@ -235,7 +236,7 @@ def _join_padded_neighbours(
 ) -> Any:
     """Return the joins of neighbours in each row, padded first.
 
-    With `keeps_short_rows`, all texts of a row are joined that is too short for each of the widths.
+    With `keeps_short_rows`, a row that is too short for each of the widths becomes one text.
     """
     if rows.ragged_rank > 1:
         joined_values = _join_padded_neighbours(rows.values, widths, separator, pad_pair, max_padding, keeps_short_rows)
@@ -247,11 +248,11 @@ def _join_padded_neighbours(
     result = joined_by_width[0] if len(joined_by_width) == 1 else ragged_concat(joined_by_width, 1)
     if not keeps_short_rows:
         return result
-    short_row_counts = cast((result.row_lengths() == 0) & (rows.row_lengths() > 0), int64)
+    short_text_counts = cast((result.row_lengths() == 0) & (rows.row_lengths() > 0), int64)
     padded_rows = _pad_rows(rows, pad_pair, max_padding or 0)
     joined_rows = unsorted_segment_join(padded_rows.values, padded_rows.value_rowids(), padded_rows.nrows(), separator)
-    short_texts = boolean_mask(joined_rows, short_row_counts > 0)
-    short_rows = RaggedTensor.from_row_lengths(short_texts, short_row_counts, validate=False)
+    short_texts = boolean_mask(joined_rows, short_text_counts > 0)
+    short_rows = RaggedTensor.from_row_lengths(short_texts, short_text_counts, validate=False)
     return ragged_concat([result, short_rows], 1)
 
 
@@ -304,9 +305,9 @@ def _join_ragged_neighbours(data: RaggedTensor, widths: Sequence[int], separator
 
 def _join_windows(data: RaggedTensor, width: int, separator: str) -> RaggedTensor:
     """Return the joins of `width` neighbours of each row."""
-    starts = data[:, : 1 - width] if width > 1 else data
-    value_positions = partitions.positions_in_rows(starts) + gather_rows(
-        partitions.starts(data), partitions.rowids(starts)
+    first_texts = data[:, : 1 - width] if width > 1 else data  # of each window
+    value_positions = partitions.positions_in_rows(first_texts) + gather_rows(
+        partitions.starts(data), partitions.rowids(first_texts)
     )
     neighbours = [gather_rows(data.values, value_positions + offset) for offset in range(width)]
-    return starts.with_values(join(neighbours, separator))
+    return first_texts.with_values(join(neighbours, separator))

@@ -47,21 +47,13 @@ def crop_and_resize(
     static_height, static_width = static_sizes if static_sizes is not None and len(static_sizes) == 2 else (None, None)
     sizes = get_item(shape(x), slice(1, 3))
     begins, ends = get_item(corners, (slice(None), slice(0, 2))), get_item(corners, (slice(None), slice(2, 4)))
-    sample_positions = []  # for each axis, (positions of the samples in the image, index of the last row or column)
+    last_indices = [cast(get_item(sizes, axis) - 1, float32) for axis in (0, 1)]  # of the last row and column
+    positions = []
     for axis, static_side in ((0, static_height), (1, static_width)):
         sample_count = get_item(size_operands[0], axis) if static_side is None else static_side
-        last_index = cast(get_item(sizes, axis) - 1, float32)
         begin, end = get_item(begins, (slice(None), axis)), get_item(ends, (slice(None), axis))
-        sample_numbers = cast(tensor_range(sample_count), float32)
-        gap_count = cast(sample_count - 1, float32)
-        distance = expand_dims((end - begin) * last_index, 1) / gap_count if static_side != 1 else None
-        first = expand_dims(begin * last_index, 1)
-        middle = expand_dims((begin + end) * 0.5 * last_index, 1)
-        positions = middle + 0.0 * sample_numbers if distance is None else first + sample_numbers * distance
-        if static_side is None:  # a crop of one pixel has the middle of the box
-            positions = where(apply("equal", sample_count, 1), middle + 0.0 * sample_numbers, positions)
-        sample_positions.append((positions, last_index))
-    (rows, last_row), (columns, last_column) = sample_positions
+        positions.append(_sample_positions(begin, end, last_indices[axis], sample_count))
+    (rows, columns), (last_row, last_column) = positions, last_indices
     rows, columns = expand_dims(rows, 2), expand_dims(columns, 1)
     pixels = _Pixels(x, cast(convert_to_tensor(box_indices), int32))
     if method == "nearest":
@@ -81,6 +73,21 @@ def crop_and_resize(
         logical_and(apply("greater_equal", columns, 0.0), apply("less_equal", columns, last_column)),
     )
     return where(expand_dims(is_inside, -1), pixel_values, cast(extrapolation_value, float32))
+
+
+def _sample_positions(begins: Tensor, ends: Tensor, last_index: Tensor, count: Any) -> Tensor:
+    """Return `count` positions from the begin to the end of each box, [boxes, count]; a single one is in the middle.
+
+    `count` is an int, or a scalar tensor if it is known at run time only. `last_index` is the position of 1.
+    """
+    sample_numbers = cast(tensor_range(count), float32)
+    middle = expand_dims((begins + ends) * 0.5 * last_index, 1) + 0.0 * sample_numbers
+    is_known = isinstance(count, int)
+    if is_known and count == 1:
+        return middle
+    distance = expand_dims((ends - begins) * last_index, 1) / cast(count - 1, float32)
+    positions = expand_dims(begins * last_index, 1) + sample_numbers * distance
+    return positions if is_known else where(apply("equal", count, 1), middle, positions)
 
 
 def round_halves_away(value: Tensor) -> Tensor:

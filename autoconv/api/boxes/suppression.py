@@ -101,11 +101,11 @@ def non_max_suppression_padded(
     corners, score_tensor = convert_to_tensor(boxes), convert_to_tensor(scores)
     if not pad_to_max_output_size and corners.shape.rank not in (None, 2):
         raise ValueError(f"a batch of boxes needs pad_to_max_output_size=True, found boxes of shape {corners.shape}")
-    batch = None if score_tensor.shape.rank is None else score_tensor.shape.as_list()[:-1]
+    batch_shape = None if score_tensor.shape.rank is None else score_tensor.shape.as_list()[:-1]
     static_limit = static_value(max_output_size)
-    count = None if static_limit is None or not pad_to_max_output_size else int(static_limit)
-    shape = None if batch is None else (*batch, count)
-    specs = [TensorSpec(shape, int32), TensorSpec(batch, int32)]
+    static_count = None if static_limit is None or not pad_to_max_output_size else int(static_limit)
+    shape = None if batch_shape is None else (*batch_shape, static_count)
+    specs = [TensorSpec(shape, int32), TensorSpec(batch_shape, int32)]
     function = PaddedSuppression(bool(pad_to_max_output_size), bool(canonicalized_coordinates))
     inputs = [corners, score_tensor, max_output_size, iou_threshold, score_threshold]
     indices, counts = _call_on_host(function, inputs, specs)
@@ -297,11 +297,12 @@ def _order_corners(boxes: Array) -> Array:
     return np.concatenate([low_corners, np.maximum(boxes[..., :2], boxes[..., 2:])], -1)
 
 
-def _exchange_corners(boxes: Array, first: Array) -> Array:
-    """Return the boxes with coordinates exchanged in the dimensions where the box `first` has the greater one first."""
-    low_columns = [0 if first[0] <= first[2] else 2, 1 if first[1] <= first[3] else 3]
-    high_columns = [2 - low_columns[0], 4 - low_columns[1]]
-    return boxes[:, [*low_columns, *high_columns]]
+def _exchange_corners(boxes: Array, reference_box: Array) -> Array:
+    """Return the boxes with the lower coordinates first, in each dimension by the order in `reference_box`."""
+    is_low_first = reference_box[:2] <= reference_box[2:]
+    first_corners, second_corners = boxes[:, :2], boxes[:, 2:]
+    low_corners = np.where(is_low_first, first_corners, second_corners)
+    return np.concatenate([low_corners, np.where(is_low_first, second_corners, first_corners)], -1)
 
 
 def _overlap(box: Array, boxes: Array) -> Array:

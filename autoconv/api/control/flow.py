@@ -121,10 +121,10 @@ def while_loop(
 ) -> Any:
     """Repeat `loop_vars = body(*loop_vars)` while cond(*loop_vars), at most `maximum_iterations` times.
 
-    Returns the loop variables, with numbers as tensors, in a container like `loop_vars`, or outside of `function` like
-    the last one of `body`. Raises ValueError when `body` returns another number of values. In graphs of `function`,
-    variables keep their dtypes, and their shapes or those of `shape_invariants`; another dtype raises TypeError,
-    another shape ValueError. `parallel_iterations`, `back_prop` and `swap_memory` have no effect.
+    Returns the loop variables, with numbers as tensors. Their container is of the class of `loop_vars`; outside of
+    `function`, of the class that `body` returned last. Raises ValueError when `body` returns another number of values.
+    In graphs of `function`, variables keep their dtypes, and their shapes or those of `shape_invariants`; another dtype
+    raises TypeError, another shape ValueError. `parallel_iterations`, `back_prop` and `swap_memory` have no effect.
 
     >>> autoconv.while_loop(lambda i, s: i < 4, lambda i, s: (i + 1, s + i), (0, 0))[1].numpy()
     np.int32(6)
@@ -245,7 +245,7 @@ def _loop_results(results: Any, values: Sequence[Any]) -> tuple[Any, ...]:
     loop_values = tuple(results) if isinstance(results, (list, tuple)) else (results,)
     count = len(values)
     if count == 1 and len(loop_values) != 1 and is_structure(values[0]):
-        loop_values = (results,)
+        loop_values = (results,)  # the list or tuple is the only loop variable itself
     if len(loop_values) != count:
         raise ValueError(
             f"the body of while_loop has to give {count} values, one a loop variable; found {len(loop_values)}"

@@ -97,7 +97,7 @@ def scan(
 
     def step(index: TensorLike, state: Any) -> tuple[Any, Any]:
         new_state = function(state, pack(template, [get_item(tensor, index) for tensor in elem_tensors]))
-        return _next_state(new_state, state)
+        return _as_result_and_state(new_state, state)
 
     start = map_structure(convert_to_tensor, initializer)
     stacked_results, _ = _collect(step, elem_tensors, start, _declare_like(start, are_shapes_given=True), reverse)
@@ -181,6 +181,7 @@ class _ResultDeclaration:
 
     @property
     def template(self) -> Template | None:
+        """The structure of a result without its leaves; None for a result that is a leaf itself."""
         return flatten(self.structure)[1]
 
 
@@ -201,15 +202,15 @@ def _collect(
     """Run `result, state = step(index, state)` for every row; return the stacked results and the last state."""
     if current_region() is None and int(leading_dimension(elem_tensors[0])):
         return _collect_eagerly(step, elem_tensors, state, declaration, reverse)
-    has_failed = False
+    is_recorded_again = False
     while True:
         try:
             return _collect_in_loop(step, elem_tensors, state, declaration, reverse)
         except _UnexpectedResultTypes as exception:
             unexpected = exception.declaration
-            if has_failed:  # the types of two recordings are joined, so that a further one accepts both
+            if is_recorded_again:  # joined with the types of the last recording, so that the next one accepts both
                 unexpected = replace(unexpected, types=_join_types(declaration.types, unexpected.types))
-            declaration, has_failed = unexpected, True
+            declaration, is_recorded_again = unexpected, True
 
 
 def _collect_eagerly(
@@ -356,8 +357,11 @@ def _declare_like(like: Any, are_shapes_given: bool = False) -> _ResultDeclarati
     return _ResultDeclaration(like, types, [are_shapes_given] * len(leaves))
 
 
-def _next_state(result: Any, state: Any) -> tuple[Any, Any]:
-    """Return the result of a scan's function twice, as an element of the stacked results and as the next state."""
+def _as_result_and_state(result: Any, state: Any) -> tuple[Any, Any]:
+    """Return the result of a scan's function twice: as an element of the stacked results, and as the next state.
+
+    Raises ValueError or TypeError if it has another structure than the last state.
+    """
     check_same_structure(state, result)
     structure = map_structure(convert_to_tensor, result)
     return structure, structure
@@ -371,12 +375,12 @@ def _scan_from_first(function: Any, elem_tensors: list[Tensor], template: Templa
 
     def step(index: object, state: Any) -> tuple[Any, Any]:
         new_state = function(state, pack(template, [get_item(tensor, index) for tensor in other_rows]))
-        return _next_state(new_state, state)
+        return _as_result_and_state(new_state, state)
 
     start = pack(template, first_row)
     stacked_results, _ = _collect(step, other_rows, start, _declare_like(start, are_shapes_given=True), reverse)
     other_results, result_template = flatten(stacked_results)
-    first_results = [get_item(leaf, None) for leaf in flat_leaves(start)]
+    first_results = [get_item(leaf, None) for leaf in flat_leaves(start)]  # with a first dimension of 1
     joined_results = [
         concat([later, first] if reverse else [first, later], 0)
         for first, later in zip(first_results, other_results, strict=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -23,6 +23,14 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 
 GLOBAL_VARIABLES, TRAINABLE_VARIABLES = "variables", "trainable_variables"  # names of collections
+
+
+class VariableTensors(NamedTuple):
+    """The tensors of a variable in its graph: its initial value, the result of assigning it, and a read."""
+
+    initial_value: Any
+    assignment: Any
+    snapshot: Any
 
 
 class GraphVariable(Variable):
@@ -51,23 +59,24 @@ class GraphVariable(Variable):
             storage = declare_storage(graph, initial_tensor.dtype, known_shape, full_name)
             assignment = apply("assign_variable", storage, initial_tensor, name=f"{storage.name}/Assign")
             snapshot = apply("read_variable", storage, name=f"{storage.name}/Read")
-        self._set_graph_parts(graph, storage, trainable is not False, (initial_tensor, assignment, snapshot))
+        tensors = VariableTensors(initial_tensor, assignment, snapshot)
+        self._set_graph_parts(graph, storage, trainable is not False, tensors)
         collection_names = [GLOBAL_VARIABLES] if collections is None else list(collections)
         if self._trainable and TRAINABLE_VARIABLES not in collection_names:
             collection_names.append(TRAINABLE_VARIABLES)
         graph.add_to_collections(collection_names, self)
 
     @classmethod
-    def from_graph(cls, graph: Any, storage: Storage, is_trainable: bool, tensors: tuple[Any, Any, Any]) -> Any:
-        """Return a variable of `storage` for `tensors` of the graph: initial value, assignment, and read."""
+    def from_graph(cls, graph: Any, storage: Storage, is_trainable: bool, tensors: Iterable[Any]) -> Any:
+        """Return a variable of `storage` for tensors that the graph already has, in the order of `VariableTensors`."""
         result = cls.__new__(cls)
         result.constraint = None
         result.synchronization, result.aggregation = VariableSynchronization.AUTO, VariableAggregation.NONE
-        result._set_graph_parts(graph, storage, is_trainable, tensors)
+        result._set_graph_parts(graph, storage, is_trainable, VariableTensors(*tensors))
         return result
 
-    def _set_graph_parts(self, graph: Any, storage: Storage, is_trainable: bool, tensors: tuple[Any, Any, Any]) -> None:
-        """Set the attributes that refer to the graph, and add the variable to the graph's; `tensors`: `from_graph`."""
+    def _set_graph_parts(self, graph: Any, storage: Storage, is_trainable: bool, tensors: VariableTensors) -> None:
+        """Set the attributes that refer to the graph, and add the variable to those of the graph."""
         self._graph = weakref.ref(graph)
         self._trainable = is_trainable
         self._storage = storage

@@ -164,6 +164,7 @@ class _GraphContract(Contract):
         self._graph = weakref.ref(graph)
 
     def make_variable(self, create: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+        """Return a new variable of the graph; the graph of a function has its variables outside."""
         graph = self._graph()
         if graph is not None and graph.building_function:
             return _create_variable_outside(create, arguments)

@@ -41,13 +41,13 @@ def _assert_rank(
 ) -> None:
     """Assert `op` of the rank of `x` and `rank`; `comparison_text` is "at least " in errors, or "" for equality."""
     tensor, expected_rank = convert_to_tensor(x), static_value(rank)
-    actual_rank = tensor.shape.rank
+    actual_rank, may_exceed = tensor.shape.rank, op == "greater_equal"
     if actual_rank is None or expected_rank is None:
         data = [
             f"the rank has to be {comparison_text}", convert_to_tensor(rank), "the shape is", apply("shape", tensor)
         ]
         Assert(apply(op, apply("rank", tensor), rank), [message or "", *data], name=name)
-    elif actual_rank < int(expected_rank) or (actual_rank > int(expected_rank) and not comparison_text):
+    elif actual_rank < int(expected_rank) or (actual_rank > int(expected_rank) and not may_exceed):
         text = f"Tensor {name_of(tensor)} must have rank {comparison_text}{int(expected_rank)}."
         raise ValueError(with_message(message, f"{text} Received rank {actual_rank}, shape {tensor.shape}"))
 
@@ -90,7 +90,7 @@ def assert_shapes(
 
     A shape has numbers, names, None for any size, and "..." for any number of dimensions. `shapes` is a dict from
     tensors' references (`Tensor.ref`) to shapes, or a list of pairs (tensor, shape). A mismatch of known sizes raises
-    ValueError while tracing; others are asserted when the graph runs. Ranks must be known. `data` has no effect.
+    ValueError while tracing; unknown sizes are asserted when the graph runs. Ranks must be known. `data` has no effect.
 
     >>> autoconv.debugging.assert_shapes([(autoconv.ones([2, 3]), ("N", 3))])
     """
@@ -174,11 +174,11 @@ def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: DTypeLi
     >>> autoconv.debugging.assert_same_float_dtype([autoconv.constant(1.0), autoconv.constant(2.0)])
     autoconv.float32
     """
-    dtypes = [convert_to_tensor(tensor).dtype for tensor in tensors or ()] + (
-        [as_dtype(dtype)] if dtype is not None else []
-    )
-    if any(other is not dtypes[0] for other in dtypes):
-        raise ValueError(f"the dtypes differ: {', '.join(other.name for other in dtypes)}")
+    dtypes = [convert_to_tensor(tensor).dtype for tensor in tensors or ()]
+    if dtype is not None:
+        dtypes.append(as_dtype(dtype))
+    if any(dtype_ is not dtypes[0] for dtype_ in dtypes):
+        raise ValueError(f"the dtypes differ: {', '.join(dtype_.name for dtype_ in dtypes)}")
     if dtypes and not dtypes[0].is_floating:
         raise ValueError(f"Expected floating point type, got {dtypes[0].name}.")
     return dtypes[0] if dtypes else as_dtype("float32")

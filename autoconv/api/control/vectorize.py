@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,30 +50,32 @@ def vectorized_map(
     """
     check_callable("fn", fn)
     leaves, template = flatten(elems)
-    rows = [convert_to_tensor(leaf) for leaf in leaves]
-    if not rows or any(row.type.shape is None or not row.type.shape for row in rows):
+    tensors = [convert_to_tensor(leaf) for leaf in leaves]
+    if not tensors or not all(tensor.type.shape for tensor in tensors):  # no rows, or an unknown rank
         return map_to_any(fn, elems)
-    sizes = {row.type.shape[0] for row in rows if row.type.shape}
+    sizes = {tensor.type.shape[0] for tensor in tensors if tensor.type.shape}
     lengths = {size for size in sizes if isinstance(size, int) and size != 1}
     if len(lengths) > 1:
         raise InvalidArgumentError(f"vectorized_map needs tensors of one length, found {sorted(lengths)}")
-    rows = [_repeat_single(row, lengths) for row in rows]
+    if lengths:
+        tensors = [_repeat_single_row(tensor, *lengths) for tensor in tensors]
     try:
-        graph, captures, result_template = _record(fn, rows, template)
-        values = _Batch(rows, may_loop=fallback_to_while_loop, logs_loops=warn).run(graph, captures)
+        row_function = _record(fn, tensors, template)
+        batch = _Batch(tensors, may_loop=fallback_to_while_loop, logs_loops=warn)
+        values = batch.run(row_function.graph, row_function.captures)
     except NotBatched as reason:
         if not fallback_to_while_loop:
             raise ValueError(f"vectorized_map has no batching rule for {reason}") from None
         if warn:
             logging.getLogger("autoconv").warning("vectorized_map runs a loop over the rows because of %s", reason)
         return map_to_any(fn, elems)
-    return pack(result_template, values)
+    return pack(row_function.result_template, values)
 
 
-def _repeat_single(row: Tensor, lengths: set[int]) -> Tensor:
-    """Return a tensor of one row with its row repeated to the length in `lengths`; others unchanged."""
-    shape = row.type.shape or ()
-    return tile(row, [*lengths, *[1] * (len(shape) - 1)]) if lengths and shape[:1] == (1,) else row
+def _repeat_single_row(tensor: Tensor, length: int) -> Tensor:
+    """Return a tensor of one row with its row repeated `length` times; a tensor of several rows unchanged."""
+    shape = tensor.type.shape or ()
+    return tile(tensor, [length, *[1] * (len(shape) - 1)]) if shape[:1] == (1,) else tensor
 
 
 class NotBatched(Exception):
@@ -91,59 +93,66 @@ def _has_static_shape(value: Value) -> bool:
     return shape is not None and None not in shape
 
 
-def _record(
-    fn: Callable[..., Any], rows: Sequence[Tensor], template: Template | None
-) -> tuple[Graph, list[Any], Template | None]:
-    """Return the graph of `fn` for one row, its captures, and the structure of its results."""
+class _RowFunction(NamedTuple):
+    """A function of one row as a graph: the values of its captures, and the structure of its results."""
+
+    graph: Graph
+    captures: list[Any]
+    result_template: Template | None
+
+
+def _record(fn: Callable[..., Any], tensors: Sequence[Tensor], template: Template | None) -> _RowFunction:
+    """Return the graph of `fn` for one row of each of `tensors`, which `template` makes arguments of."""
     outer_region = current_region()
     region = new_trace("vectorized_map").root if outer_region is None else subregion(outer_region, "vectorized_map")
-    types = [TensorType(row.dtype, (row.type.shape or ())[1:]) for row in rows]
+    types = [TensorType(tensor.dtype, (tensor.type.shape or ())[1:]) for tensor in tensors]
     parameters = [SymbolicTensor(region.graph.add_parameter(type_, "row")) for type_ in types]
     with recording(region):
         leaves, result_template = flatten(callable_for(fn)(pack(template, parameters)))
-        tensors = [convert_to_tensor(leaf) for leaf in leaves]
-        region.graph.outputs = [region.lift(graph_value(region, tensor)) for tensor in tensors]
+        results = [convert_to_tensor(leaf) for leaf in leaves]
+        region.graph.outputs = [region.lift(graph_value(region, result)) for result in results]
     if outer_region is None:
-        return region.graph, [captured for captured, _ in region.trace.captures.values()], result_template
-    return region.graph, [SymbolicTensor(value) for value in unify_captures([region], len(rows))], result_template
+        captures: list[Any] = [captured for captured, _ in region.trace.captures.values()]
+    else:
+        captures = [SymbolicTensor(value) for value in unify_captures([region], len(tensors))]
+    return _RowFunction(region.graph, captures, result_template)
 
 
 class _Batch:
     """Application of a graph, recorded for one row, to all rows at once.
 
-    `values_of` maps values of the graph to tensors; those of `batched_values` have the rows along their first
-    dimension. `read_values` are the values that nodes or outputs read. With `may_loop`, ops without a batching rule run
+    `tensors` are the arguments, with the rows along their first dimension. `tensor_by_value` has the tensors computed
+    for the values of the graph; those for `batched_values` have the rows along their first dimension.
+    `read_values` are the values that nodes or outputs read. With `may_loop`, ops without a batching rule run
     row by row, which `logs_loops` reports in the log; else they raise NotBatched.
     """
 
-    def __init__(self, rows: Sequence[Tensor], may_loop: bool, logs_loops: bool) -> None:
-        self.rows = list(rows)
-        self.row_count = leading_dimension(rows[0])
+    def __init__(self, tensors: Sequence[Tensor], may_loop: bool, logs_loops: bool) -> None:
+        self.tensors = list(tensors)
+        self.row_count = leading_dimension(tensors[0])
         self.may_loop, self.logs_loops = may_loop, logs_loops
-        self.values_of: dict[Value, Any] = {}
+        self.tensor_by_value: dict[Value, Any] = {}
         self.batched_values: set[Value] = set()
         self.read_values: set[Value] = set()
 
     def run(self, graph: Graph, captures: Sequence[Any]) -> list[Tensor]:
         """Return the outputs of the graph for all rows; raises NotBatched if they have to be computed row by row."""
-        for parameter, value in zip(graph.parameters, [*self.rows, *captures], strict=True):
+        for parameter, value in zip(graph.parameters, [*self.tensors, *captures], strict=True):
             if not isinstance(parameter.type, TensorType):
                 raise NotBatched("a value read from a variable or a list")
-            self.values_of[parameter] = value
-        self.batched_values.update(graph.parameters[: len(self.rows)])
+            self.tensor_by_value[parameter] = value
+        self.batched_values.update(graph.parameters[: len(self.tensors)])
         self.read_values.update(graph.outputs, *(node.inputs for node in graph.nodes))
         for node in graph.nodes:
             self._apply(node)
-        return [
-            self.values_of[output] if output in self.batched_values else self._repeat_for_rows(self.values_of[output])
-            for output in graph.outputs
-        ]
+        outputs = [self.tensor_by_value[output] for output in graph.outputs]
+        return self.batch_all(outputs, [output in self.batched_values for output in graph.outputs])
 
     def _apply(self, node: Node) -> None:
         """Compute the results of a node for all rows."""
         if node.regions or (node.effects & _UNBATCHED_EFFECTS and node.op.name not in _BATCHING_RULE_BY_OP):
             raise NotBatched(f"the op {node.op.graphdef}")
-        inputs = [self.values_of[value] for value in node.inputs]
+        inputs = [self.tensor_by_value[value] for value in node.inputs]
         are_batched = [value in self.batched_values for value in node.inputs]
         if node.op.name == "constant":
             outputs: Any = EagerTensor(node.attributes["value"], bool(node.attributes.get("weak", False)))
@@ -152,7 +161,8 @@ class _Batch:
         else:
             outputs = self._apply_batched(node, inputs, are_batched)
             self.batched_values.update(node.results)
-        self.values_of.update(zip(node.results, outputs if isinstance(outputs, tuple) else (outputs,), strict=True))
+        tensors = outputs if isinstance(outputs, tuple) else (outputs,)
+        self.tensor_by_value.update(zip(node.results, tensors, strict=True))
 
     def _apply_batched(self, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
         """Return the results of a node if some of its inputs have the rows along their first dimension."""
@@ -248,7 +258,7 @@ def _join(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool])
 
 def _matmul(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
     ranks = [rank_of(value) for value in node.inputs]
-    have_aligned_batches = ranks[0] == ranks[1] or 2 in ranks
+    have_aligned_batches = ranks[0] == ranks[1] or 2 in ranks  # else batch axes would meet rows
     if min(ranks) < 2 or not have_aligned_batches:
         return None
     return apply("matmul", *batch.align_ranks(node, inputs, are_batched), **node.attributes)
@@ -290,7 +300,7 @@ def _gather(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool
         return None
     if are_batched[0]:
         return apply("gather", *inputs, axis=_after_batch_axis(axis))
-    return apply("gather", *inputs, axis=axis) if axis == 0 else None
+    return apply("gather", *inputs, axis=0) if axis == 0 else None  # else the rows are not the first dimension
 
 
 def _assert(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:

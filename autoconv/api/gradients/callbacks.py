@@ -116,6 +116,7 @@ class ArrayCall:
             raise _op_error(error) from error
 
     def _converted(self, result: Any) -> Any:
+        """Return the function's result, converted to arrays of the dtypes as far as the class requires it."""
         return result
 
 
@@ -170,8 +171,8 @@ class EagerCall(ArrayCall):
             results = output if isinstance(output, (list, tuple)) else [output]
             targets = [convert_to_tensor(results[i]) for i in connected_positions]
             sources = [arguments[i] for i in differentiable_positions]
-            slopes = tape.gradient(targets, sources, list(upstream), UnconnectedGradients.ZERO)
-            return [dense(slope) for slope in slopes]
+            gradients = tape.gradient(targets, sources, list(upstream), UnconnectedGradients.ZERO)
+            return [dense(gradient) for gradient in gradients]
 
         dtypes = tuple(inputs[i].type.dtype for i in differentiable_positions)
         output = b.py_call(
@@ -179,9 +180,9 @@ class EagerCall(ArrayCall):
             dtypes=dtypes,
             shapes=tuple(inputs[i].type.shape for i in differentiable_positions),
         )  # fmt: skip
-        slopes = output if isinstance(output, tuple) else [output]
-        slope_by_position = dict(zip(differentiable_positions, slopes, strict=True))
-        return [slope_by_position.get(i) for i in range(len(inputs))]
+        input_cotangents = output if isinstance(output, tuple) else [output]
+        cotangent_by_position = dict(zip(differentiable_positions, input_cotangents, strict=True))
+        return [cotangent_by_position.get(i) for i in range(len(inputs))]
 
 
 def _array(value: TensorLike, dtype: DType) -> Any:

@@ -59,17 +59,15 @@ def gradients(
 
     def unstopped_nodes(graph: Graph) -> list[Node] | None:
         """Return the nodes through which gradients flow; None for all nodes."""
-        return [n for n in graph.nodes if not stopped_values.intersection(n.results)] if stopped_values else None
+        if not stopped_values:
+            return None
+        return [node for node in graph.nodes if not stopped_values.intersection(node.results)]
 
     source_values = [find_source_value(region, source) for source in sources]
-    remaining_gradients = iter(
-        symbolic_gradients(
-            region, [target.value_in_graph for target in targets],  # type: ignore[union-attr]
-            [region.lift(graph_value(region, seed)) for seed in seeds], [
-                value for value in source_values if value is not None
-            ], unstopped_nodes,
-        )
-    )  # fmt: skip
+    target_values = [target.value_in_graph for target in targets]  # type: ignore[union-attr]
+    seed_values = [region.lift(graph_value(region, seed)) for seed in seeds]
+    known_sources = [value for value in source_values if value is not None]
+    remaining_gradients = iter(symbolic_gradients(region, target_values, seed_values, known_sources, unstopped_nodes))
     values = [None if source is None else next(remaining_gradients) for source in source_values]
     tensors = [None if value is None else SymbolicTensor(region.lift(value)) for value in values]
     if UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO:
@@ -94,12 +92,12 @@ def hessians(
     """
     result = []
     for source in flat_leaves(xs):
-        (slope,) = gradients(ys, source, unconnected_gradients=UnconnectedGradients.ZERO)
+        (gradient,) = gradients(ys, source, unconnected_gradients=UnconnectedGradients.ZERO)
 
-        def gradients_of_element(seed: TensorLike, slope: Any = slope, source: TensorLike = source) -> list[Any]:
-            return gradients(slope, source, seed, unconnected_gradients=UnconnectedGradients.ZERO)
+        def gradients_of_element(seed: TensorLike, gradient: Any = gradient, source: TensorLike = source) -> list[Any]:
+            return gradients(gradient, source, seed, unconnected_gradients=UnconnectedGradients.ZERO)
 
-        (stacked_rows,) = stack_element_gradients(slope, gradients_of_element)
+        (stacked_rows,) = stack_element_gradients(gradient, gradients_of_element)
         shape = apply("shape", convert_to_tensor(source))
         # The shape of the second derivatives is that of the source twice.
         static_shape = tuple(size if isinstance(size, int) else None for size in source.type.shape) * 2

@@ -82,7 +82,7 @@ class GradientTape:
 
     def _discard_records(self) -> None:
         """Begin with an empty recorder, and without watched sources."""
-        gradient_orders = 2 if self._persistent else 1
+        gradient_orders = 2 if self._persistent else 1  # a persistent tape may record how its gradients are computed
         self._recorder = tape_recorders.Recorder(gradient_orders, self._watches_variables, self._recompute_every)
         self._interval = RecordedInterval()
         self._watched_sources: list[Any] = []
@@ -183,8 +183,9 @@ class GradientTape:
         source_tensors = DifferentiableTensors(sources)
         cotangents: list[Any] = [None] * len(targets)
         if output_gradients is not None:
-            is_single = flatten(target)[1] is None
-            cotangents = [output_gradients] if is_single else DifferentiableTensors(output_gradients).tensors
+            _, target_template = flatten(target)
+            are_nested = target_template is not None
+            cotangents = DifferentiableTensors(output_gradients).tensors if are_nested else [output_gradients]
         if len(cotangents) != len(targets):
             raise ValueError(f"there are {len(targets)} targets and {len(cotangents)} output_gradients")
         gradients = self._gradients(targets, cotangents, _tensor_leaves(sources, "source"))
@@ -214,18 +215,18 @@ class GradientTape:
             target_tensor, lambda seed: self._gradients([target_leaf], [seed], source_leaves)
         )
         self._release()
-        matrices = []
-        for source_leaf, matrix in zip(source_leaves, element_gradients, strict=True):
+        leaf_jacobians = []
+        for source_leaf, leaf_jacobian in zip(source_leaves, element_gradients, strict=True):
             shape = apply(
                 "concat", apply("shape", target_tensor), apply("shape", convert_to_tensor(source_leaf)), axis=0
             )
-            if matrix is None and fills_zeros:
+            if leaf_jacobian is None and fills_zeros:
                 zero = convert_to_tensor(0, source_leaf.dtype)
-                matrix = apply("fill", zero, shape, shape=(*shape_of(target_tensor), *shape_of(source_leaf)))
-            elif matrix is not None:
-                matrix = _reshape(matrix, (*shape_of(target_tensor), *shape_of(source_leaf)), shape)
-            matrices.append(matrix)
-        return pack(template, matrices)
+                leaf_jacobian = apply("fill", zero, shape, shape=(*shape_of(target_tensor), *shape_of(source_leaf)))
+            elif leaf_jacobian is not None:
+                leaf_jacobian = _reshape(leaf_jacobian, (*shape_of(target_tensor), *shape_of(source_leaf)), shape)
+            leaf_jacobians.append(leaf_jacobian)
+        return pack(template, leaf_jacobians)
 
     def batch_jacobian(
         self, target: TensorLike, source: TensorLike, unconnected_gradients: Any = UnconnectedGradients.NONE,
@@ -252,28 +253,29 @@ class GradientTape:
                 f"batch_jacobian needs known sizes but for the first, found {list(shape)} and {list(source_shape)}"
             )
         elements_per_row = int(np.prod(shape[1:], dtype=np.int64))
-        columns = []
-        for column in range(elements_per_row):
+        gradients = []  # of each element of a row of the target, for all rows at once
+        for element in range(elements_per_row):
             one_hot = np.zeros(elements_per_row)
-            one_hot[column] = 1.0
+            one_hot[element] = 1.0
             ones = apply("ones_like", convert_to_tensor(target_leaf))
             seed_row = convert_to_tensor(one_hot.reshape(shape[1:]).astype(target_leaf.dtype.numpy))
             seed = apply("multiply", ones, seed_row)
-            columns.append(self._gradients([target_leaf], [seed], [source_leaf])[0])
+            gradients.append(self._gradients([target_leaf], [seed], [source_leaf])[0])
         self._release()
-        if columns and columns[0] is None:
+        if gradients and gradients[0] is None:
             if not fills_zeros:
                 return None
-            columns = [apply("zeros_like", convert_to_tensor(source))] * elements_per_row
-        column_stack = apply("stack", *map(dense, columns), axis=1)
-        batch = apply("shape", convert_to_tensor(source))[:1]
-        tail_sizes = convert_to_tensor(np.array([*shape[1:], *source_shape[1:]], np.int32))
+            gradients = [apply("zeros_like", convert_to_tensor(source))] * elements_per_row
+        stacked_gradients = apply("stack", *map(dense, gradients), axis=1)
+        row_count = apply("shape", convert_to_tensor(source))[:1]
+        row_sizes = convert_to_tensor(np.array([*shape[1:], *source_shape[1:]], np.int32))
         return _reshape(
-            column_stack, (source_shape[0], *shape[1:], *source_shape[1:]), apply("concat", batch, tail_sizes, axis=0)
-        )
+            stacked_gradients, (source_shape[0], *shape[1:], *source_shape[1:]),
+            apply("concat", row_count, row_sizes, axis=0),
+        )  # fmt: skip
 
     def _mark_used(self) -> None:
-        """Record a use of the tape, and end one that is not persistent. Raises RuntimeError when there may be none."""
+        """End recording unless the tape is persistent. Raises RuntimeError if it is used up, or was never entered."""
         if not self._was_entered or (self._is_used and not self._persistent):
             raise RuntimeError(_USED_UP_MESSAGE)
         self._is_used = True
@@ -290,16 +292,12 @@ class GradientTape:
         region = current_region()
         if region is not None:
             return self._symbolic_gradients(region, targets, cotangents, sources)
-        target_values = [_recorded_value(target) for target in targets]
         seeds = [_seed(target, cotangent) for target, cotangent in zip(targets, cotangents, strict=True)]
+        pairs = zip(targets, seeds, strict=True)
+        target_values = [_recorded_value(target) for target, seed in pairs if seed is not None]
+        known_seeds = [seed for seed in seeds if seed is not None]
         source_values = [_recorded_value(source) for source in sources]
-        seeded_targets = [
-            (target, seed) for target, seed in zip(target_values, seeds, strict=True) if seed is not None
-        ]
-        return eager_gradients(
-            self._recorder, [target for target, _ in seeded_targets], [seed for _, seed in seeded_targets],
-            source_values,
-        )  # fmt: skip
+        return eager_gradients(self._recorder, target_values, known_seeds, source_values)
 
     def _symbolic_gradients(
         self, region: Region, targets: Sequence[Any], cotangents: Sequence[Any], sources: Sequence[Any]
@@ -310,22 +308,22 @@ class GradientTape:
         watched_values = [value for value in values if value is not None]
         source_values = [find_source_value(region, source) for source in sources]
         connected_set = connected_values(region, watched_values, self._interval.nodes_in)
-        connected_sources = [value if value in connected_set else None for value in source_values]
+        connected_or_none = [value if value in connected_set else None for value in source_values]
         target_values, seeds = [], []
         for target, cotangent in zip(targets, cotangents, strict=True):
             tensor = target if isinstance(target, SymbolicTensor) else None
             seed = _seed(target, cotangent)
             if tensor is not None and seed is not None:
-                region.lift(tensor.value_in_graph)  # raises here if it is out of scope
+                region.lift(tensor.value_in_graph)  # raises an error if the target is out of scope
                 target_values.append(tensor.value_in_graph)
                 seeds.append(region.lift(_lift_to_graph(region, seed)))
-        connected_source_values: list[Value] = [value for value in connected_sources if value is not None]
+        connected_sources: list[Value] = [value for value in connected_or_none if value is not None]
         remaining_gradients = iter(
             symbolic_gradients(
-                region, target_values, seeds, connected_source_values, self._interval.nodes_in, self._recompute_every
+                region, target_values, seeds, connected_sources, self._interval.nodes_in, self._recompute_every
             )
         )
-        gradients = [None if source is None else next(remaining_gradients) for source in connected_sources]
+        gradients = [None if source is None else next(remaining_gradients) for source in connected_or_none]
         return [None if value is None else _wrap_gradient(region, region.lift(value)) for value in gradients]
 
 
@@ -395,6 +393,6 @@ def _reshape(value: TensorLike, shape: tuple[Any, ...], dynamic_shape: Any) -> A
 
 
 def _wrap_gradient(region: Region, value: Value) -> Any:
-    """Return the gradient as a tensor, or as IndexedSlices if it is a sum of gradients of `gather`."""
+    """Return the gradient as a tensor, or under `function` as IndexedSlices if it is a sum of gradients of `gather`."""
     slices = None if region.contract.objects_in_graph else row_slices(region, value)
     return SymbolicTensor(value) if slices is None else slices

@@ -80,7 +80,7 @@ def _with_gradient(f: Function, argnums: int | Sequence[int], recompute_every: i
             value = callable_for(f)(*all_arguments, **kwargs)
         result = _check_scalar(f, value)
         raw_gradients = tape.gradient(result, wrt_arguments)
-        _check_not_lost(f, tape, raw_gradients)
+        _check_complete(f, tape, raw_gradients)
         arguments, template = flatten(wrt_arguments)
         packed_gradients = pack(template, _gradients_of_kind(raw_gradients, arguments))
         gradients = packed_gradients[0] if isinstance(argnums, int) else tuple(packed_gradients)
@@ -108,11 +108,12 @@ def jacobian(f: Function, argnums: int = 0) -> Function:
         with tape:
             argument = map_structure(lambda x: _watch(tape, x), argument)
             value = callable_for(f)(*all_arguments, **kwargs)
-        _check_not_lost(f, tape)
+        _check_complete(f, tape)
         result = value if isinstance(value, Tensor) else convert_to_tensor(value)
-        slopes = tape.jacobian(result, argument, unconnected_gradients=UnconnectedGradients.ZERO)
+        jacobians = tape.jacobian(result, argument, unconnected_gradients=UnconnectedGradients.ZERO)
         templates = [result] if type(result) is ArrayTensor else []  # derivatives of an array are an array
-        return map_structure(lambda slope, x: _convert_to_kind(slope, x, *templates), slopes, argument)
+        convert = lambda leaf_jacobian, x: _convert_to_kind(leaf_jacobian, x, *templates)
+        return map_structure(convert, jacobians, argument)
 
     return _compile_like(f, derivatives)
 
@@ -141,11 +142,11 @@ def hessian(f: Function, argnums: int = 0) -> Function:
             with inner_tape:
                 inner_tape.watch(argument)
                 result = _check_scalar(f, callable_for(f)(*all_arguments, **kwargs))
-            slope = inner_tape.gradient(result, argument)
-            _check_not_lost(f, inner_tape, slope)
-            slope = _fill_zeros(slope, argument)
-        slopes = outer_tape.jacobian(slope, argument, unconnected_gradients=UnconnectedGradients.ZERO)
-        return _convert_to_kind(slopes, argument)
+            gradient = inner_tape.gradient(result, argument)
+            _check_complete(f, inner_tape, gradient)
+            gradient = _fill_zeros(gradient, argument)
+        jacobian_of_gradient = outer_tape.jacobian(gradient, argument, unconnected_gradients=UnconnectedGradients.ZERO)
+        return _convert_to_kind(jacobian_of_gradient, argument)
 
     return _compile_like(f, second_derivatives)
 
@@ -165,7 +166,7 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
     with tape:
         wrt_arguments = map_structure(lambda x: _watch(tape, x), wrt_arguments)
         value = callable_for(f)(*all_arguments)
-    _check_not_lost(f, tape)
+    _check_complete(f, tape)
 
     @called_unconverted
     def back(cotangents: Any) -> tuple[Any, ...]:
@@ -176,9 +177,9 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
             convert_to_tensor(cotangent, leaf.dtype)
             for cotangent, leaf in zip(cotangent_leaves, leaves, strict=True)
         ]
-        slopes = tape.gradient(leaves, wrt_arguments, output_gradients=output_gradients)
+        gradients = tape.gradient(leaves, wrt_arguments, output_gradients=output_gradients)
         arguments, template = flatten(wrt_arguments)
-        return tuple(pack(template, _gradients_of_kind(slopes, arguments)))
+        return tuple(pack(template, _gradients_of_kind(gradients, arguments)))
 
     return map_structure(lambda leaf: _convert_to_kind(leaf, leaf), value), back
 
@@ -199,12 +200,12 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[A
     with tape:
         wrt_arguments = map_structure(lambda x: _watch(tape, x), list(wrt_arguments))
         value = callable_for(f)(*all_arguments)
-    _check_not_lost(f, tape)
+    _check_complete(f, tape)
     leaves, template = flatten(value)
     sources, source_directions = flat_leaves(wrt_arguments), flat_leaves(directions)
-    changes = [jvp_of(tape, leaf, sources, source_directions, fills_zeros=True) for leaf in leaves]
-    changes_of_kind = [_convert_to_kind(change, leaf) for change, leaf in zip(changes, leaves, strict=True)]
-    return map_structure(lambda leaf: _convert_to_kind(leaf, leaf), value), pack(template, changes_of_kind)
+    raw_derivatives = [jvp_of(tape, leaf, sources, source_directions, fills_zeros=True) for leaf in leaves]
+    derivatives = [_convert_to_kind(raw, leaf) for raw, leaf in zip(raw_derivatives, leaves, strict=True)]
+    return map_structure(lambda leaf: _convert_to_kind(leaf, leaf), value), pack(template, derivatives)
 
 
 def _wraps(f: Function) -> Callable[[Function], Function]:
@@ -234,7 +235,7 @@ def _compile_like(f: Function, transform: Function) -> Function:
 
 
 def _select_arguments(f: Function, args: tuple[Any, ...], argnums: int | Sequence[int]) -> tuple[list[Any], list[Any]]:
-    """Return all arguments, with tensors in place of those at `argnums`, and the list of these tensors."""
+    """Return all arguments with those at `argnums` made differentiable, and the list of the latter alone."""
     _check_callable(f)
     positions = [argnums] if isinstance(argnums, int) else list(argnums)
     all_arguments = list(args)
@@ -248,7 +249,7 @@ def _select_arguments(f: Function, args: tuple[Any, ...], argnums: int | Sequenc
 def _differentiable_leaf(f: Function, value: Any) -> Any:
     """Return `value`, which `f` is differentiated by, as a new tensor, or as a view if it is an array.
 
-    The new object keeps outer tapes from taking it for another argument with the same value.
+    An outer tape distinguishes arguments by their identity, so an object passed twice needs two objects.
     """
     region = current_region()
     if isinstance(value, float) and not isinstance(value, np.generic):
@@ -302,8 +303,8 @@ def _check_scalar(f: Function, value: Any) -> Any:
     return result
 
 
-def _check_not_lost(f: Function, tape: GradientTape, gradients: object = ()) -> None:
-    """Raise TypeError if gradients lack terms because `f` converts the argument to a Python number or array."""
+def _check_complete(f: Function, tape: GradientTape, gradients: object = ()) -> None:
+    """Raise TypeError if gradients lack terms: if `f` converts the argument to a Python number or array."""
     if tape.may_lack_terms(flat_leaves(gradients)):
         raise TypeError(
             f"{_name(f)} converts the argument to a Python number or a NumPy array, through which no gradient flows: "
@@ -328,8 +329,8 @@ def _fill_zeros(gradient: Any, argument: Any) -> Any:
 def _convert_to_kind(value: TensorLike, *templates: object) -> Any:
     """Return the value as the kind of the templates: a NumPy array if one is an array, a float if one is a weak number.
 
-    Otherwise it stays a tensor. A value that an outer tape follows also stays a tensor, which represents the array or
-    float.
+    A value of a function is its own template. Without such a template, or if an outer tape follows the value, it stays
+    a tensor; the tape needs an object that it can follow.
     """
     is_number = any(isinstance(template, Tensor) and template.weak for template in templates)
     if isinstance(value, SymbolicTensor):

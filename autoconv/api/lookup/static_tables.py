@@ -74,6 +74,7 @@ class LookupTable(TrackableResource):
         return tensor
 
     def _look_up_tensor(self, keys: Tensor) -> Tensor:
+        """Return the values of keys of the table's dtype, and the default value for absent keys."""
         raise NotImplementedError
 
 
@@ -146,7 +147,7 @@ class StaticHashTable(LookupTable):
 
     def _look_up_tensor(self, keys: Tensor) -> Tensor:
         count = self.count
-        if not self._is_filled:
+        if not self._is_filled:  # raises the error when the graph runs
             apply("assert_true", constant(False), message=("Table not initialized.",), failure="precondition")
         if not count:
             return fill(shape(keys), self._default_value)

@@ -147,10 +147,11 @@ class _Band:
 
     def extract(self, matrices: Tensor, padding: TensorLike, name: str | None) -> Tensor:
         """Return the band of each matrix."""
-        diagonal = np.arange(self.high, self.low - 1, -1)[:, None]
-        position = np.arange(self.length) - self._first_column(diagonal)
-        is_in_band = (position >= 0) & (position < self._diagonal_length(diagonal))
-        flat_positions = (position + np.maximum(-diagonal, 0)) * self.columns + position + np.maximum(diagonal, 0)
+        diagonals = np.arange(self.high, self.low - 1, -1)[:, None]
+        positions = np.arange(self.length) - self._first_column(diagonals)  # along each diagonal
+        is_in_band = (positions >= 0) & (positions < self._diagonal_length(diagonals))
+        rows, columns = positions + np.maximum(-diagonals, 0), positions + np.maximum(diagonals, 0)
+        flat_positions = rows * self.columns + columns
         elements = _gather_flat(matrices, 2, np.where(is_in_band, flat_positions, 0))
         return apply(
             "select", is_in_band, elements, apply("cast", convert_to_tensor(padding), dtype=elements.dtype), name=name
@@ -158,17 +159,18 @@ class _Band:
 
     def insert(self, matrices: Tensor, diagonals: TensorLike, name: str | None) -> Tensor:
         """Return the matrices with their bands replaced by `diagonals`, one band per matrix."""
-        row, column = np.arange(self.rows)[:, None], np.arange(self.columns)
-        offset = column - row
-        is_in_band = (offset >= self.low) & (offset <= self.high)
-        flat_positions = (self.high - offset) * self.length + self._first_column(offset) + np.minimum(row, column)
+        rows, columns = np.arange(self.rows)[:, None], np.arange(self.columns)
+        band_diagonals = columns - rows  # the diagonal of each element of a matrix
+        is_in_band = (band_diagonals >= self.low) & (band_diagonals <= self.high)
+        band_columns = self._first_column(band_diagonals) + np.minimum(rows, columns)
+        flat_positions = (self.high - band_diagonals) * self.length + band_columns
         band = convert_to_tensor(diagonals, dtype_hint=matrices.dtype)
         elements = _gather_flat(band, 1 if self.low == self.high else 2, np.where(is_in_band, flat_positions, 0))
         return apply("select", is_in_band, elements, matrices, name=name)
 
 
 def _gather_flat(tensor: Tensor, count: int, indices: np.ndarray) -> Tensor:
-    """Return the elements of the last `count` dimensions, flattened into one, at `indices`."""
+    """Return the elements at `indices` of the last `count` dimensions, which are merged into one."""
     batch = [size if isinstance(size, int) else -1 for size in (tensor.type.shape or ())[:-count]]
     flat = apply("reshape", tensor, shape=(*batch, int(np.prod(_trailing_sizes(tensor, count)))))
     return apply("gather", flat, convert_to_tensor(indices.astype(np.int32)), axis=len(batch), batch_dims=0)

@@ -91,28 +91,26 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
             raise ValueError(f"`axes` must be a non-negative integer, found {axis_count}")
         pairs = (tuple(range(-axis_count, 0)), tuple(range(axis_count)))
         return apply("tensordot", a, b, axes=pairs, name=name)
-    first_axes, second_axes = axes
-    return _resolve_first_axes(a, b, first_axes, second_axes, name)
+    axes_a, axes_b = axes
+    return _resolve_axes_of_a(a, b, axes_a, axes_b, name)
 
 
 @accepts_run_time_axes(ordered=True)
-def _resolve_first_axes(a: Any, b: Any, first: Any, second: Any, name: str | None) -> Tensor:
+def _resolve_axes_of_a(a: Any, b: Any, axes_a: Any, axes_b: Any, name: str | None) -> Tensor:
     """Return the result of `tensordot` where the axes of `a` may be tensors.
 
     `accepts_run_time_axes` chooses axes of the first parameter only, so `a` and `b` have a function each.
     """
-    return _resolve_second_axes(b, a, static_axes(first), second, name)
+    return _resolve_axes_of_b(b, a, static_axes(axes_a), axes_b, name)
 
 
 @accepts_run_time_axes(ordered=True)
-def _resolve_second_axes(b: Any, a: Any, first: tuple[int, ...] | None, second: Any, name: str | None) -> Tensor:
+def _resolve_axes_of_b(b: Any, a: Any, static_axes_a: tuple[int, ...] | None, axes_b: Any, name: str | None) -> Tensor:
     """Return the result of `tensordot` for static axes of `a`, where the axes of `b` may be tensors."""
-    first_axes, second_axes = first or (), static_axes(second) or ()
-    if len(first_axes) != len(second_axes):
-        raise ValueError(
-            f"tensordot: different number of contraction axes a and b, {(first_axes, second_axes)}"
-        )
-    return apply("tensordot", a, b, axes=(first_axes, second_axes), name=name)
+    axes = static_axes_a or (), static_axes(axes_b) or ()
+    if len(axes[0]) != len(axes[1]):
+        raise ValueError(f"tensordot: different number of contraction axes a and b, {axes}")
+    return apply("tensordot", a, b, axes=axes, name=name)
 
 
 def einsum(equation: str, *inputs: Any, optimize: Any = None, name: str | None = None) -> Tensor:
@@ -275,7 +273,7 @@ def pinv(a: TensorLike, rcond: float | None = None, validate_args: bool = False,
     singular_values, u, v = svd(tensor)
     max_singular_value = apply("reduce_max", singular_values, axis=(-1,), keepdims=True)
     is_large = apply("greater", singular_values, apply("multiply", max_singular_value, relative_limit))
-    divisors = apply("select", is_large, singular_values, apply("ones_like", singular_values))
+    divisors = apply("select", is_large, singular_values, apply("ones_like", singular_values))  # 0 is no divisor
     reciprocals = apply("select", is_large, apply("divide", 1.0, divisors), 0.0)
     return matmul(apply("multiply", v, apply("expand_dims", reciprocals, axis=-2)), u, adjoint_b=True, name=name)
 
@@ -296,7 +294,7 @@ def triangular_solve(
 ) -> Tensor:
     """The solution x of matrix @ x = rhs; only the lower (or upper) triangle of the matrix is read.
 
-    Zeros on the diagonal divide, so that the solution has infinities or NaN.
+    A zero on the diagonal is a divisor: the solution has infinities or NaN.
 
     >>> autoconv.linalg.triangular_solve([[2.0, 0.0], [1.0, 1.0]], [[4.0], [3.0]]).numpy().round(3)
     array([[2.],

@@ -15,7 +15,16 @@ import numpy as np
 from autoconv.api.control.flow import cond
 from autoconv.api.nn.computed_filters import convolve_computed_sides
 from autoconv.api.nn.correlation import Correlation, convolve_depthwise, needs_gradient
-from autoconv.api.nn.windows import Padding, Part, Windows, as_image, check_format, has_channels_first, per_side
+from autoconv.api.nn.windows import (
+    Padding,
+    Part,
+    Windows,
+    as_image,
+    check_format,
+    has_channels_first,
+    padding_of_channels_last,
+    per_side,
+)
 from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.comparison import equal
 from autoconv.api.tensors.dimensions import sizes_of
@@ -68,13 +77,11 @@ def _convolution(
     rank = 0 if kernel.type.shape is None else len(kernel.type.shape)
     x = as_image(input, rank)
     is_channels_first = has_channels_first(rank, data_format)
-    sides = list(range(2, rank))
-    is_padding_channels_last = isinstance(padding, str) or not is_channels_first
-    channels_last_padding = padding if is_padding_channels_last else [padding[i] for i in (0, *sides, 1)]
-    image = transpose(x, [0, *sides, 1]) if is_channels_first else x
+    image = transpose(x, [0, *range(2, rank), 1]) if is_channels_first else x
+    image_padding = padding_of_channels_last(padding, rank, is_channels_first)
     side_strides = per_side("strides", strides, rank - 2, is_channels_first)
     side_dilations = per_side("dilations", dilations, rank - 2, is_channels_first)
-    result = _convolve(image, kernel, side_strides, side_dilations, channels_last_padding)
+    result = _convolve(image, kernel, side_strides, side_dilations, image_padding)
     result = transpose(result, [0, rank - 1, *range(1, rank - 1)]) if is_channels_first else result
     return apply("identity", result, name=name)
 
@@ -227,19 +234,20 @@ def _has_gradient_by_convolution(
 ) -> bool:
     """Return whether a convolution should have the gradients of `Correlation`.
 
-    Channels have to be known. With few channels, a convolution of the cotangent would waste most lanes of vectors,
-    except where each channel has filters of its own.
+    Channels and the sides of filters have to be known, and filters of more than one element. With unknown sides of
+    images, steps have to be 1, and no padding may be wider than its filter reaches. With few channels, a convolution
+    of the cotangent would waste most lanes of vectors, except where each channel has filters of its own.
     """
-    *kernel_sides, channels, filter_count = filters.type.shape or ()
-    sizes: tuple[Any, ...] = (*kernel_sides, image.type.shape[-1], channels, filter_count)  # type: ignore[index]
-    if not all(isinstance(size, int) for size in sizes) or math.prod(kernel_sides) == 1:  # type: ignore[arg-type]
+    filter_shape: tuple[Any, ...] = filters.type.shape or ()
+    *kernel_sides, channels, _ = filter_shape
+    sizes = (*filter_shape, image.type.shape[-1])  # type: ignore[index]
+    if not all(isinstance(size, int) for size in sizes) or math.prod(kernel_sides) == 1:
         return False
     if None in windows.window_counts:
-        amounts = [amount for pair in windows.padding for amount in pair]
-        reaches = [reach for reach in windows.reaches for _ in range(2)]
-        if max(strides) > 1 or any(amount > reach for amount, reach in zip(amounts, reaches, strict=True)):
+        pairs = zip(windows.padding, windows.reaches, strict=True)
+        if max(strides) > 1 or any(max(padding) > reach for padding, reach in pairs):
             return False
-    return (sizes[-2] >= _MIN_CHANNELS or multiplier > 0) and needs_gradient(image)
+    return (channels >= _MIN_CHANNELS or multiplier > 0) and needs_gradient(image)
 
 
 def _group_count(channels: Dimension, filter_shape: Sequence[Dimension]) -> int | None:

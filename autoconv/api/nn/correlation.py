@@ -31,7 +31,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-# Return the sum of the products of parts with the filters at their positions.
+# (parts, filters) -> the sum of the products of the parts with the filters at their positions.
 Multiplication = Callable[[Sequence[Part], Tensor], Tensor]
 
 
@@ -42,10 +42,11 @@ def needs_gradient(tensor: Tensor) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Correlation:
-    """The sizes along the sides of images and filters.
+    """A correlation of images with filters, given by its geometry along each side.
 
     Image sides may be None if all strides are 1 and no padding exceeds the reach of the kernel.
-    With a `multiplier`, each channel has so many filters of its own: filters are [sides, 1, channels * multiplier].
+    With a `multiplier` above 0, each channel has so many filters of its own, of shape
+    [sides, 1, channels * multiplier].
     """
 
     kernel_sides: Sequence[int]
@@ -89,7 +90,7 @@ class Correlation:
         return multiply_patches(self._parts(image), filters)
 
     def _image_cotangent(self, cotangent: Tensor, filters: Tensor) -> Tensor:
-        # Not by a convolution with gradients of its own: the gradient of a gradient is that of the ops.
+        # Gradients of this one are those of its ops: it is not recorded with gradients of its own.
         if not self.multiplier:
             return self.image_cotangent(cotangent, filters, multiply_patches)
         total: Any = None
@@ -101,7 +102,7 @@ class Correlation:
         return total
 
     def _filter_cotangent(self, image: Tensor, cotangent: Tensor) -> Tensor:
-        # In another order than in `_convolve`, so that these patches are not computed in the forward pass already.
+        # In the order of `_convolve`, the patches would be common with it, and kept from the forward pass on.
         parts = [part for _, part in self._parts(image)][::-1]
         channels, filter_count = image.type.shape[-1], cotangent.type.shape[-1]  # type: ignore[index]
         if self.multiplier:
@@ -114,34 +115,37 @@ class Correlation:
     def _depthwise_filter_cotangent(self, parts: Sequence[Tensor], cotangent: Tensor) -> Tensor:
         """Return the filter's cotangent from the parts, last position first, where each channel has its filters."""
         axes = tuple(range(len(self.kernel_sides) + 1))
-        of_filters = [get_item(cotangent, (..., slice(i, None, self.multiplier))) for i in range(self.multiplier)]
-        sums = [
-            apply("reduce_sum", apply("multiply", part, of_filter), axis=axes, keepdims=False)
-            for part in parts[::-1]
-            for of_filter in of_filters
+        filter_cotangents = [
+            get_item(cotangent, (..., slice(index, None, self.multiplier))) for index in range(self.multiplier)
         ]
-        by_position = reshape(stack(sums), [*self.kernel_sides, 1, self.multiplier, -1])
+        sums = [
+            apply("reduce_sum", apply("multiply", part, filter_cotangent), axis=axes, keepdims=False)
+            for part in parts[::-1]
+            for filter_cotangent in filter_cotangents
+        ]
+        sums_by_position = reshape(stack(sums), [*self.kernel_sides, 1, self.multiplier, -1])
         rank = len(self.kernel_sides)
         order = [*range(rank + 1), rank + 2, rank + 1]
-        return reshape(transpose(by_position, order), [*self.kernel_sides, 1, cotangent.type.shape[-1]])  # type: ignore[index]
+        return reshape(transpose(sums_by_position, order), [*self.kernel_sides, 1, cotangent.type.shape[-1]])  # type: ignore[index]
 
     def image_cotangent(self, cotangent: Tensor, filters: Tensor, multiply: Multiplication) -> Tensor:
         """Return the sums of the elements of `cotangent` times the filters, at the positions of the image.
 
-        The positions along a side with one remainder modulo the stride are a phase. The elements of a phase are a
-        convolution of the cotangent itself with some elements of the kernel, in reverse; phases are interleaved.
+        The positions along a side with one remainder modulo the stride are a phase; `phase_lengths` are the numbers of
+        positions. The elements of a phase are a convolution of the cotangent with some elements of the reversed
+        kernel. At the end, the phases are interleaved.
         """
         side_count = len(self.kernel_sides)
         sides: Sequence[Any] = cotangent.type.shape[1:-1]  # type: ignore[index]
         kernel = reverse(filters, [*range(side_count)])
         if not self.multiplier:
             kernel = transpose(kernel, [*range(side_count), side_count + 1, side_count])
-        counts: list[Any] = [
+        phase_lengths: list[Any] = [
             None if side is None else -(-side // stride)
             for side, stride in zip(self.image_sides, self.strides, strict=True)
         ]
         phases_by_side = [self._phases(axis) for axis in range(side_count)]
-        paddings, reaches = self._padding_of_cotangent(phases_by_side, counts, sides)
+        paddings, reaches = self._padding_of_cotangent(phases_by_side, phase_lengths, sides)
         padded_cotangent = pad(cotangent, [(0, 0), *paddings, (0, 0)])
         befores = [before for before, _ in paddings]
 
@@ -149,14 +153,14 @@ class Correlation:
             elements_by_side = [[*enumerate(phase.positions)] for phase in phases]
             if not all(elements_by_side):
                 batch = get_item(shape(cotangent), slice(0, 1))
-                sizes = [*counts, kernel.type.shape[-1]]  # type: ignore[index]
+                sizes = [*phase_lengths, kernel.type.shape[-1]]  # type: ignore[index]
                 return zeros(concat([batch, sizes], 0), cotangent.dtype)
             parts = []
             for elements in itertools.product(*elements_by_side):
                 first_elements = [before + position for before, (_, position) in zip(befores, elements, strict=True)]
                 slices = [
-                    slice(first, first - reach or None) if count is None else slice(first, first + count)
-                    for first, reach, count in zip(first_elements, reaches, counts, strict=True)
+                    slice(first, first - reach or None) if length is None else slice(first, first + length)
+                    for first, reach, length in zip(first_elements, reaches, phase_lengths, strict=True)
                 ]
                 part = get_item(padded_cotangent, (slice(None), *slices))
                 parts.append((tuple(position for position, _ in elements), part))
@@ -167,22 +171,25 @@ class Correlation:
             return results[0]
         batch, *_, channels = results[0].type.shape  # type: ignore[misc]
         batch = batch if isinstance(batch, int) else -1
-        stacked = reshape(stack(results, 1), [batch, *self.strides, *counts, channels])
+        stacked = reshape(stack(results, 1), [batch, *self.strides, *phase_lengths, channels])
         order = [axis for i in range(1, side_count + 1) for axis in (i + side_count, i)]
         interleaved = transpose(stacked, [0, *order, 2 * side_count + 1])
-        sizes = [count * stride for count, stride in zip(counts, self.strides, strict=True)]
+        sizes = [length * stride for length, stride in zip(phase_lengths, self.strides, strict=True)]
         joined = reshape(interleaved, [batch, *sizes, channels])
         return get_item(joined, (slice(None), *(slice(0, side) for side in self.image_sides)))
 
     def _padding_of_cotangent(
-        self, phases_by_side: Sequence[Sequence[_Phase]], counts: Sequence[int | None], sides: Sequence[Any]
+        self, phases_by_side: Sequence[Sequence[_Phase]], phase_lengths: Sequence[int | None], sides: Sequence[Any]
     ) -> tuple[list[tuple[int, int]], list[int]]:
-        """Return the padding of the cotangent's sides, and the distances between the first elements that are read."""
+        """Return for each of the cotangent's sides its padding, and its reach.
+
+        The reach is the distance between the lowest and the highest element that the first positions of phases read.
+        """
         paddings, reaches = [], []
-        for phases, count, side, (_, after) in zip(phases_by_side, counts, sides, self.padding, strict=True):
+        for phases, length, side, (_, after) in zip(phases_by_side, phase_lengths, sides, self.padding, strict=True):
             positions = [position for phase in phases for position in phase.positions] or [0]
             reaches.append(max(positions) - min(positions))
-            elements_after = reaches[-1] - after if count is None else max(positions) + count - side
+            elements_after = reaches[-1] - after if length is None else max(positions) + length - side
             paddings.append((max(-min(positions), 0), max(elements_after, 0)))
         return paddings, reaches
 
@@ -203,7 +210,10 @@ class Correlation:
 
 
 class _Phase(NamedTuple):
-    """The elements of the reversed kernel that a phase meets, and the positions under them at its first position."""
+    """The elements of the reversed kernel that a phase meets.
+
+    For the first position of the phase, `positions` has the position in the cotangent under each of these elements.
+    """
 
     kernel_slice: slice
     positions: list[int]

@@ -185,6 +185,7 @@ def softmax_cross_entropy_with_logits(
     peak = apply("reduce_max", precise_logits, axis=(class_axis,), keepdims=True)
     shifted_logits = apply("subtract", precise_logits, apply("stop_gradient", peak))
     log_total = apply("log", apply("reduce_sum", apply("exp", shifted_logits), **reduction_options))
+    # The loss is log_total · sum(weights) - sum(weights · logits), its gradient that for weights with the sum 1.
     excess_weight = apply("subtract", apply("reduce_sum", weights, **reduction_options), 1.0)
     excess_loss = apply("multiply", excess_weight, apply("stop_gradient", log_total))
     weighted_logits = apply("reduce_sum", apply("multiply", weights, shifted_logits), **reduction_options)

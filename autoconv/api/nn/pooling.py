@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from autoconv.api.nn.windows import FORMATS_BY_RANK, Windows, as_image, lowest_number, per_side
+from autoconv.api.nn.windows import (
+    FORMATS_BY_RANK,
+    Windows,
+    as_image,
+    lowest_number,
+    padding_of_channels_last,
+    per_side,
+)
 from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as tensor_range
@@ -141,16 +148,13 @@ def _pool(
         requirement = "of 3 to 5 dimensions" if formats is None else f"with a data_format of {' or '.join(formats)}"
         raise ValueError(f"pooling takes an input {requirement}, found {x.type} and {data_format!r}")
     is_channels_first = data_format == formats[1]
-    spatial_axes = list(range(2, rank))  # of an image with the channels before them
-    # A name such as "SAME" fits any format.
-    has_channels_last_padding = isinstance(padding, str) or not is_channels_first
-    channels_last_padding = padding if has_channels_last_padding else [padding[i] for i in (0, *spatial_axes, 1)]
-    image = transpose(x, [0, *spatial_axes, 1]) if is_channels_first else x
+    image = transpose(x, [0, *range(2, rank), 1]) if is_channels_first else x
+    image_padding = padding_of_channels_last(padding, rank, is_channels_first)
     window_sizes = per_side("ksize", ksize, rank - 2, is_channels_first)
     side_strides = per_side("strides", strides, rank - 2, is_channels_first)
     side_dilations = per_side("dilations", dilations, rank - 2, is_channels_first)
     result = reduce_windows(
-        image, lambda x: Windows(x, window_sizes, side_strides, side_dilations, channels_last_padding, label="windows")
+        image, lambda x: Windows(x, window_sizes, side_strides, side_dilations, image_padding, label="windows")
     )
     result = transpose(result, [0, rank - 1, *range(1, rank - 1)]) if is_channels_first else result
     return apply("identity", result, name=name)
@@ -234,17 +238,18 @@ def max_pool_with_argmax(
         raise ValueError("`data_format` values other  than 'NHWC' are not supported. Found: " + repr(data_format))
     x: Any = convert_to_tensor(input)
     sizes = sizes_of(x)
-    sides = per_side("ksize", ksize, 2, is_channels_first=False)
+    window_sizes = per_side("ksize", ksize, 2, is_channels_first=False)
     side_strides = per_side("strides", strides, 2, is_channels_first=False)
-    windows = Windows(x, sides, side_strides, (1, 1), padding, "windows")
-    value_parts = windows.elements_by_position(lowest_number(x.dtype))
+    windows = Windows(x, window_sizes, side_strides, (1, 1), padding, "windows")
+    values_by_position = windows.elements_by_position(lowest_number(x.dtype))
     image_element_count = sizes[1] * sizes[2] * sizes[3]
     flat_indices: Any = reshape(tensor_range(cast(image_element_count, int64)), [1, *sizes[1:]])
-    index_parts = Windows(flat_indices, sides, side_strides, (1, 1), padding, "windows").elements_by_position(0)
-    (_, maxima), *other_values = value_parts
-    (_, first_indices), *other_indices = index_parts
+    index_windows = Windows(flat_indices, window_sizes, side_strides, (1, 1), padding, "windows")
+    indices_by_position = index_windows.elements_by_position(0)
+    (_, maxima), *later_values = values_by_position
+    (_, first_indices), *later_indices = indices_by_position
     argmax = apply("broadcast_to_shape_of", first_indices, maxima)
-    for (_, value), (_, indices) in zip(other_values, other_indices, strict=True):
+    for (_, value), (_, indices) in zip(later_values, later_indices, strict=True):
         is_greater = apply("greater", value, maxima)
         maxima, argmax = where(is_greater, value, maxima), where(is_greater, indices, argmax)
     if include_batch_in_index:

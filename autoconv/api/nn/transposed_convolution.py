@@ -54,14 +54,14 @@ def conv_transpose(
     extents = [(side - 1) * dilation + 1 for side, dilation in zip(kernel_sides, side_dilations, strict=True)]
     if all(isinstance(side, int) for side in (*out_sides, *sides)):
         geometry = zip(out_sides, sides, extents, side_strides, strict=True)
-        paddings = [_padding_of_convolution(*of_side, padding) for of_side in geometry]
+        paddings = [_padding_of_convolution(*side_geometry, padding) for side_geometry in geometry]
         result = _transpose_known(image, kernel, Correlation(
             kernel_sides=kernel_sides, strides=side_strides, dilations=side_dilations, padding=paddings,
             image_sides=out_sides,
         ))  # fmt: skip
     else:
-        for axis, of_side in enumerate(zip(out_sides, extents, side_strides, strict=True), 1):
-            image = _spread_side(image, axis, *of_side, padding)
+        for axis, side_geometry in enumerate(zip(out_sides, extents, side_strides, strict=True), 1):
+            image = _spread_side(image, axis, *side_geometry, padding)
         turned_kernel = transpose(reverse(kernel, list(range(side_count))), [*range(side_count), rank - 1, rank - 2])
         result = convolution(image, turned_kernel, dilations=side_dilations)
         result = apply("ensure_shape", result, shape=(None, *map(static_value, out_sides), None))
@@ -90,11 +90,15 @@ def _spread_side(image: Tensor, axis: int, out_side: Any, extent: int, stride: i
     side = sizes_of(image)[axis]
     window_side = out_side if padding == "SAME" else out_side - extent + 1
     assert_equal(side, (window_side + stride - 1) // stride, "the sides do not fit `output_shape`")
-    columns = expand_dims(image, axis + 1)
     sizes = sizes_of(image)
-    columns = pad(columns, [[0, (stride - 1) * (i == axis + 1)] for i in range(len(sizes) + 1)])
+    no_padding = [[0, 0]] * len(sizes)
+    # A further dimension of each element and its zeros, which is merged into the axis.
+    padded_elements = pad(
+        expand_dims(image, axis + 1), [*no_padding[: axis + 1], [0, stride - 1], *no_padding[axis + 1 :]]
+    )
     sizes[axis] = side * stride
-    spread = pad(reshape(columns, sizes), [[(extent - 1) * (i == axis)] * 2 for i in range(len(sizes))])
+    axis_padding = [extent - 1, extent - 1]
+    spread = pad(reshape(padded_elements, sizes), [*no_padding[:axis], axis_padding, *no_padding[axis + 1 :]])
     total_padding = maximum((side - 1) * stride + extent - out_side, 0) if padding == "SAME" else 0
     start = total_padding // 2
     return get_item(spread, (slice(None),) * axis + (slice(start, start + out_side + extent - 1),))
@@ -146,10 +150,11 @@ def _result_sides(output_shape: ShapeLike, side_count: int, is_channels_first: b
     sizes = known_sizes(output_shape)
     if sizes is None:
         raise ValueError(f"the number of sizes in `output_shape` has to be known; found {output_shape!r}")
-    first = 0 if len(sizes) == side_count else 2 if is_channels_first else 1
     if len(sizes) not in (side_count, side_count + 2):
         raise ValueError(f"`output_shape` has to have {side_count} known sides, found {output_shape!r}")
-    return [size_entry(output_shape, first + i) for i in range(side_count)]
+    first_side_axis = 2 if is_channels_first else 1
+    first_position = 0 if len(sizes) == side_count else first_side_axis
+    return [size_entry(output_shape, first_position + i) for i in range(side_count)]
 
 
 def _padding_of_convolution(out_side: int, side: int, extent: int, stride: int, padding: str) -> tuple[int, int]:

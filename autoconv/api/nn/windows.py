@@ -49,7 +49,7 @@ class Windows:
         assert shape is not None
         self._image = image
         self._kernel_sides, self._strides, self._dilations = kernel_sides, strides, dilations
-        self.reaches = [(count - 1) * gap for count, gap in zip(kernel_sides, dilations, strict=True)]
+        self.reaches = [(side - 1) * dilation for side, dilation in zip(kernel_sides, dilations, strict=True)]
         self._extents = [reach + 1 for reach in self.reaches]
         sides = [side if isinstance(side, int) else None for side in shape[1:-1]]
         self.padding = self._padding_of_sides(padding, sides)
@@ -58,7 +58,7 @@ class Windows:
             for side, side_padding, extent, step in zip(sides, self.padding, self._extents, self._strides, strict=True)
         ]
         error_text = f"{label} that reach over {self._extents} do not fit into an image"
-        if min(size for size in (*self.window_counts, 1) if size is not None) < 1:
+        if any(count is not None and count < 1 for count in self.window_counts):
             raise InvalidArgumentError(f"{error_text} of {sides}")
         self._check_dynamic_sides(error_text, padding == "SAME")
 
@@ -148,6 +148,13 @@ def check_format(rank: int, data_format: str | None) -> None:
         raise ValueError(f"an input and filters of 3 to 5 dimensions were expected, found {rank}")
     if data_format not in (None, *formats):
         raise ValueError(f"`data_format` must be {formats[0]!r} or {formats[1]!r}, found {data_format!r}")
+
+
+def padding_of_channels_last(padding: Any, rank: int, is_channels_first: bool) -> Any:
+    """Return the padding in the order of an image whose channels come last; a name such as "SAME" fits any order."""
+    if isinstance(padding, str) or not is_channels_first:
+        return padding
+    return [padding[axis] for axis in (0, *range(2, rank), 1)]
 
 
 def per_side(parameter: str, value: Any, count: int, is_channels_first: bool) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ from autoconv.api.ragged.joining import ragged_stack
 from autoconv.api.ragged.rows import gather_rows, value_coordinates
 from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
 from autoconv.api.sparse.coordinates import true_rows
+from autoconv.api.sparse.counting import RowElements
 from autoconv.api.tensors.accepted_dtypes import as_indices, check_dtype, with_default_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as tensor_range
@@ -36,7 +37,7 @@ def constant(
 ) -> Any:  # fmt: skip
     """Return a ragged tensor of nested lists, or a dense tensor of a list of numbers.
 
-    `ragged_rank` is the number of ragged dimensions, by default all but the first and the `inner_shape`. Raises
+    `ragged_rank` is the number of ragged dimensions: by default all but the first and those of `inner_shape`. Raises
     ValueError if the numbers are not all nested equally deep.
 
     >>> autoconv.ragged.constant([[1, 2], [], [3]])
@@ -51,7 +52,7 @@ def constant(
     if ragged_rank is None:
         ragged_rank = max(0, list_depth - 1 - len(inner_sizes or ()))
     if ragged_rank == 0:
-        return dense_constant(pylist, dtype, inner_sizes if not list_depth else None)
+        return dense_constant(pylist, dtype, inner_sizes if not list_depth else None)  # a scalar fills `inner_shape`
     if scalar_depth is not None and ragged_rank >= list_depth:
         raise ValueError(f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank}")
     values, nested_splits = pylist, []
@@ -119,7 +120,7 @@ def range_(
     count = apply("ceil", cast(differences, _division_dtype(widest_dtype)) / cast(step, _division_dtype(widest_dtype)))
     lengths = apply("maximum", cast(count, row_splits_dtype), convert_to_tensor(0, as_dtype(row_splits_dtype)))
     if lengths.shape.rank == 0:
-        lengths = broadcast_to(lengths, [1])
+        lengths = broadcast_to(lengths, [1])  # scalars give one row
     splits = partitions.splits_of_lengths(lengths)
     row_ids = partitions.rowids_of_lengths(lengths)
     value_count = partitions.count_rows(row_ids, splits.dtype)
@@ -169,8 +170,8 @@ def _mask(rows: RaggedTensor, mask: RaggedTensor) -> Any:
         return RaggedTensor(_mask(rows.values, mask.values), rows.row_splits)
     flags = mask.flat_values
     increments = cast(flags, rows.row_splits.dtype)
-    counts = unsorted_segment_sum(increments, partitions.rowids(mask), partitions.ragged_row_count(mask))
-    return RaggedTensor(gather_rows(rows.values, true_rows(flags)), partitions.splits_of_lengths(counts))
+    row_lengths = unsorted_segment_sum(increments, partitions.rowids(mask), partitions.ragged_row_count(mask))
+    return RaggedTensor(gather_rows(rows.values, true_rows(flags)), partitions.splits_of_lengths(row_lengths))
 
 
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -191,9 +192,10 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     result = op(*values, **{key: flatten_value(argument) for key, argument in kwargs.items()})
     if not ragged_arguments:
         return result
-    for other in ragged_arguments[1:]:
-        partitions.require_same_rows(ragged_arguments[0], other)
-    return ragged_arguments[0].with_flat_values(result)
+    first_argument, *later_arguments = ragged_arguments
+    for argument in later_arguments:
+        partitions.require_same_rows(first_argument, argument)
+    return first_argument.with_flat_values(result)
 
 
 def stack_dynamic_partitions(
@@ -249,6 +251,6 @@ def segment_ids_to_row_splits(
     return partitions.splits_of_rowids(values=ids, ids=ids, nrows=num_segments, validate=False)  # one id for each value
 
 
-def row_ids_and_values(value: RaggedTensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the row id in the first dimension of each flat value, the flat values, and the number of rows."""
-    return value_coordinates(value)[0], value.flat_values, partitions.ragged_row_count(value)
+def row_elements(value: RaggedTensor) -> RowElements:
+    """Return the flat values, the row of each in the first dimension, and the number of rows."""
+    return RowElements(value.flat_values, value_coordinates(value)[0], partitions.ragged_row_count(value))

@@ -46,7 +46,8 @@ def from_tensor(
         raise ValueError(f"ragged_rank={ragged_rank} must be in [1, {rank}) for a tensor of shape {dense.shape}")
     if lengths is not None and padding is not None:
         raise ValueError("Specify argument `lengths` or `padding`, but not both.")
-    if isinstance(lengths, (list, tuple)) and lengths and all(map(_is_no_scalar, lengths)):
+    has_nested_lengths = isinstance(lengths, (list, tuple)) and lengths and all(map(_is_no_scalar, lengths))
+    if has_nested_lengths:
         nested_lengths = [partitions.partition_tensor(row_lengths_of_level) for row_lengths_of_level in lengths]
         return RaggedTensor.from_nested_row_lengths(  # type: ignore[no-any-return]
             _values_within_lengths(dense, lengths, splits_dtype), nested_lengths
@@ -93,6 +94,7 @@ def _lengths_without_padding(dense: Tensor, padding: TensorLike | None, dtype: A
         is_value = apply("reduce_any", is_value, axis=(axis,), keepdims=False)
     end_positions = tensor_range(get_item(shape(dense, dtype), 1)) + 1
     ends = where(is_value, end_positions, apply("zeros_like", end_positions))
+    # The column of zeros is the maximum of rows without elements.
     return reduce_max(concat([zeros(stack([get_item(shape(dense, dtype), 0), 1]), ends.dtype), ends], 1), axis=1)
 
 
@@ -196,7 +198,7 @@ def _merge_dimensions(rows: RaggedLike, first: int, last: int) -> Any:
         return rows.with_values(_merge_dimensions(rows.values, first - 1, last - 1))
     if first == 0:
         return rows.values if last == 1 else _merge_dimensions(rows.values, 0, last - 1)
-    return _merge_inner(rows, last - 1)
+    return _merge_inner(rows, last - 1)  # `first` is 1: the row splits have to change
 
 
 def _merge_inner(rows: RaggedTensor, count: int) -> RaggedTensor:
@@ -246,7 +248,10 @@ def _default_filler(rows: RaggedTensor) -> Any:
 def _apply_padded_shape(
     sizes: Tensor, static_sizes: list[int | None], padded_shape: ShapeLike
 ) -> tuple[Tensor, list[int | None]]:
-    """Return the sizes, dynamic and static, with those of `padded_shape` where it has one."""
+    """Return `sizes` and `static_sizes`, with those sizes that `padded_shape` gives in their place.
+
+    `padded_shape` is static, a list with None and scalar tensors, or a tensor, in which -1 stands for None.
+    """
     static_shape = padded_shape.as_list() if isinstance(padded_shape, TensorShape) else static_value(padded_shape)
     if static_shape is None and isinstance(padded_shape, (list, tuple)):
         requested: Any = list(padded_shape)
@@ -274,7 +279,7 @@ def to_sparse(rows: RaggedTensor) -> SparseTensor:
     if rank is None:
         raise ValueError("the rank of a ragged tensor has to be known to make it sparse")
     if rank > 1:
-        positions = where(apply("ones_like", cast(values, int64)))
+        positions = where(apply("ones_like", cast(values, int64)))  # the coordinates of all elements
         row_numbers = get_item(positions, (slice(None), 0))
         indices = [gather(axis_coordinates, row_numbers) for axis_coordinates in indices]
         indices += [get_item(positions, (slice(None), axis)) for axis in range(1, rank)]

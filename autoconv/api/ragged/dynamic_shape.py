@@ -64,10 +64,11 @@ class DynamicRaggedShape(CompositeTensor):
         `num_row_partitions` dimensions after the first are partitions, by default those up to the last ragged one.
         """
         ragged_axes = [axis for axis, length in enumerate(lengths) if not isinstance(length, (int, np.integer))]
-        partition_count = (ragged_axes[-1] if ragged_axes else 0) if num_row_partitions is None else num_row_partitions
+        last_ragged_axis = max(ragged_axes, default=0)
+        partition_count = last_ragged_axis if num_row_partitions is None else num_row_partitions
         if not lengths or ragged_axes[:1] == [0]:
             raise ValueError("the first length has to be an int: the number of rows")
-        if partition_count < (ragged_axes[-1] if ragged_axes else 0) or partition_count >= max(len(lengths), 1):
+        if partition_count < last_ragged_axis or partition_count >= max(len(lengths), 1):
             raise ValueError(f"{partition_count} row partitions do not fit {list(lengths)!r}")
         row_count, partitions, uniform_lengths = int(lengths[0]), [], []  # type: ignore[arg-type]
         for length in lengths[1 : partition_count + 1]:
@@ -128,7 +129,8 @@ class DynamicRaggedShape(CompositeTensor):
         inner_sizes = static_value(self._inner_shape)
         if inner_sizes is None:
             return [*sizes, ...]
-        return [*sizes, *np.asarray(inner_sizes).tolist()[1 if self._partitions else 0 :]]
+        first_axis = 1 if self._partitions else 0  # partitions merge their dimensions into the first of the flat values
+        return [*sizes, *np.asarray(inner_sizes).tolist()[first_axis:]]
 
     def num_slices_in_dimension(self, axis: int) -> Tensor:
         """Return the number of slices down to `axis`: the product of the sizes of the dimensions up to it.

@@ -131,13 +131,13 @@ class RaggedFactories:
         name: str | None = None, validate: bool = True,
     ) -> Any:  # fmt: skip
         """Return nested rows; `nested_value_rowids` has the row ids in each ragged dimension, from the outermost on."""
-        counts = [None] * len(nested_value_rowids) if nested_nrows is None else nested_nrows
+        row_counts = [None] * len(nested_value_rowids) if nested_nrows is None else nested_nrows
 
         def make_rows(data: Any, ids_and_count: tuple[Any, Any]) -> Any:
             ids, count = ids_and_count
             return cls.from_value_rowids(data, ids, count, validate=validate)
 
-        return _make_nested(flat_values, list(zip(nested_value_rowids, counts, strict=True)), make_rows)
+        return _make_nested(flat_values, list(zip(nested_value_rowids, row_counts, strict=True)), make_rows)
 
     @classmethod
     def from_tensor(

@@ -43,13 +43,12 @@ def _join_ragged(operands: Sequence[Any], axis: int) -> Any:
     if len(depths) > 1:
         raise ValueError("ragged tensors with different numbers of ragged dimensions cannot be joined")
     if axis > 1:
-        for other in ragged_operands[1:]:
-            partitions.require(
-                partitions.has_same_splits(ragged_operands[0], other), "Inputs must have identical ragged splits"
-            )
-        return RaggedTensor(
-            _join_ragged([operand.values for operand in ragged_operands], axis - 1), ragged_operands[0].row_splits
-        )
+        first_operand, *later_operands = ragged_operands
+        for operand in later_operands:
+            have_same_splits = partitions.has_same_splits(first_operand, operand)
+            partitions.require(have_same_splits, "Inputs must have identical ragged splits")
+        joined_values = _join_ragged([operand.values for operand in ragged_operands], axis - 1)
+        return RaggedTensor(joined_values, first_operand.row_splits)
     if axis == 0:
         return _concat_rows(ragged_operands)
     # Along axis 1: interleave the rows of the operands, and merge each group of one row per operand into one row.
@@ -134,11 +133,14 @@ def _squeeze(value: RaggedLike, axis: int) -> Any:
 
 
 def ragged_tile(value: RaggedTensor, multiples: TensorLike) -> Any:
-    """Return the ragged tensor repeated `multiples[i]` times along each dimension i; raises TypeError if unknown."""
-    counts = static_value(multiples)
-    if counts is None:
+    """Return the ragged tensor repeated `multiples[i]` times along each dimension i.
+
+    Raises TypeError if `multiples` are not known while tracing.
+    """
+    known_multiples = static_value(multiples)
+    if known_multiples is None:
         raise TypeError("the multiples of a ragged tensor have to be known while tracing")
-    return _tile(value, [int(count) for count in np.ravel(counts)])
+    return _tile(value, [int(number) for number in np.ravel(known_multiples)])
 
 
 def _tile(value: RaggedLike, counts: Sequence[int]) -> Any:
@@ -146,7 +148,7 @@ def _tile(value: RaggedLike, counts: Sequence[int]) -> Any:
     if not isinstance(value, RaggedTensor):
         return tile(value, list(counts))
     first_count, second_count, *inner_counts = counts
-    if any(count != 1 for count in inner_counts):
+    if any(count != 1 for count in inner_counts):  # of the values, the first dimension is all rows joined
         value = value.with_values(_tile(value.values, [1, *inner_counts]))
     if second_count != 1:
         value = _join_ragged([value] * second_count, 1) if second_count else value[:, :0]

@@ -181,23 +181,24 @@ def require(condition: Tensor, message: str) -> None:
         raise ValueError(message)
 
 
-def require_same_rows(rows: RaggedProtocol, other: RaggedProtocol) -> None:
+def require_same_rows(first: RaggedProtocol, second: RaggedProtocol) -> None:
     """Raise an error, perhaps at run time, unless two ragged tensors have equal row splits at every depth."""
-    if rows.ragged_rank != other.ragged_rank:
-        raise ValueError(f"ragged tensors of {rows.ragged_rank} and {other.ragged_rank} ragged dimensions do not fit")
-    for splits, other_splits in zip(rows.nested_row_splits, other.nested_row_splits, strict=True):
-        if splits is not other_splits:
-            if None not in (splits.shape[0], other_splits.shape[0]) and splits.shape[0] != other_splits.shape[0]:
+    if first.ragged_rank != second.ragged_rank:
+        raise ValueError(f"ragged tensors of {first.ragged_rank} and {second.ragged_rank} ragged dimensions do not fit")
+    for first_splits, second_splits in zip(first.nested_row_splits, second.nested_row_splits, strict=True):
+        if first_splits is not second_splits:
+            split_counts = first_splits.shape[0], second_splits.shape[0]
+            if None not in split_counts and split_counts[0] != split_counts[1]:
                 raise InvalidArgumentError("Inputs must have identical ragged splits: the numbers of rows differ")
-            are_equal = reduce_all(apply("equal", splits, cast(other_splits, splits.dtype)))
+            are_equal = reduce_all(apply("equal", first_splits, cast(second_splits, first_splits.dtype)))
             require(are_equal, "Inputs must have identical ragged splits")
 
 
-def has_same_splits(rows: RaggedProtocol, other: RaggedProtocol) -> Tensor:
+def has_same_splits(first: RaggedProtocol, second: RaggedProtocol) -> Tensor:
     """Return whether two ragged tensors have the same splits; raises if their numbers of rows are known and differ."""
-    if None not in (rows.shape[0], other.shape[0]) and rows.shape[0] != other.shape[0]:
+    if None not in (first.shape[0], second.shape[0]) and first.shape[0] != second.shape[0]:
         raise InvalidArgumentError("Inputs must have identical ragged splits: the numbers of rows differ")
-    return reduce_all(apply("equal", rows.row_splits, other.row_splits))
+    return reduce_all(apply("equal", first.row_splits, second.row_splits))
 
 
 def require_lengths(rows: RaggedProtocol, length: int) -> None:

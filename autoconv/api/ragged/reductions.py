@@ -81,7 +81,7 @@ def ragged_reduce(
     if rank is None and any(dimension < 0 for dimension in given_axes or ()):
         raise ValueError("a negative axis needs a ragged tensor of known rank")
     axes = sorted({dimension + rank if dimension < 0 else dimension for dimension in given_axes or ()})  # type: ignore[operator]
-    if any(not 0 <= dimension < (rank or dimension + 1) for dimension in axes):
+    if any(dimension < 0 or (rank is not None and dimension >= rank) for dimension in axes):
         raise ValueError(f"axis {axis!r} is out of range for {rank} dimensions")
     if not axes:
         return value
@@ -124,7 +124,10 @@ def _row_count(value: RaggedTensor) -> Any:
 
 
 def reduce_segments(reduce: SegmentReduction, data: RaggedLike, ids: Tensor, count: Any) -> Any:
-    """Return for each segment the reduction of its rows; that of ragged rows is as long as the longest of them."""
+    """Return for each segment the reduction of its rows.
+
+    Ragged rows are reduced position by position: the result is as long as the longest of them.
+    """
     if not isinstance(data, RaggedTensor):
         return reduce(data, ids, count)
     lengths = partitions.lengths(data)

@@ -231,7 +231,7 @@ RaggedLike: TypeAlias = "TensorLike | RaggedTensor"
 
 def _operator(name: str) -> Callable[..., Any]:
     """Return the method for an operator: `name` is "add" for `__add__`, "radd" for `__radd__`."""
-    return lambda self, *others: OPERATORS(name, self, *others)
+    return lambda self, *operands: OPERATORS(name, self, *operands)
 
 
 _OPERATOR_NAMES = (
@@ -339,8 +339,8 @@ class RaggedTensorSpec(TypeSpec):
 
     def _stack_values(self, values: Sequence[Any]) -> RaggedTensor:
         ragged_values = [CONVERSIONS("to_rank", value, self._ragged_rank, self._splits_dtype) for value in values]
-        counts = [int(partitions.count_rows(value).numpy()) for value in ragged_values]  # type: ignore[attr-defined]
-        splits = np.cumsum([0, *counts]).astype(self._splits_dtype.numpy)
+        row_counts = [int(partitions.count_rows(value).numpy()) for value in ragged_values]  # type: ignore[attr-defined]
+        splits = np.cumsum([0, *row_counts]).astype(self._splits_dtype.numpy)
         return RaggedTensor(CONVERSIONS("concat_rows", ragged_values), splits, _static_row_length(self._shape))
 
 

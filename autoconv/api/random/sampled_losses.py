@@ -166,8 +166,9 @@ def nce_loss(
     array([6.508], dtype=float32)
     """
     logits, sampled_labels = _sampled_logits(
-        weights, biases, labels, inputs, (num_sampled, num_classes, num_true), sampled_values, remove_accidental_hits
-    )
+        weights, biases, labels, inputs, _ClassCounts(num_sampled, num_classes, num_true), sampled_values,
+        remove_accidental_hits,
+    )  # fmt: skip
     return reduce_sum(sigmoid_cross_entropy_with_logits(sampled_labels, logits), -1)
 
 
@@ -184,20 +185,27 @@ def sampled_softmax_loss(
     array([1.099], dtype=float32)
     """
     logits, sampled_labels = _sampled_logits(
-        weights, biases, labels, inputs, (num_sampled, num_classes, num_true), sampled_values,
+        weights, biases, labels, inputs, _ClassCounts(num_sampled, num_classes, num_true), sampled_values,
         remove_accidental_hits, seed,
     )  # fmt: skip
     return softmax_cross_entropy_with_logits(stop_gradient(sampled_labels), logits)
 
 
+class _ClassCounts(NamedTuple):
+    """The numbers of sampled classes, of all classes, and of true classes in each row."""
+
+    num_sampled: IntLike
+    num_classes: IntLike
+    num_true: IntLike
+
+
 def _sampled_logits(
-    weights: Any, biases: TensorLike, labels: TensorLike, inputs: TensorLike, counts: tuple[Any, Any, Any],
+    weights: Any, biases: TensorLike, labels: TensorLike, inputs: TensorLike, counts: _ClassCounts,
     sampled_values: Any, remove_hits: bool, seed: int | None = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return logits and labels, both [batch, num_true + num_sampled].
 
-    `counts` are (num_sampled, num_classes, num_true). With `remove_hits`, sampled classes that are true ones get the
-    lowest float32 as logits.
+    With `remove_hits`, sampled classes that are true ones get the lowest float32 as logits.
     """
     num_sampled, num_classes, num_true = (static_int(count, "number of classes") for count in counts)
     weight_rows = concat(list(weights), 0) if isinstance(weights, (list, tuple)) else weights
@@ -221,8 +229,8 @@ def _sampled_logits(
         sampled_logits = sampled_logits + where(is_hit, convert_to_tensor(lowest, x.dtype), zeros_like(sampled_logits))
     true_logits = true_logits - log(cast(true_expected, x.dtype))
     sampled_logits = sampled_logits - log(cast(sampled_expected, x.dtype))
-    targets = concat([ones_like(true_logits) / float(num_true), zeros_like(sampled_logits)], 1)
-    return concat([true_logits, sampled_logits], 1), targets
+    sampled_labels = concat([ones_like(true_logits) / float(num_true), zeros_like(sampled_logits)], 1)
+    return concat([true_logits, sampled_logits], 1), sampled_labels
 
 
 def _sample(
@@ -269,8 +277,8 @@ class SampleClasses:
                 distinct_classes.add(class_id)
 
         def expected_count(probability: Any) -> Any:
-            counts = -np.expm1(draw_count * np.log1p(-probability)) if self.unique else probability * self.count
-            return np.asarray(counts, np.float32)
+            is_drawn = -np.expm1(draw_count * np.log1p(-probability))  # the probability of at least one such draw
+            return np.asarray(is_drawn if self.unique else probability * self.count, np.float32)
 
         sampled_ids = np.array(classes, np.int64)
         return sampled_ids, expected_count(probabilities[true_ids]), expected_count(probabilities[sampled_ids])

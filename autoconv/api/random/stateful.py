@@ -45,7 +45,8 @@ def op_seed(seed: int | None) -> Any:
 
 
 _NODE_NUMBERS = itertools.count()  # of all nodes that draw
-_TRACE_SEEDS: weakref.WeakKeyDictionary[Graph, int | None] = weakref.WeakKeyDictionary()  # that functions set
+# The seeds that functions gave to `set_seed` while they were traced, by the graphs of the traces.
+_TRACE_SEEDS: weakref.WeakKeyDictionary[Graph, int | None] = weakref.WeakKeyDictionary()
 # For each graph being recorded, the number of drawing nodes so far whose function got no seed.
 _DRAW_COUNTS: weakref.WeakKeyDictionary[Graph, itertools.count[int]] = weakref.WeakKeyDictionary()
 
@@ -153,8 +154,8 @@ def categorical(
     TensorShape([1, 4])
     """
     scores = convert_to_tensor(logits)
-    rows = apply("dimension", scores, axis=0) if scores.shape[0] is None else scores.shape[0]
-    draws = uniform([rows, num_samples], dtype=float64, seed=seed)
+    row_count = apply("dimension", scores, axis=0) if scores.shape[0] is None else scores.shape[0]
+    draws = uniform([row_count, num_samples], dtype=float64, seed=seed)
     return draw_classes(scores, draws, dtype, name)
 
 
@@ -197,8 +198,9 @@ def broadcast_parameters(dtype: DType, *values: Any) -> list[Tensor]:
     tensors = [apply("cast", convert_to_tensor(x, dtype_hint=dtype), dtype=dtype) for x in values]
     if len(tensors) == 1:
         return tensors
-    zero = apply("multiply", functools.reduce(functools.partial(apply, "add"), tensors), 0)
-    return [apply("add", tensor, zero) for tensor in tensors]
+    # Zeros of the common shape broadcast each parameter, also where the shape is known at run time only.
+    zeros = apply("multiply", functools.reduce(functools.partial(apply, "add"), tensors), 0)
+    return [apply("add", tensor, zeros) for tensor in tensors]
 
 
 def _append_parameter_shape(shape: ShapeLike, parameter: Tensor) -> tuple[Any, Any]:

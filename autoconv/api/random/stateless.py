@@ -146,8 +146,8 @@ def stateless_categorical(
     TensorShape([1, 4])
     """
     scores = convert_to_tensor(logits)
-    rows = apply("dimension", scores, axis=0) if scores.shape[0] is None else scores.shape[0]
-    draws = stateless_uniform([rows, num_samples], seed, dtype=float64)
+    row_count = apply("dimension", scores, axis=0) if scores.shape[0] is None else scores.shape[0]
+    draws = stateless_uniform([row_count, num_samples], seed, dtype=float64)
     return draw_classes(scores, draws, dtype, name)
 
 
@@ -261,7 +261,7 @@ def index_shuffle(index: TensorLike, seed: TensorLike, max_index: TensorLike) ->
     [2, 0, 1, 3]
     """
     tensor = convert_to_tensor(seed)
-    paddings = ((0, 0),) * ((tensor.shape.rank or 1) - 1) + ((1, 0),)
+    paddings = ((0, 0),) * ((tensor.shape.rank or 1) - 1) + ((1, 0),)  # one word before those of each seed
     key = apply("pad", tensor, paddings=paddings, mode="CONSTANT", constant_values=_FIRST_KEY_WORD)
     positions = convert_to_tensor(index)
     return apply("index_shuffle", positions, key, convert_to_tensor(max_index, positions.dtype), rounds=4)

@@ -156,10 +156,10 @@ def _rotations(angles: np.ndarray, factor: float, dtype: Any) -> Tensor:
     return constant((factor * np.exp(1j * angles)).astype(complex_dtype))
 
 
-def _orthonormal_factors(size: int, first: float, others: float, dtype: Any) -> Tensor:
-    """Return a vector of factors for an orthonormal transform: `first` for the first element, else `others`."""
-    factors = np.full(size, others)
-    factors[0] = first
+def _orthonormal_factors(size: int, first_factor: float, later_factor: float, dtype: Any) -> Tensor:
+    """Return the factors of an orthonormal transform: the first element has another one than those after it."""
+    factors = np.full(size, later_factor)
+    factors[0] = first_factor
     return constant(factors, dtype)
 
 

@@ -91,7 +91,7 @@ def frame(
     else:
         frame_count = apply("maximum", 1 + (signal_length - length) // step, 0)
     starts = expand_dims(tensor_range(frame_count) * step, 1)
-    # A dimension before `axis`: gradients of rows that are gathered along the first one are IndexedSlices.
+    # With a dimension before `axis`, the gradient is a tensor: a gather along the first one has IndexedSlices.
     frames = gather(expand_dims(x, 0), starts + expand_dims(tensor_range(length), 0), axis=axis + 1)
     return squeeze(frames, 0)
 

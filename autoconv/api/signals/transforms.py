@@ -95,7 +95,7 @@ def rfftnd(
     """
     x, transformed_axes = _fit_sizes(input_tensor, fft_length, axes)
     scaling = norm or "backward"
-    if 0 in list(x.shape):
+    if 0 in list(x.shape):  # NumPy raises an error for arrays without elements
         frequencies = [size // 2 + 1 if size and axis == transformed_axes[-1] % len(x.shape) else size
                        for axis, size in enumerate(x.shape)]  # fmt: skip
         return zeros(frequencies, complex64 if x.dtype == float32 else complex128, name=name)
@@ -121,7 +121,7 @@ def irfftnd(
         lengths = [*lengths[:-1], last_length // 2 + 1]  # type: ignore[operator]  # frequencies of the last axis
     x, transformed_axes = _fit_sizes(input_tensor, lengths, axes)
     scaling = norm or "backward"
-    if 0 in list(x.shape):
+    if 0 in list(x.shape):  # NumPy raises an error for arrays without elements
         sizes = [(last_length or 2 * (size - 1)) if size and axis == transformed_axes[-1] % len(x.shape) else size
                  for axis, size in enumerate(x.shape)]  # fmt: skip
         return zeros(sizes, float32 if x.dtype == complex64 else float64, name=name)
@@ -154,7 +154,8 @@ def _fit_sizes(tensor: TensorLike, fft_length: Any, axes: Any) -> tuple[Tensor, 
     rank = len(x.shape)
     lengths = None if fft_length is None else _static_lengths(fft_length)
     if axes is None:
-        transformed_axes: Sequence[int] = range(rank - (len(lengths) if lengths is not None else rank), rank)
+        axis_count = rank if lengths is None else len(lengths)
+        transformed_axes: Sequence[int] = range(rank - axis_count, rank)
     else:
         transformed_axes = tuple(static_axes(axes) or ())
     for axis, length in zip(transformed_axes, lengths or (), strict=False):

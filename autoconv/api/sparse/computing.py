@@ -63,7 +63,7 @@ def add(a: Any, b: Any, threshold: TensorLike = 0) -> Any:
         raise TypeError("At least one input should be SparseTensor; do you mean to use autoconv.add()?")
     if isinstance(a, SparseTensor) and isinstance(b, SparseTensor):
         _require_one_shape(a, b)
-        result, is_in_both = _combine_unions(a, b, lambda first, second: first + second)
+        result, is_in_both = _combine_over_union(a, b, lambda first, second: first + second)
         if isinstance(threshold, (int, float)) and threshold == 0:
             return result
         magnitudes = magnitude(result.values)
@@ -97,7 +97,7 @@ def _elementwise_extreme(op: str, first: SparseTensor, second: SparseTensor) -> 
     """Return the result of `op`, "maximum" or "minimum", as the public function does."""
     first, second = sparse_argument(first), sparse_argument(second)
     _require_one_shape(first, second)
-    result, _ = _combine_unions(first, second, lambda x, y: apply(op, x, y))
+    result, _ = _combine_over_union(first, second, lambda x, y: apply(op, x, y))
     return result
 
 
@@ -107,24 +107,24 @@ def _require_one_shape(first: SparseTensor, second: SparseTensor) -> None:
         raise InvalidArgumentError(f"Operands do not have the same shape: {first.shape} and {second.shape}")
 
 
-def _combine_unions(
+def _combine_over_union(
     a: SparseTensor, b: SparseTensor, combine: Callable[[Any, Any], Tensor]
 ) -> tuple[SparseTensor, Tensor]:
-    """Return the sparse tensor of combine(x, y) for all coordinates that one of two tensors has.
+    """Return a sparse tensor with combine(x, y) at each coordinate that one of two tensors has, and a mask.
 
-    A value that a tensor lacks is zero. The second result is True at the coordinates that both have.
+    A value that a tensor lacks is zero. The mask is True for the coordinates that both tensors have.
     """
-    union_positions, new_positions = unite_positions([a, b])
+    union_positions, indices_in_union = unite_positions([a, b])
     count = expand_dims(row_count(union_positions), 0)
     first, second = (
-        scatter_nd(expand_dims(new_position, 1), operand.values, count) for new_position, operand in zip(
-            new_positions, (a, b), strict=True
+        scatter_nd(expand_dims(union_indices, 1), operand.values, count) for union_indices, operand in zip(
+            indices_in_union, (a, b), strict=True
         )
     )
     sparse = SparseTensor(coordinates(union_positions, a.dense_shape), combine(first, second), a.dense_shape)
     sparse.set_shape(a.shape.merge_with(b.shape))
-    all_positions = concat(new_positions, 0)
-    occurrences = scatter_nd(expand_dims(all_positions, 1), apply("ones_like", all_positions), count)
+    all_indices = concat(indices_in_union, 0)
+    occurrences = scatter_nd(expand_dims(all_indices, 1), apply("ones_like", all_indices), count)
     return sparse, occurrences > 1
 
 
@@ -137,11 +137,12 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTenso
     >>> autoconv.sparse.map_values(autoconv.square, autoconv.SparseTensor([[1]], [5], [3])).values.numpy()
     array([25], dtype=int32)
     """
-    values = [value for value in (*args, *kwargs.values()) if isinstance(value, SparseTensor)]
-    if not values:
+    sparse_arguments = [value for value in (*args, *kwargs.values()) if isinstance(value, SparseTensor)]
+    if not sparse_arguments:
         raise ValueError("No SparseTensor in argument list of map_values")
     values_of = lambda value: value.values if isinstance(value, SparseTensor) else value
-    return values[0].with_values(op(*map(values_of, args), **{key: values_of(value) for key, value in kwargs.items()}))
+    options = {name: values_of(value) for name, value in kwargs.items()}
+    return sparse_arguments[0].with_values(op(*map(values_of, args), **options))
 
 
 def mask(a: IndexedSlices, mask_indices: TensorLike, name: str | None = None) -> IndexedSlices:
@@ -166,7 +167,7 @@ def sparse_dense_matmul(
     >>> autoconv.sparse.sparse_dense_matmul(autoconv.SparseTensor([[0, 1]], [5], [1, 2]), [[1, 2], [3, 4]]).numpy()
     array([[15, 20]], dtype=int32)
     """
-    if isinstance(b, SparseTensor):
+    if isinstance(b, SparseTensor):  # a @ b is the adjoint of b^H @ a^H
         product = sparse_dense_matmul(b, sp_a, adjoint_a=not adjoint_b, adjoint_b=not adjoint_a)
         return transpose(conj(product) if product.dtype.is_complex else product)
     sparse = sparse_argument(sp_a)
@@ -180,8 +181,9 @@ def sparse_dense_matmul(
         values = conj(values) if values.dtype.is_complex else values
     row_axis = 1 if adjoint_a else 0
     inner_size = get_item(sparse.dense_shape, 1 - row_axis)
-    does_fit = apply("equal", inner_size, get_item(apply("shape", dense, dtype=int64), 0))
-    Assert(does_fit, ["Cannot multiply A and B because inner dimension does not match. Did you forget a transpose?"])
+    inner_sizes_agree = apply("equal", inner_size, get_item(apply("shape", dense, dtype=int64), 0))
+    message = "Cannot multiply A and B because inner dimension does not match. Did you forget a transpose?"
+    Assert(inner_sizes_agree, [message])
     height = sparse.shape[row_axis] if sparse.shape.rank is not None else None
     products = expand_dims(values, 1) * _dense_rows(dense, columns)
     return unsorted_segment_sum(
@@ -203,8 +205,8 @@ def softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     sparse = sparse_argument(sp_input)
     all_but_last = slice(None, -1)
     sizes = get_item(sparse.dense_shape, all_but_last)
-    rows = positions(get_item(sparse.indices, (slice(None), all_but_last)), sizes)
-    _, row_ids = unique(rows, out_idx=int64)
+    row_positions = positions(get_item(sparse.indices, (slice(None), all_but_last)), sizes)
+    _, row_ids = unique(row_positions, out_idx=int64)
     count = row_count(row_ids)
     row_maxima = unsorted_segment_max(sparse.values, row_ids, count)
     powers = exp(sparse.values - gather(row_maxima, row_ids))
@@ -236,16 +238,16 @@ def reduce_max(
 
 
 def _reduce(
-    value: SparseTensor, axis: AxisLike | None, keepdims: bool | None, is_sparse: bool, reduce: Callable[..., Tensor]
+    value: SparseTensor, axis: AxisLike | None, keepdims: bool | None, gives_sparse: bool, reduce: Callable[..., Tensor]
 ) -> Any:
     """Return a reduction over axes, sparse or dense; `reduce(values, segment ids, segment count)` combines values."""
     sparse = sparse_argument(value)
     rank = static_rank(sparse)
     axes = {_check_axis(dimension, rank) for dimension in (range(rank) if axis is None else static_axes(axis) or ())}
     remaining_axes = [dimension for dimension in range(rank) if dimension not in axes]
-    remaining_axis_tensor = convert_to_tensor(np.array(remaining_axes, np.int64))
-    sizes = gather(sparse.dense_shape, remaining_axis_tensor)
-    result_positions = positions(gather(sparse.indices, remaining_axis_tensor, axis=1), sizes)
+    axis_tensor = convert_to_tensor(np.array(remaining_axes, np.int64))
+    sizes = gather(sparse.dense_shape, axis_tensor)
+    result_positions = positions(gather(sparse.indices, axis_tensor, axis=1), sizes)
     distinct_positions, segment_ids = unique(result_positions, out_idx=int64)
     values = reduce(sparse.values, segment_ids, row_count(distinct_positions))
     shape = [sparse.shape[dimension] for dimension in remaining_axes]
@@ -256,14 +258,14 @@ def _reduce(
         shape = [1 if dimension in axes else sparse.shape[dimension] for dimension in range(rank)]
     else:
         result_shape = sizes
-    if is_sparse:
+    if gives_sparse:
         result = SparseTensor(coordinates(distinct_positions, result_shape), values, result_shape)
         result.set_shape(shape)
         return sort_rows(result)
     result_size = expand_dims(element_count(sizes), 0)
     flat_result = tensor_scatter_nd_update(zeros(result_size, sparse.dtype), expand_dims(distinct_positions, 1), values)
     static_shape = [-1 if size is None else size for size in shape]
-    return reshape(flat_result, static_shape if shape.count(None) < 2 else result_shape)
+    return reshape(flat_result, static_shape if shape.count(None) < 2 else result_shape)  # one -1 can be inferred
 
 
 def _check_axis(axis: int, rank: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.api.sparse.computing import segment_count
 from autoconv.api.sparse.coordinates import (
@@ -51,57 +51,59 @@ def bincount(
     if weights is not None and binary_output:
         raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive. Please specify only one.")
     check_dtype("bincount", LARGE_INTEGERS, values)
-    rows, numbers, weight_values, height = _count_inputs(values, weights, by_row=axis == -1)
-    result = _count_numbers(rows, numbers, weight_values, height, minlength, maxlength, binary_output)
+    if isinstance(weights, SparseTensor) and not isinstance(values, SparseTensor):
+        raise TypeError(f"the weights are sparse, but not the values: {values!r}")
+    elements = _elements_of(values, by_row=axis == -1)
+    elements = elements._replace(values=cast(elements.values, int64))
+    weight_values = None if weights is None else _elements_of(weights, by_row=False).values
+    result = _count_numbers(elements, weight_values, minlength, maxlength, binary_output)
     if weights is not None:
         return result
     is_int64 = hasattr(values, "dtype") and as_dtype(values.dtype) is int64
     return result.with_values(cast(result.values, int64 if is_int64 else int32))
 
 
-def _count_inputs(values: Any, weights: Any, by_row: bool) -> tuple[Any, Tensor, Any, Any]:
-    """Return (rows, numbers, weights, height) for the arguments of `bincount`.
+class RowElements(NamedTuple):
+    """The elements of a tensor, the row of each, and the number of rows; the latter two are None for a single row."""
 
-    These are vectors of the row, the number and the weight of each value, and the number of rows. Rows and height are
-    None if all values are one row; weights are None if there are none.
-    """
-    if isinstance(values, SparseTensor):
-        rows = column(values.indices, 0) if by_row and static_rank(values) > 1 else None
-        height = get_item(values.dense_shape, 0) if rows is not None else None
-        weight_values = weights.values if isinstance(weights, SparseTensor) else weights
-        return rows, cast(values.values, int64), weight_values, height
-    rows, numbers, height = _split_rows(values, by_row)
-    _, weight_values, _ = (None, None, None) if weights is None else _split_rows(weights, by_row)
-    return rows, cast(numbers, int64), weight_values, height
+    values: Tensor
+    row_ids: Tensor | None
+    row_count: Tensor | None
 
 
-_ROW_SPLITTER_BY_CLASS: dict[type, Callable[[Any], tuple[Any, Tensor, Any]]] = {}  # for composites with rows
+# For each class of composites with rows, the function that returns the elements of an object by row.
+_ROW_SPLITTER_BY_CLASS: dict[type, Callable[[Any], RowElements]] = {}
 
 
-def register_row_splitter(composite_class: type, split: Callable[[Any], tuple[Any, Tensor, Any]]) -> None:
-    """Register the function that returns the result of `_split_rows(value, by_row=True)` for a composite class."""
+def register_row_splitter(composite_class: type, split: Callable[[Any], RowElements]) -> None:
+    """Register the function that returns the elements of a composite object by row, for counts in its rows."""
     _ROW_SPLITTER_BY_CLASS[composite_class] = split
 
 
-def _split_rows(value: Any, by_row: bool) -> tuple[Any, Tensor, Any]:
-    """Return the row of each element, the elements, and the number of rows; unless `by_row`, (None, elements, None)."""
+def _elements_of(value: Any, by_row: bool) -> RowElements:
+    """Return the elements of a tensor, a sparse tensor or a composite; unless `by_row`, as a single row."""
+    if isinstance(value, SparseTensor):
+        if by_row and static_rank(value) > 1:
+            return RowElements(value.values, column(value.indices, 0), get_item(value.dense_shape, 0))
+        return RowElements(value.values, None, None)
     for composite_class, split in _ROW_SPLITTER_BY_CLASS.items():
         if isinstance(value, composite_class):
-            rows, numbers, height = split(value)
-            return (rows, numbers, height) if by_row else (None, numbers, None)
+            elements = split(value)
+            return elements if by_row else RowElements(elements.values, None, None)
     tensor = convert_to_tensor(value)
-    flat_numbers = reshape(tensor, [-1])
+    flat_values = reshape(tensor, [-1])
     if not by_row or tensor.shape.rank == 1:
-        return None, flat_numbers, None
+        return RowElements(flat_values, None, None)
     all_ones = apply("ones_like", cast(tensor, int64))
     row_ids = reshape(column(where(all_ones), 0), [-1])
-    return row_ids, flat_numbers, get_item(apply("shape", tensor, dtype=int64), 0)
+    return RowElements(flat_values, row_ids, get_item(apply("shape", tensor, dtype=int64), 0))
 
 
 def _count_numbers(
-    rows: Any, numbers: Tensor, weight_values: Any, height: Any, min_length: Any, max_length: Any, is_binary: bool
+    elements: RowElements, weight_values: Any, min_length: Any, max_length: Any, is_binary: bool
 ) -> SparseTensor:
-    """Return the counts of numbers in each row, or in all; the first four parameters are from `_count_inputs`."""
+    """Return how often each number, or with weights how much of it, is in each row."""
+    numbers, rows, height = elements
     width = segment_count(numbers)
     if min_length is not None:
         width = apply("maximum", width, cast(convert_to_tensor(min_length), int64))
@@ -113,8 +115,10 @@ def _count_numbers(
         numbers, weights = gather(numbers, positions_below_limit), gather(weights, positions_below_limit)
         rows = None if rows is None else gather(rows, positions_below_limit)
         width = limit
-    sizes = stack([width]) if rows is None else stack([cast(height, int64), width])
-    count_positions = numbers if rows is None else cast(rows, int64) * width + numbers
+    if rows is None or height is None:
+        sizes, count_positions = stack([width]), numbers
+    else:
+        sizes, count_positions = stack([cast(height, int64), width]), cast(rows, int64) * width + numbers
     order = argsort(count_positions)
     distinct_positions, segments = unique(gather(count_positions, order), out_idx=int64)
     counts = unsorted_segment_sum(gather(weights, order), segments, row_count(distinct_positions))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
 
 Labels = tuple[int, ...]  # of one sequence
+_ARRAYS_OF_SPARSE = 3  # the indices, values and shape of a sparse tensor
 
 
 def ctc_greedy_decoder(
@@ -60,7 +61,8 @@ def ctc_beam_search_decoder(
     specs = [*(spec for _ in range(top_paths) for spec in _label_specs()), TensorSpec((batch, top_paths), logits.dtype)]
     lengths = convert_to_tensor(sequence_length, int32)
     *arrays, scores = numpy_function(function, [logits, lengths], specs, name="CTCBeamSearchDecoder")
-    return [SparseTensor(*arrays[3 * path : 3 * path + 3]) for path in range(top_paths)], scores
+    starts = range(0, top_paths * _ARRAYS_OF_SPARSE, _ARRAYS_OF_SPARSE)
+    return [SparseTensor(*arrays[start : start + _ARRAYS_OF_SPARSE]) for start in starts], scores
 
 
 def edit_distance(
@@ -195,16 +197,16 @@ class EditDistance:
         sequences, true_sequences = _sequences(indices, values), _sequences(true_indices, true_values)
         result = np.zeros(np.maximum(shape, true_shape)[:-1], np.float32)
         for sequence_index in {*sequences, *true_sequences}:
-            first, second = sequences.get(sequence_index, []), true_sequences.get(sequence_index, [])
-            distance = float(_levenshtein_distance(first, second))
+            sequence, truth = sequences.get(sequence_index, []), true_sequences.get(sequence_index, [])
+            distance = float(_levenshtein_distance(sequence, truth))
             if self.normalize:
-                distance = distance / len(second) if second else math.inf
+                distance = distance / len(truth) if truth else math.inf
             result[sequence_index] = distance
         return result
 
 
 def _sequences(indices: Any, values: Any) -> dict[tuple[int, ...], list[Any]]:
-    """Return the sequences along the last dimension, by their coordinates in the others."""
+    """Return the sequences along the last dimension, by their coordinates in the dimensions before it."""
     result: dict[tuple[int, ...], list[Any]] = {}
     for index, value in zip(indices.tolist(), values.tolist(), strict=True):
         result.setdefault(tuple(index[:-1]), []).append(value)
@@ -215,24 +217,32 @@ def _levenshtein_distance(first: list[Any], second: list[Any]) -> int:
     """Return the least number of insertions, deletions and replacements that turn one sequence into the other."""
     # distances[j] is the distance between the first i items of `first` and the first j items of `second`.
     distances = list(range(len(second) + 1))
-    for i, item in enumerate(first, 1):
+    for i, first_item in enumerate(first, 1):
         diagonal, distances[0] = distances[0], i
-        for j, other in enumerate(second, 1):
-            least = min(distances[j] + 1, distances[j - 1] + 1, diagonal + (item != other))
+        for j, second_item in enumerate(second, 1):
+            least = min(distances[j] + 1, distances[j - 1] + 1, diagonal + (first_item != second_item))
             diagonal, distances[j] = distances[j], least
     return distances[-1]
 
 
-def _check_sizes(logits: Any, lengths: Any) -> tuple[int, int, int]:
-    """Return the numbers of frames, sequences and classes; raise InvalidArgumentError for lengths that do not fit."""
+class _LogitSizes(NamedTuple):
+    """The numbers of frames, of sequences in the batch, and of classes."""
+
+    frames: int
+    batch: int
+    classes: int
+
+
+def _check_sizes(logits: Any, lengths: Any) -> _LogitSizes:
+    """Return the sizes of the logits; raise InvalidArgumentError for `lengths` that do not fit them."""
     if logits.ndim != 3:
         raise InvalidArgumentError(f"inputs is not a 3-Tensor: [frames, batch, classes], found {list(logits.shape)}")
-    frames, batch, classes = logits.shape
-    if lengths.shape != (batch,):
-        raise InvalidArgumentError(f"len(sequence_length) != batch_size: {list(lengths.shape)} and {batch}")
-    if (lengths > frames).any():
-        raise InvalidArgumentError(f"sequence_length(b) <= {frames}, found {lengths.tolist()}")
-    return frames, batch, classes
+    sizes = _LogitSizes(*logits.shape)
+    if lengths.shape != (sizes.batch,):
+        raise InvalidArgumentError(f"len(sequence_length) != batch_size: {list(lengths.shape)} and {sizes.batch}")
+    if (lengths > sizes.frames).any():
+        raise InvalidArgumentError(f"sequence_length(b) <= {sizes.frames}, found {lengths.tolist()}")
+    return sizes
 
 
 def _sparse_arrays(rows: list[Labels]) -> tuple[Any, Any, Any]:

@@ -73,20 +73,21 @@ def reshape(sp_input: SparseTensor, shape: ShapeLike, name: str | None = None) -
     return result
 
 
-def _infer_size(sizes: tuple[int | None, ...], total: int, requested_sizes: Any) -> tuple[int | None, ...]:
+def _infer_size(sizes: tuple[int | None, ...], total: int, known_request: Any) -> tuple[int | None, ...]:
     """Return the sizes with the only None replaced by the size for which there are `total` elements.
 
-    `requested_sizes` are the user's, None if not all are known; then nothing is inferred. Raises InvalidArgumentError
+    `known_request` are the sizes that the user gave, with -1 for the None. If it is None, some of them are not known,
+    and nothing is inferred. Raises InvalidArgumentError
     if the sizes have another number of elements.
     """
-    if requested_sizes is None:
+    if known_request is None:
         return sizes
     product = int(np.prod([size for size in sizes if size is not None]))
     if None in sizes and product and total % product == 0:
         return tuple(total // product if size is None else size for size in sizes)
     if product != total:
-        requested = np.ravel(requested_sizes).tolist()
-        raise InvalidArgumentError(f"Cannot reshape a tensor with {total} elements to shape {requested}.")
+        requested_shape = np.ravel(known_request).tolist()
+        raise InvalidArgumentError(f"Cannot reshape a tensor with {total} elements to shape {requested_shape}.")
     return sizes
 
 
@@ -120,12 +121,9 @@ def expand_dims(sp_input: SparseTensor, axis: int | None = None, name: str | Non
         raise ValueError(f"axis {new_axis} must be in [-{rank + 1}, {rank}]")
     new_axis = new_axis + rank + 1 if new_axis < 0 else new_axis
     zero_column = zeros(stack([row_count(sparse.indices), np.int64(1)]), int64)
-    leading, trailing = (
-        get_item(sparse.indices, (slice(None), axes)) for axes in (slice(None, new_axis), slice(new_axis, None))
-    )
-    leading_sizes, trailing_sizes = (
-        get_item(sparse.dense_shape, axes) for axes in (slice(None, new_axis), slice(new_axis, None))
-    )
+    before, after = slice(None, new_axis), slice(new_axis, None)
+    leading, trailing = (get_item(sparse.indices, (slice(None), axes)) for axes in (before, after))
+    leading_sizes, trailing_sizes = (get_item(sparse.dense_shape, axes) for axes in (before, after))
     result = SparseTensor(
         concat_dense([leading, zero_column, trailing], 1),
         sparse.values,
@@ -142,19 +140,17 @@ def slice_(sp_input: SparseTensor, start: TensorLike, size: TensorLike, name: st
     array([6], dtype=int32)
     """
     sparse = sparse_argument(sp_input)
-    starts, counts = cast(convert_to_tensor(start), int64), cast(convert_to_tensor(size), int64)
-    available_counts = apply("maximum", sparse.dense_shape - starts, convert_to_tensor(np.int64(0)))
-    sizes = apply("minimum", counts, available_counts)
+    starts, requested_sizes = cast(convert_to_tensor(start), int64), cast(convert_to_tensor(size), int64)
+    available_sizes = apply("maximum", sparse.dense_shape - starts, convert_to_tensor(np.int64(0)))
+    sizes = apply("minimum", requested_sizes, available_sizes)
     is_inside = apply("logical_and", sparse.indices >= starts, sparse.indices < starts + sizes)
     rows_inside = select_rows(sparse, true_rows(reduce_all(is_inside, axis=1)))
     result = SparseTensor(rows_inside.indices - starts, rows_inside.values, sizes)
-    static_starts, static_counts = static_value(start), static_value(size)
-    if sparse.shape.rank is not None and static_starts is not None and static_counts is not None:
-        dimensions = zip(
-            np.ravel(static_starts).tolist(), np.ravel(static_counts).tolist(), sparse.shape, strict=True
-        )
+    static_starts, static_sizes_ = static_value(start), static_value(size)
+    if sparse.shape.rank is not None and static_starts is not None and static_sizes_ is not None:
+        dimensions = zip(np.ravel(static_starts).tolist(), np.ravel(static_sizes_).tolist(), sparse.shape, strict=True)
         result.set_shape(
-            [None if side is None else max(min(count, side - start), 0) for start, count, side in dimensions]
+            [None if side is None else max(min(size, side - start), 0) for start, size, side in dimensions]
         )
     return result
 
@@ -176,18 +172,19 @@ def split(
         raise ValueError("the size along the axis of sparse.split has to be known")
     if part_count > length:
         raise ValueError(f"num_split should be in the interval [1, {length}], found {part_count}")
-    result, start = [], 0
+    min_length, longer_part_count = divmod(length, part_count)
+    parts, start = [], 0
     for number in range(part_count):
-        count = length // part_count + (number < length % part_count)
-        offset = np.zeros(static_rank(sparse), np.int64)
-        offset[positive_axis] = start
-        sizes = [convert_to_tensor(np.int64(count)) if i == positive_axis else get_item(sparse.dense_shape, i)
+        part_length = min_length + 1 if number < longer_part_count else min_length
+        starts = np.zeros(static_rank(sparse), np.int64)
+        starts[positive_axis] = start
+        sizes = [convert_to_tensor(np.int64(part_length)) if i == positive_axis else get_item(sparse.dense_shape, i)
                  for i in range(static_rank(sparse))]  # fmt: skip
-        part = slice_(sparse, offset, stack(sizes))
-        part.set_shape([count if i == positive_axis else size for i, size in enumerate(sparse.shape)])
-        result.append(part)
-        start += count
-    return result
+        part = slice_(sparse, starts, stack(sizes))
+        part.set_shape([part_length if i == positive_axis else size for i, size in enumerate(sparse.shape)])
+        parts.append(part)
+        start += part_length
+    return parts
 
 
 def concat(
@@ -195,7 +192,8 @@ def concat(
 ) -> SparseTensor:
     """Concatenate sparse tensors along `axis`.
 
-    Raises InvalidArgumentError if sizes of the other axes differ; with `expand_nonconcat_dims`, the largest count.
+    Along the other axes, tensors must have equal sizes, else InvalidArgumentError is raised. With
+    `expand_nonconcat_dims`, they may differ, and the result has the largest one.
 
     >>> x = autoconv.SparseTensor([[0, 1]], [5], [1, 2])
     >>> autoconv.sparse.concat(0, [x, x]).indices.numpy()
@@ -211,16 +209,11 @@ def concat(
     if not 0 <= positive_axis < rank:
         raise ValueError(f"axis {axis!r} is out of range for {rank} dimensions")
     shapes = [tensor.shape.as_list() for tensor in tensors]
-    for other in shapes[1:]:
-        pairs = enumerate(zip(shapes[0], other, strict=True))
-        different_axes = [i for i, (size, other_size) in pairs if i != positive_axis and size != other_size]
-        if not expand_nonconcat_dims and any(None not in (shapes[0][i], other[i]) for i in different_axes):
-            raise InvalidArgumentError(
-                f"Input shapes do not match along dimensions other than {positive_axis}: {shapes[0]} and {other}"
-            )
+    if not expand_nonconcat_dims:
+        _check_sizes_beside(positive_axis, shapes)
     is_joined_axis = np.arange(rank) == positive_axis
-    offset: Any = convert_to_tensor(np.zeros(rank, np.int64))
     indices = []
+    offset: Any = convert_to_tensor(np.zeros(rank, np.int64))  # at the end, the size along the joined axis
     for tensor in tensors:
         indices.append(tensor.indices + offset)
         offset = offset + apply("select", is_joined_axis, tensor.dense_shape, np.zeros(rank, np.int64))
@@ -231,6 +224,16 @@ def concat(
     sparse = SparseTensor(concat_dense(indices, 0), values, apply("select", is_joined_axis, offset, max_sizes))
     sparse.set_shape([_static_size(i == positive_axis, [shape[i] for shape in shapes]) for i in range(rank)])
     return sort_rows(sparse)
+
+
+def _check_sizes_beside(axis: int, shapes: Sequence[Sequence[int | None]]) -> None:
+    """Raise InvalidArgumentError if the known sizes of the shapes differ along another axis than `axis`."""
+    for shape in shapes[1:]:
+        pairs = enumerate(zip(shapes[0], shape, strict=True))
+        if any(i != axis and None not in pair and pair[0] != pair[1] for i, pair in pairs):
+            raise InvalidArgumentError(
+                f"Input shapes do not match along dimensions other than {axis}: {shapes[0]} and {shape}"
+            )
 
 
 def _static_size(is_joined: bool, sizes: Sequence[int | None]) -> int | None:
@@ -251,7 +254,7 @@ def retain(sp_input: SparseTensor, to_retain: TensorLike) -> SparseTensor:
 
 
 def reset_shape(sp_input: SparseTensor, new_shape: ShapeLike | None = None) -> SparseTensor:
-    """Return the sparse tensor with a larger shape, or with the smallest one that holds its values.
+    """Return the sparse tensor with the larger shape `new_shape`, by default the smallest shape that holds its values.
 
     Raises ValueError for a shape that is too small if both are known while tracing, else InvalidArgumentError.
 
@@ -277,7 +280,7 @@ def reset_shape(sp_input: SparseTensor, new_shape: ShapeLike | None = None) -> S
 def fill_empty_rows(
     sp_input: SparseTensor, default_value: TensorLike, name: str | None = None
 ) -> tuple[SparseTensor, Tensor]:
-    """Return a sparse matrix with `default_value` in rows that were empty, and whether each row was empty.
+    """Return a sparse matrix with `default_value` in the first column of empty rows, and a mask of these rows.
 
     >>> filled, empty = autoconv.sparse.fill_empty_rows(autoconv.SparseTensor([[1, 1]], [5], [2, 2]), 0)
     >>> autoconv.sparse.to_dense(filled, -1).numpy(), empty.numpy()
@@ -285,10 +288,10 @@ def fill_empty_rows(
            [-1,  5]], dtype=int32), array([ True, False]))
     """
     sparse = sparse_argument(sp_input)
-    rows = expand_dense(column(sparse.indices, 0), 1)
+    row_numbers = expand_dense(column(sparse.indices, 0), 1)
     height = get_item(sparse.dense_shape, slice(0, 1))
-    counts = scatter_nd(rows, ones(expand_dense(row_count(sparse.indices), 0), int64), height)
-    is_empty = counts == 0
+    value_counts = scatter_nd(row_numbers, ones(expand_dense(row_count(sparse.indices), 0), int64), height)
+    is_empty = value_counts == 0
     empty_rows = where(is_empty)
     rank = static_rank(sparse)
     new_indices = concat_dense([empty_rows, zeros(stack([row_count(empty_rows), np.int64(rank - 1)]), int64)], 1)

@@ -124,10 +124,10 @@ def add_n(inputs: TensorLike, name: str | None = None) -> Tensor:
         raise ValueError("add_n takes a list of at least one tensor, all of one dtype and shape; found none")
     total = convert_to_tensor(tensors[0])
     for tensor in tensors[1:]:
-        other = convert_to_tensor(tensor)
-        if not total.shape.is_compatible_with(other.shape):
-            raise InvalidArgumentError(f"add_n takes tensors of one shape, found {total.shape} and {other.shape}")
-        total = apply("add", total, other)
+        addend = convert_to_tensor(tensor)
+        if not total.shape.is_compatible_with(addend.shape):
+            raise InvalidArgumentError(f"add_n takes tensors of one shape, found {total.shape} and {addend.shape}")
+        total = apply("add", total, addend)
     return total
 
 
@@ -141,7 +141,7 @@ def divide_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tens
     array([0. , 0.5], dtype=float32)
     """
     operands = _convert_operands(x, y)
-    # Variables are read once.
+    # A variable is converted once, so that all uses see the same value.
     x, y = (convert_to_tensor(operand) if as_tensor(operand) is not None else operand for operand in operands)
     is_zero = apply("equal", y, 0)
     divisor = apply("select", is_zero, apply("ones_like", y), y)

@@ -190,9 +190,10 @@ def one_hot(
     """
     indices = as_indices("one_hot", indices, LARGE_INTEGERS | {int8, uint8}, int64)
     depth = as_indices("one_hot", depth, frozenset({int32}))
-    values = [value for value in (on_value, off_value) if value is not None]
-    out_dtype = as_dtype(dtype) if dtype is not None else convert_to_tensor(values[0]).dtype if values else float32
-    if out_dtype.is_string and len(values) < 2:
+    given_values = [value for value in (on_value, off_value) if value is not None]
+    default_dtype = convert_to_tensor(given_values[0]).dtype if given_values else float32
+    out_dtype = default_dtype if dtype is None else as_dtype(dtype)
+    if out_dtype.is_string and len(given_values) < 2:
         raise TypeError("one_hot of strings needs both on_value and off_value")
     on_tensor, off_tensor = (
         convert_to_tensor(value, out_dtype) if value is not None else np.array(default, out_dtype.numpy)
@@ -244,7 +245,7 @@ def unsorted_segment_sum(
     ids, static_count = convert_to_tensor(segment_ids), static_value(num_segments)
     static_ids = static_value(ids)
     count = apply("cast", num_segments, dtype=ids.dtype) if static_count is None else int(static_count)
-    if static_ids is None or (np.asarray(static_ids) < 0).any():
+    if static_ids is None or (np.asarray(static_ids) < 0).any():  # negative ids have a further segment, the last
         return get_item(_sum_by_count(data, move_negative_ids(ids, count), count + 1), slice(None, -1))
     return _sum_by_count(data, ids, count, name)
 

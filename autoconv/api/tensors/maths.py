@@ -340,7 +340,7 @@ def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     order_plus_one = apply("add", apply("cast", convert_to_tensor(a), dtype=x.dtype), 1.0)
     sign = apply("cos", apply("multiply", order_plus_one, np.pi))  # (-1)^(order + 1)
     magnitude = apply("multiply", apply("exp", apply("lgamma", order_plus_one)), apply("zeta", order_plus_one, x))
-    derivative = apply("multiply", apply("round", sign), magnitude)
+    derivative = apply("multiply", apply("round", sign), magnitude)  # cos of a multiple of pi is not exactly 1 or -1
     is_order = apply("logical_and", apply("greater_equal", order_plus_one, 1.0),
                      apply("equal", apply("floor", order_plus_one), order_plus_one))
     derivative = apply("select", is_order, derivative, np.nan)

@@ -172,7 +172,7 @@ def truncatemod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
 
 
 def _is_floor_below(dividend: Tensor, divisor: Tensor) -> Tensor:
-    """Return whether a quotient rounded down is less than the quotient rounded towards zero, then by 1."""
+    """Return whether the quotient rounded down is 1 less than that rounded towards zero, to which it is else equal."""
     have_different_signs = apply("not_equal", apply("less", dividend, 0), apply("less", divisor, 0))
     return apply("logical_and", have_different_signs, apply("not_equal", apply("modulo", dividend, divisor), 0))
 
@@ -216,7 +216,8 @@ def cumulative_logsumexp(
     size: Any = shape(tensor)[axis] if static_size is None else static_size
     indices = tensor_range(size)
     later_axes = range(axis % len(tensor.shape) + 1, len(tensor.shape))
-    distances = reshape(size - 1 - indices if reverse else indices, [-1, *(1 for _ in later_axes)])  # from the start
+    # The distances from the place where the sums begin.
+    distances = reshape(size - 1 - indices if reverse else indices, [-1, *(1 for _ in later_axes)])
 
     def shift(values: Any, offset: Any) -> Any:
         """Return the values moved by `offset` places away from the start, with -inf in the first places."""

@@ -168,14 +168,14 @@ def bincount(
     if weights is not None and binary_output:
         raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive. Please specify only one.")
     rows = reshape(numbers, [-1]) if axis != -1 or len(numbers.shape) < 2 else numbers
-    needed_length = reduce_max(concat([reshape(cast(rows, int32), [-1]), [-1]], 0)) + 1
+    needed_length = reduce_max(concat([reshape(cast(rows, int32), [-1]), [-1]], 0)) + 1  # 0 without numbers
     length = needed_length if minlength is None else apply("maximum", needed_length, cast(minlength, int32))
     length = length if maxlength is None else apply("minimum", length, cast(maxlength, int32))
     out_dtype = dtype if weights is None else convert_to_tensor(weights).dtype
     weight_values = ones_like(rows, out_dtype) if weights is None else reshape(weights, shape(rows))
     ids = cast(rows, int32)
     _require(apply("greater_equal", ids, 0), "Input arr must be non-negative!")
-    ids = where(apply("less", ids, length), ids, -1)
+    ids = where(apply("less", ids, length), ids, -1)  # rows with a negative id are dropped
     if len(rows.shape) == 2:
         row_count = shape(rows)[0]
         ids = where(apply("less", ids, 0), -1, ids + expand_dims(tensor_range(row_count), 1) * length)
@@ -238,8 +238,8 @@ def _scaled_sum(
 ) -> Tensor:
     """Return each segment's sum divided by `divisor_of_count(max(rows of the segment, 1))`."""
     rows, ids = _flatten_ids(data, segment_ids)
-    counts = apply("maximum", unsorted_segment_sum(ones_like(ids), ids, num_segments), cast(1, ids.dtype))
-    divisors = divisor_of_count(cast(counts, rows.dtype))
+    row_counts = apply("maximum", unsorted_segment_sum(ones_like(ids), ids, num_segments), cast(1, ids.dtype))
+    divisors = divisor_of_count(cast(row_counts, rows.dtype))
     for _ in range(len(rows.shape) - 1):
         divisors = expand_dims(divisors, -1)
     return unsorted_segment_sum(rows, ids, num_segments) / divisors
@@ -255,13 +255,14 @@ def _reduce_with_zeros(
     function: str, data: TensorLike, segment_ids: TensorLike, scatter: Callable[..., Tensor], infinity: float
 ) -> Tensor:
     """Return the maxima (`infinity` is -inf) or minima (inf) of sorted segments, 0 for segments without rows."""
-    rows, (ids, count) = convert_to_tensor(data), _checked_ids(segment_ids)
+    rows, (ids, segment_count) = convert_to_tensor(data), _checked_ids(segment_ids)
 
     def neutral_of(dtype: Any) -> Any:
-        return infinity if dtype.is_floating else dtype.min if infinity < 0 else dtype.max
+        finite_extreme = dtype.min if infinity < 0 else dtype.max
+        return infinity if dtype.is_floating else finite_extreme
 
-    result = _segment_extreme(function, rows, ids, count, scatter, neutral_of)
-    counts = unsorted_segment_sum(ones_like(ids), ids, count)
+    extremes = _segment_extreme(function, rows, ids, segment_count, scatter, neutral_of)
+    row_counts = unsorted_segment_sum(ones_like(ids), ids, segment_count)
     for _ in range(len(rows.shape) - 1):
-        counts = expand_dims(counts, -1)
-    return where(apply("greater", counts, cast(0, counts.dtype)), result, zeros((), rows.dtype))
+        row_counts = expand_dims(row_counts, -1)
+    return where(apply("greater", row_counts, cast(0, row_counts.dtype)), extremes, zeros((), rows.dtype))

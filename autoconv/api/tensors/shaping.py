@@ -91,6 +91,7 @@ def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Te
     """
     shape = as_indices("reshape", shape)
     operands, static_shape = shape_argument(shape)
+    # TensorFlow infers a size beside a size 0, which NumPy refuses.
     may_infer_beside_zero = static_shape is not None and -1 in static_shape and not {0, None}.isdisjoint(static_shape)
     options = {"infers_without_zeros": True} if may_infer_beside_zero else {}
     return apply("reshape", tensor, *operands, shape=static_shape, **options, name=name)
@@ -198,8 +199,8 @@ def repeat(input: TensorLike, repeats: TensorLike, axis: AxisLike | None = None,
     known_repeats = static_value(repeats)
     if known_repeats is not None and np.size(known_repeats) == 1:
         return apply("repeat", x, repeats=int(np.asarray(known_repeats).item()), axis=static_axis, name=name)
-    counts = np.asarray(known_repeats, np.int64) if known_repeats is not None else convert_to_tensor(repeats)
-    return apply("repeat", x, counts, repeats=None, axis=static_axis, name=name)
+    repeats_by_slice = convert_to_tensor(repeats) if known_repeats is None else np.asarray(known_repeats, np.int64)
+    return apply("repeat", x, repeats_by_slice, repeats=None, axis=static_axis, name=name)
 
 
 def pad(
@@ -215,6 +216,7 @@ def pad(
     known_paddings = static_value(paddings)
     pairs = None if known_paddings is None else np.reshape(known_paddings, (-1, 2))
     static_paddings = None if pairs is None else tuple((int(before), int(after)) for before, after in pairs)
+    # The op takes one known value of the additional elements. Else they are selected from the padding by a mask.
     operands = () if known_paddings is not None else (convert_to_tensor(_flatten_pairs(paddings)),)
     constant = static_value(constant_values if mode.upper() == "CONSTANT" else 0)
     if constant is not None and np.any(constant):  # as in TensorFlow, a zero may be of any dtype
@@ -229,7 +231,7 @@ def pad(
 
 
 def _flatten_pairs(paddings: Any) -> Any:
-    """Return a list of pairs as a flat list, from which a static number is found; other paddings unchanged."""
+    """Return a list of pairs as a flat list of numbers, which may be tensors; paddings of another form unchanged."""
     is_nested = isinstance(paddings, (list, tuple)) and all(isinstance(pair, (list, tuple)) for pair in paddings)
     has_pairs = is_nested and set(map(len, paddings)) == {2}
     return [amount for pair in paddings for amount in pair] if has_pairs else paddings
@@ -271,7 +273,7 @@ def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Tensor:
         return convert_to_tensor(values)
     values = unstack(values) if is_tensor else values
     is_plain = all(isinstance(value, (bool, int, float, complex, np.generic, np.ndarray)) for value in values)
-    if static_axis == 0 and is_plain and len(set(map(np.shape, values))) <= 1:
+    if static_axis == 0 and is_plain and len(set(map(np.shape, values))) <= 1:  # one array: faster than single nodes
         return convert_to_tensor(list(values))
     return apply("stack", *_convert_lists(values), axis=static_axis, name=name)
 
@@ -384,15 +386,15 @@ def sequence_mask(lengths: TensorLike, maxlen: Any = None, dtype: DTypeLike = bo
     array([[ True, False, False],
            [ True,  True,  True]])
     """
-    counts = convert_to_tensor(lengths)
+    row_lengths = convert_to_tensor(lengths)
     if maxlen is None:
-        check_dtype("sequence_mask", REAL - {uint8}, counts, kernel_dtypes=FLOATING | LARGE_INTEGERS)
-        maxlen = apply("maximum", apply("reduce_max", counts, axis=None, keepdims=False), 0)
+        check_dtype("sequence_mask", REAL - {uint8}, row_lengths, kernel_dtypes=FLOATING | LARGE_INTEGERS)
+        maxlen = apply("maximum", apply("reduce_max", row_lengths, axis=None, keepdims=False), 0)
     stop = convert_to_tensor(maxlen)
-    if stop.dtype is not counts.dtype:
-        counts = apply("cast", counts, dtype=stop.dtype)
-    zero, one = (np.array(number, counts.dtype.numpy) for number in (0, 1))
+    if stop.dtype is not row_lengths.dtype:
+        row_lengths = apply("cast", row_lengths, dtype=stop.dtype)
+    zero, one = (np.array(number, row_lengths.dtype.numpy) for number in (0, 1))
     known_stop = static_value(stop)
-    row = apply("range", zero, stop, one, length=None if known_stop is None else int(known_stop))
-    mask = apply("less", row, apply("expand_dims", counts, axis=-1), name=name)
+    columns = apply("range", zero, stop, one, length=None if known_stop is None else int(known_stop))
+    mask = apply("less", columns, apply("expand_dims", row_lengths, axis=-1), name=name)
     return mask if as_dtype(dtype).is_bool else apply("cast", mask, dtype=as_dtype(dtype))
