@@ -171,19 +171,19 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = None, axis2: Any = None) -> T
     if rank < 2:
         raise ValueError("diag requires an array of at least two dimensions")
     first_axis, second_axis = np.lib.array_utils.normalize_axis_tuple((first_axis, second_axis), rank)
-    other_axes = [i for i in range(rank) if i not in (first_axis, second_axis)]
-    transposed = apply("transpose", x, perm=(*other_axes, first_axis, second_axis))
+    batch_axes = [i for i in range(rank) if i not in (first_axis, second_axis)]
+    matrices = apply("transpose", x, perm=(*batch_axes, first_axis, second_axis))
     diagonal_offset = integer(offset)
     if not has_known_shape(x):
-        return mark_read_only(apply("diag_part", transposed, offset=diagonal_offset))
-    *batch_shape, rows, columns = require_known_shape(transposed)
+        return mark_read_only(apply("diag_part", matrices, offset=diagonal_offset))
+    *batch_shape, rows, columns = require_known_shape(matrices)
     step = columns + 1
     count = min(rows, columns - diagonal_offset) if diagonal_offset >= 0 else min(rows + diagonal_offset, columns)
     count = max(count, 0)
     start = diagonal_offset if diagonal_offset >= 0 else -diagonal_offset * columns
-    flat_matrices = apply("reshape", transposed, shape=(*batch_shape, rows * columns))  # a diagonal is a slice
+    flat_matrices = apply("reshape", matrices, shape=(*batch_shape, rows * columns))  # a diagonal is a slice
     stop = start + (count - 1) * step + 1 if count else start
-    spec = (*(Slice(),) * len(other_axes), Slice(start, stop, step))
+    spec = (*(Slice(),) * len(batch_axes), Slice(start, stop, step))
     return mark_read_only(apply("get_item", flat_matrices, spec=spec))
 
 

@@ -95,7 +95,7 @@ def _edges_from_argument(bins: Any, x: Tensor) -> Tensor | None:
 
 def _edges_by_bin(edges: Tensor) -> tuple[Any, Any]:
     """Return the upper edge of each bin, and the lower one."""
-    return tuple(apply("get_item", edges, spec=(part,)) for part in NEIGHBOURS)  # type: ignore[return-value]
+    return tuple(apply("get_item", edges, spec=(entry,)) for entry in NEIGHBOURS)  # type: ignore[return-value]
 
 
 def _positions_between(edges: Tensor, values: Tensor) -> Tensor:
@@ -170,7 +170,7 @@ def _is_sample(x: Tensor) -> bool:
 
 
 def _bins_by_axis(bins: Any) -> tuple[Any, Any] | None:
-    """Return the number of bins, or edges of float64, for both axes; None for other choices."""
+    """Return the number of bins, or edges of float64, of each of two axes; None for what is left to NumPy."""
     if as_tensor(bins) is None and isinstance(bins, (list, tuple)) and len(bins) == 2:
         choices = bins[0], bins[1]
     elif isinstance(bins, np.ndarray) or as_tensor(bins) is not None or isinstance(bins, (int, np.integer)):
@@ -234,7 +234,7 @@ def _count_in_equal_bins(
     first, last = _outer_edges(x, values) if bounds is None else _as_edges(bounds)
     first, last = _with_margin(first, last)
     step = apply("divide", apply("subtract", last, first), tensor(float(bin_count), dtype))
-    # Rounded edges of bins this wide differ: each product and each sum rounds by half a unit in the last place.
+    # The edges of bins of this width differ although each product and sum rounds by half a unit in the last place.
     largest = apply("maximum", apply("abs", first), apply("abs", last))
     least_width = apply("multiply", largest, tensor(8 * np.finfo(dtype).eps, dtype))
     rerun_plain_unless(apply("greater", step, least_width), "a histogram has bins without a width")

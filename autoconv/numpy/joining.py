@@ -43,16 +43,16 @@ def common_arrays(arrays: Any, dtype: DTypeLike | None = None, casting: str = "s
         row_count = require_known_shape(rows)[0]
         arrays = apply("unstack", rows, num=row_count, axis=0) if row_count else ()
         arrays = arrays if isinstance(arrays, tuple) else (arrays,)
-    parts = [tensor(x) for x in arrays]
-    if not parts:
+    array_tensors = [tensor(x) for x in arrays]
+    if not array_tensors:
         raise ValueError("need at least one array to concatenate")
-    promoted_dtype = np.result_type(*(x.dtype.numpy for x in parts))
+    promoted_dtype = np.result_type(*(x.dtype.numpy for x in array_tensors))
     result_dtype = promoted_dtype if dtype is None else numpy_dtype(dtype)
     if not np.can_cast(promoted_dtype, result_dtype, casting):  # type: ignore[arg-type]
         raise TypeError(
             f"Cannot cast array data from dtype('{promoted_dtype}') to dtype('{result_dtype}') according to '{casting}'"
         )
-    return [cast(x, result_dtype) for x in parts]
+    return [cast(x, result_dtype) for x in array_tensors]
 
 
 @computes("concatenate", "concat")
@@ -60,14 +60,14 @@ def concatenate(
     arrays: TensorLike, /, axis: AxisLike = 0, out: OutLike | None = None, *, dtype: DTypeLike | None = None,
     casting: str = "same_kind"
 ) -> Any:
-    parts = common_arrays(arrays, dtype, casting)
+    operands = common_arrays(arrays, dtype, casting)
     if axis is None:
-        parts, axis = [apply("reshape", x, shape=(-1,)) for x in parts], 0
-    if any(rank_of(x) == 0 for x in parts):
+        operands, axis = [apply("reshape", x, shape=(-1,)) for x in operands], 0
+    if any(rank_of(x) == 0 for x in operands):
         raise ValueError("zero-dimensional arrays cannot be concatenated")
-    if len({rank_of(x) for x in parts}) != 1:
+    if len({rank_of(x) for x in operands}) != 1:
         raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
-    result = apply("concat", *parts, axis=axis_of(axis, rank_of(parts[0])))
+    result = apply("concat", *operands, axis=axis_of(axis, rank_of(operands[0])))
     return result if out is None else write_into(out, result, casting=casting)
 
 
@@ -76,20 +76,20 @@ def stack(
     arrays: TensorLike, axis: AxisLike = 0, out: OutLike | None = None, *, dtype: DTypeLike | None = None,
     casting: str = "same_kind",
 ) -> Any:  # fmt: skip
-    parts = common_arrays(arrays, dtype, casting)
-    if not all(are_shapes_compatible(x.type.shape, parts[0].type.shape) for x in parts):
+    operands = common_arrays(arrays, dtype, casting)
+    if not all(are_shapes_compatible(x.type.shape, operands[0].type.shape) for x in operands):
         raise ValueError("all input arrays must have the same shape")
-    result = apply("stack", *parts, axis=axis_of(axis, rank_of(parts[0]) + 1))
+    result = apply("stack", *operands, axis=axis_of(axis, rank_of(operands[0]) + 1))
     return result if out is None else write_into(out, result, casting=casting)
 
 
 def _joining_function(raise_rank: Callable[..., Any], axis: int) -> Callable[..., Any]:
     """Return a function that concatenates arrays along an axis after `raise_rank(array)`."""
     def join_arrays(tup: TensorLike, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Any:
-        parts = [raise_rank(x) for x in common_arrays(tup)]
+        operands = [raise_rank(x) for x in common_arrays(tup)]
         # `hstack` joins vectors along their only axis.
-        axis_index = 0 if axis == 1 and raise_rank is atleast_1d and rank_of(parts[0]) == 1 else axis
-        return concatenate(parts, axis_index, dtype=dtype, casting=casting)
+        axis_index = 0 if axis == 1 and raise_rank is atleast_1d and rank_of(operands[0]) == 1 else axis
+        return concatenate(operands, axis_index, dtype=dtype, casting=casting)
 
     return join_arrays
 
@@ -110,26 +110,27 @@ def row_stack(tup: TensorLike, *, dtype: DTypeLike | None = None, casting: str =
 
 @computes("column_stack")
 def column_stack(tup: TensorLike) -> Any:
-    parts = [apply("expand_dims", atleast_1d(x), axis=1) if rank_of(x) < 2 else x for x in common_arrays(tup)]
-    return concatenate(parts, 1)
+    operands = [apply("expand_dims", atleast_1d(x), axis=1) if rank_of(x) < 2 else x for x in common_arrays(tup)]
+    return concatenate(operands, 1)
 
 
 @computes("block")
 def block(arrays: TensorLike) -> Any:
-    def depth(part: Any) -> int:
-        return 1 + max(map(depth, part)) if isinstance(part, list) else 0
+    def depth(item: Any) -> int:
+        return 1 + max(map(depth, item)) if isinstance(item, list) else 0
 
     nesting_depth = depth(arrays)
 
-    def rank(part: Any) -> int:
-        return max(map(rank, part)) if isinstance(part, list) else rank_of(tensor(part))
+    def rank(item: Any) -> int:
+        return max(map(rank, item)) if isinstance(item, list) else rank_of(tensor(item))
 
     result_rank = max(nesting_depth, rank(arrays))
 
-    def join(part: Any, level: int) -> Any:
-        if isinstance(part, list):
-            return concatenate([join(item, level + 1) for item in part], result_rank - nesting_depth + level)
-        x = tensor(part)
+    def join(item: Any, level: int) -> Any:
+        if isinstance(item, list):  # the innermost lists are joined along the last axis
+            axis = result_rank - nesting_depth + level
+            return concatenate([join(inner_item, level + 1) for inner_item in item], axis)
+        x = tensor(item)
         for _ in range(result_rank - rank_of(x)):
             x = apply("expand_dims", x, axis=0)
         return x
@@ -140,8 +141,8 @@ def block(arrays: TensorLike) -> Any:
 @computes("append")
 def append(arr: TensorLike, values: TensorLike, axis: AxisLike | None = None) -> Any:
     if axis is None:
-        parts = [apply("reshape", tensor(x), shape=(-1,)) for x in (arr, values)]
-        return concatenate(parts, 0)
+        operands = [apply("reshape", tensor(x), shape=(-1,)) for x in (arr, values)]
+        return concatenate(operands, 0)
     return concatenate((arr, values), axis)
 
 

@@ -110,8 +110,7 @@ def qr(a: TensorLike, mode: str = "reduced") -> Any:
     x = _inexact_tensor(a)
     if mode not in ("reduced", "complete"):
         return call_numpy("linalg.qr", x, mode)
-    result = apply("qr", x, full_matrices=mode == "complete")
-    return np.linalg._linalg.QRResult(*result)  # type: ignore[attr-defined]
+    return np.linalg._linalg.QRResult(*apply("qr", x, full_matrices=mode == "complete"))  # type: ignore[attr-defined]
 
 
 @computes("linalg.svd")
@@ -156,13 +155,22 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
     else:
         relative_bound = _rounding_error(x) if rtol is None else rtol
     left, values, right = svd(call_ufunc(np.conjugate, x), full_matrices=False)
-    max_value = apply("numpy_max", values, axis=-1, keepdims=True)
-    is_large = apply("greater", values, apply("multiply", max_value, tensor(relative_bound, values.dtype.numpy)))
-    ones = apply("ones_like", values)
-    reciprocals = apply("divide", ones, apply("select", is_large, values, ones))
-    reciprocals = cast(apply("select", is_large, reciprocals, apply("zeros_like", values)), left.dtype.numpy)
+    reciprocals = cast(_reciprocals(values, _are_large(values, relative_bound)), left.dtype.numpy)
     scaled_left = apply("multiply", apply("expand_dims", reciprocals, axis=-1), swapaxes(left, -1, -2))
     return matrix_product(swapaxes(right, -1, -2), scaled_left)
+
+
+def _are_large(values: Tensor, relative_bound: Any) -> Tensor:
+    """Return whether each singular value is above `relative_bound` times the largest one of its matrix."""
+    max_value = apply("numpy_max", values, axis=-1, keepdims=True)
+    return apply("greater", values, apply("multiply", max_value, tensor(relative_bound, values.dtype.numpy)))
+
+
+def _reciprocals(values: Tensor, is_large: Tensor) -> Tensor:
+    """Return the reciprocals of the large singular values, and 0 for the others."""
+    ones = apply("ones_like", values)
+    reciprocals = apply("divide", ones, apply("select", is_large, values, ones))
+    return apply("select", is_large, reciprocals, apply("zeros_like", values))
 
 
 @computes("linalg.cond")
@@ -227,10 +235,9 @@ def norm(x: TensorLike, ord: object = None, axis: AxisLike | None = None, keepdi
         x_tensor = cast(x_tensor, np.float64)
     rank = rank_of(x_tensor)
     if axis is None:
-        is_euclidean = ord is None or (ord == 2 and rank == 1) or (ord in ("f", "fro") and rank == 2)
-        if is_euclidean:
-            return _root_of_squares(x_tensor, tuple(range(rank)), keepdims)
         axis = tuple(range(rank))
+        if ord is None or (ord == 2 and rank == 1) or (ord in ("f", "fro") and rank == 2):
+            return _root_of_squares(x_tensor, axis, keepdims)
     if isinstance(axis, list):
         raise TypeError("'axis' must be None, an integer or a tuple of integers")
     axes = axes_of(axis, rank)
@@ -263,8 +270,7 @@ def matrix_norm(x: TensorLike, /, *, keepdims: bool = False, ord: TensorLike = "
 def _squared_magnitudes(x: Tensor) -> Tensor:
     """Return the squares of the magnitudes of the elements."""
     if x.dtype.is_complex:
-        squares = [apply("square", apply(part, x)) for part in ("real", "imag")]
-        return apply("add", *squares)
+        return apply("add", *(apply("square", apply(part, x)) for part in ("real", "imag")))
     return apply("square", x)
 
 
@@ -356,12 +362,8 @@ def lstsq(a: TensorLike, b: TensorLike, rcond: Any = None) -> Any:
     else:
         left, values, right = svd(x, full_matrices=False)
         projected = matrix_product(_adjoint(left), right_sides)
-    max_value = apply("numpy_max", values, axis=-1, keepdims=True)
-    bound = tensor(float(_rounding_error(x) if rcond is None or rcond < 0 else rcond), values.dtype.numpy)
-    is_large = apply("greater", values, apply("multiply", max_value, bound))
-    ones = apply("ones_like", values)
-    reciprocals = apply("divide", ones, apply("select", is_large, values, ones))
-    reciprocals = cast(apply("select", is_large, reciprocals, apply("zeros_like", values)), projected.dtype.numpy)
+    is_large = _are_large(values, float(_rounding_error(x) if rcond is None or rcond < 0 else rcond))
+    reciprocals = cast(_reciprocals(values, is_large), projected.dtype.numpy)
     scaled = apply("multiply", apply("expand_dims", reciprocals, axis=1), projected)
     solution = matrix_product(_adjoint(right), scaled)
     rank = apply("numpy_sum", is_large, axis=-1)
@@ -393,8 +395,6 @@ def matrix_rank(
         return apply("python_cast", is_nonzero, dtype=as_dtype(np.int64), weak=True)
     if tol is None and rtol is None and not hermitian and _is_known_to_have_elements(x):
         values = svd(x, compute_uv=False)
-        max_value = apply("numpy_max", values, axis=-1, keepdims=True)
-        bound = apply("multiply", max_value, tensor(_rounding_error(x), values.dtype.numpy))
-        return apply("numpy_sum", apply("greater", values, bound), axis=-1)
+        return apply("numpy_sum", _are_large(values, _rounding_error(x)), axis=-1)
     options: dict[str, Any] = {key: value for key, value in (("tol", tol), ("rtol", rtol)) if value is not None}
     return call_numpy("linalg.matrix_rank", x, hermitian=hermitian, **options)

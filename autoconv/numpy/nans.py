@@ -215,7 +215,8 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
         refuse("changes in place a value that is no array, or has no dimensions")
     if not all(bound is None or is_weak(bound) or tensor(bound).type.shape == () for bound in (nan, posinf, neginf)):
         refuse("replaces elements by those of an array")
-    if elements.dtype.is_complex and not all(isinstance(b, float) for b in (nan, posinf, neginf) if b is not None):
+    has_only_floats = all(bound is None or isinstance(bound, float) for bound in (nan, posinf, neginf))
+    if elements.dtype.is_complex and not has_only_floats:
         refuse("replaces parts of complex numbers by values other than floats")
     if not (elements.dtype.is_floating or elements.dtype.is_complex):
         return as_new_array(elements, elements) if copy else x
@@ -225,6 +226,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
 
 
 def _replace_by_finite(x: Tensor, nan: Any, posinf: Any, neginf: Any) -> Tensor:
+    """Return real numbers with others for nans and infinities; None stands for the dtype's greatest or lowest one."""
     dtype: Any = x.dtype.numpy
     limits = np.finfo(dtype)
     high, low = limits.max if posinf is None else posinf, limits.min if neginf is None else neginf

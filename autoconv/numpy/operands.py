@@ -133,6 +133,7 @@ def refuse_deprecated(name: str, argument: object) -> None:
 
 @functools.cache
 def _is_deprecated(name: str, argument: Any) -> bool:
+    """Return whether a call of NumPy's function of that name warns that it is deprecated."""
     with recorded_warnings() as caught:
         getattr(np, name)(argument)
     return any(issubclass(warning.category, DeprecationWarning) for warning in caught)

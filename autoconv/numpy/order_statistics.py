@@ -49,7 +49,10 @@ def _median(
     middle_elements = apply("stack", low, high, axis=0)
     mean = apply("numpy_mean", middle_elements, axis=0)
     is_odd = count % 2 == 1  # then the middle element itself is taken: its sum with itself may overflow
-    median = low if is_odd is True else mean if is_odd is False else apply("select", is_odd, low, mean)
+    if isinstance(is_odd, bool):
+        median = low if is_odd else mean
+    else:
+        median = apply("select", is_odd, low, mean)
     median = cast(median, mean.dtype)
     if x.dtype.is_floating or x.dtype.is_complex:  # nans are sorted to the end
         median = apply("select", apply("is_nan", last_element), last_element, median)

@@ -155,9 +155,9 @@ def unwrap(p: TensorLike, discont: Any = None, axis: AxisLike = -1, *, period: A
     wrapped = FUNCTIONS[np.where](is_at_end, half, wrapped)
     is_small = call_ufunc(np.less, call_ufunc(np.absolute, differences), half if discont is None else discont)
     corrections = FUNCTIONS[np.where](is_small, 0, call_ufunc(np.subtract, wrapped, differences))
-    axes_before = [Slice()] * axis_index
+    whole_axes = [Slice()] * axis_index
     first, later = (
-        apply("get_item", x, spec=(*axes_before, part)) for part in (Slice(None, 1, None), Slice(1, None, None))
+        apply("get_item", x, spec=(*whole_axes, entry)) for entry in (Slice(None, 1, None), Slice(1, None, None))
     )
     later = call_ufunc(np.add, later, FUNCTIONS[np.cumsum](corrections, axis=axis_index))
     return apply("concat", cast(first, later.dtype), later, axis=axis_index)

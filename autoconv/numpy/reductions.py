@@ -96,7 +96,8 @@ def _has_too_few(x: Tensor, axis: Any, ddof: float) -> bool:
     is_axis_known = axis is None or isinstance(axis, (int, tuple))
     if shape is None or not is_axis_known:
         return False
-    axes = range(len(shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
+    given_axes = (axis,) if isinstance(axis, int) else axis
+    axes = range(len(shape)) if axis is None else given_axes
     valid_axes = range(-len(shape), len(shape))
     sizes = [shape[index] for index in axes if type(index) is int and index in valid_axes]
     known_sizes = [size for size in sizes if isinstance(size, int)]

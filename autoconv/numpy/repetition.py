@@ -170,7 +170,8 @@ def _extension_indices(size: ShapeLike, low: Any, high: Any, mode: str) -> Tenso
 
 def _pad_with_value(x: Tensor, paddings: Sequence[tuple[int, int]], value: Any) -> Tensor:
     """Return an array padded with one value; NumPy itself pads with different values."""
-    if np.ndim(value) if not holds_tensors(value) else rank_of(tensor(value)):
+    value_rank = rank_of(tensor(value)) if holds_tensors(value) else np.ndim(value)
+    if value_rank:
         return call_numpy("pad", x, paddings, "constant", constant_values=value)
     is_inside = apply("pad", apply("ones_like", x, dtype=as_dtype(bool)), paddings=tuple(paddings))
     padded_x = apply("pad", x, paddings=tuple(paddings))

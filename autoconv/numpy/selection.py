@@ -75,7 +75,7 @@ _POSITION_MODES = ("raise", "wrap", "clip")
 def take(
     a: TensorLike, indices: TensorLike, axis: AxisLike | None = None, out: OutLike | None = None, mode: str = "raise"
 ) -> Any:
-    """Gather the elements at `indices` along the axis; those of an array without elements only if there are none."""
+    """Gather the elements at `indices` along the axis; raise IndexError for indices into an axis of size 0."""
     if mode not in _POSITION_MODES:
         refuse(f"is given mode {mode!r}")
     x = tensor(a)

@@ -92,15 +92,14 @@ def reshape(a: TensorLike, /, shape: object, order: str = "C", *, copy: Any = No
     size_operands, known_sizes = shape_argument(shape)
     if known_sizes is not None and not size_operands and is_under_compile():
         known_sizes = new_shape(x, known_sizes)  # type: ignore[arg-type]
-    has_order = sum(size != 1 for size in x.type.shape or (0, 0)) > 1  # also for an unknown shape
-    if order in ("A", "K") and has_order and is_under_compile():
+    may_show_order = sum(size != 1 for size in x.type.shape or (0, 0)) > 1  # as an unknown shape may
+    if order in ("A", "K") and may_show_order and is_under_compile():
         refuse(f"is given order {order!r}, which depends on the memory layout: a graph does not have it")
     if order not in ("C", "A", "K", None):
         if order != "F" or size_operands or known_sizes is None:
             refuse(f"is given order {order!r}")
         # Column-major order is the row-major order of the transposes.
-        transposed_result = apply("reshape", apply("transpose", x), shape=known_sizes[::-1])
-        return apply("transpose", transposed_result)
+        return apply("transpose", apply("reshape", apply("transpose", x), shape=known_sizes[::-1]))
     return apply("reshape", x, *size_operands, shape=known_sizes)
 
 
@@ -208,10 +207,11 @@ def sliding_window_view(
     array = tensor(x)
     lengths = tuple(map(integer, window_shape if isinstance(window_shape, (list, tuple)) else (window_shape,)))
     sizes = sizes_of(array)
-    # Open sizes count as long enough for all windows here, and are checked below.
+    # NumPy's check gets sizes that fit all windows in place of open ones, which are checked at run time below.
     axes, lengths = window_axes([size if isinstance(size, int) else sum(lengths) for size in sizes], lengths, axis)
     for axis_index, size in enumerate(sizes):
-        min_size = sum(length - 1 for position, length in zip(axes, lengths, strict=True) if position == axis_index) + 1
+        lengths_along = [length for axis_, length in zip(axes, lengths, strict=True) if axis_ == axis_index]
+        min_size = sum(length - 1 for length in lengths_along) + 1
         if not isinstance(size, int):
             check(tensor(size, np.int64) >= min_size, "window shape cannot be larger than input array shape")
     return mark_read_only(apply("sliding_windows", array, axes=axes, lengths=lengths))

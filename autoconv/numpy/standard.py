@@ -71,6 +71,7 @@ def _as_tensors(results: object) -> Any:
 
 
 def _raise_missing(name: str, *args: Any, **kwargs: Any) -> Any:
+    """Raise AttributeError for a function that the installed NumPy lacks."""
     raise AttributeError(f"this version of NumPy has no {name}")
 
 

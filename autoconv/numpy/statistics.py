@@ -172,15 +172,16 @@ def cov(
     if any(rank_of(sample) > 2 for sample in samples):
         return call_numpy("cov", samples[0], samples[1] if y is not None else None, rowvar, bias, ddof)
     rows = [_variables_in_rows(cast(sample, result_dtype), rowvar) for sample in samples]
-    count, *other_counts = (sizes_of(sample)[1] for sample in rows)
+    count, *later_counts = (sizes_of(sample)[1] for sample in rows)  # of the observations
     lost_degrees = (0 if bias else 1) if ddof is None else ddof
-    if isinstance(count, int) and all(isinstance(other, int) for other in other_counts):
-        if 0 in sizes_of(rows[0]) or any(other != count for other in other_counts):
+    if isinstance(count, int) and all(isinstance(later_count, int) for later_count in later_counts):
+        if 0 in sizes_of(rows[0]) or any(later_count != count for later_count in later_counts):
             return call_numpy("cov", samples[0], samples[1] if y is not None else None, rowvar, bias, ddof)
         degrees = tensor(max(float(count - lost_degrees), 0.0), result_dtype)
     else:
-        for other in other_counts:
-            rerun_plain_unless(apply("equal", tensor(count, np.int64), tensor(other, np.int64)), "sample sizes differ")
+        for later_count in later_counts:
+            is_equal = apply("equal", tensor(count, np.int64), tensor(later_count, np.int64))
+            rerun_plain_unless(is_equal, "sample sizes differ")
         rerun_with_warning_unless(tensor(count, np.int64) > lost_degrees, "no degrees of freedom")
         degrees = cast(apply("maximum", tensor(count - lost_degrees), tensor(0)), result_dtype)
     x = apply("concat", *rows, axis=0) if y is not None else rows[0]

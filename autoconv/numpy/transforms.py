@@ -55,7 +55,7 @@ def _resize(x: Tensor, axis: int, n: object) -> Tensor:
 
 
 def _resize_at_run_time(x: Tensor, axis: int, count: int, size: Any) -> Tensor:
-    """Return `_resize` for an axis whose size is known at run time only: its first elements, then zeros."""
+    """Return the result of `_resize` for an axis whose size is known at run time only."""
     rerun_plain_unless(tensor(size, np.int64) > 0, "there are no elements to transform")
     positions = np.arange(count)
     last = tensor(size - 1, np.int64)
@@ -143,7 +143,8 @@ def irfft(a: Any, n: object = None, axis: Any = -1, norm: Any = None, out: OutLi
     if not isinstance(size, int):
         smallest_size = tensor(2 if n is None else 1, np.int64)
         rerun_plain_unless(tensor(size, np.int64) >= smallest_size, "a transform has no elements")
-    count = integer(n) if n is not None else 2 * (size - 1) if isinstance(size, int) else None
+    default_count = 2 * (size - 1) if isinstance(size, int) else None
+    count = default_count if n is None else integer(n)
     check_sizes((n if n is not None else count,) if count is not None else ())
     if count is not None and count < 1:
         raise ValueError(f"Invalid number of FFT data points ({count}) specified.")
@@ -182,18 +183,20 @@ def _real_transforms(default_axes: object) -> tuple[Callable[..., Any], Callable
         refuse_options(out=out)
         x = tensor(a)
         axis_indices = _axes_to_transform(x, s, axes)
-        *other_sizes, last_size = _sizes_to_transform(x, s, axis_indices)
+        *leading_sizes, last_size = _sizes_to_transform(x, s, axis_indices)
         spectrum = rfft(x, None if last_size == -1 else last_size, axis_indices[-1], norm)
         if len(axis_indices) == 1:
             return spectrum
-        return _transform_over_axes("fft", default_axes=None)(spectrum, tuple(other_sizes), axis_indices[:-1], norm)
+        return _transform_over_axes("fft", default_axes=None)(spectrum, tuple(leading_sizes), axis_indices[:-1], norm)
 
     def inverse(a: object, s: Any = None, axes: Any = default_axes, norm: Any = None, out: object = None) -> Tensor:
         refuse_options(out=out)
         x = tensor(a)
         axis_indices = _axes_to_transform(x, s, axes)
         sizes = tuple(s[:-1]) if s is not None else None
-        last_size = None if s is None else require_known_shape(x)[axis_indices[-1]] if s[-1] == -1 else s[-1]
+        last_size = None if s is None else s[-1]
+        if last_size == -1:  # the size of the input
+            last_size = require_known_shape(x)[axis_indices[-1]]
         if len(axis_indices) > 1:
             x = _transform_over_axes("ifft", default_axes=None)(x, s=sizes, axes=axis_indices[:-1], norm=norm)
         return irfft(x, last_size, axis_indices[-1], norm)

@@ -57,7 +57,10 @@ def call_ufunc(
     if len(inputs) < ufunc.nin:
         raise TypeError(f"{ufunc.__name__}() takes from {ufunc.nin} to {ufunc.nargs} positional arguments")
     if isinstance(out, tuple):
-        out = None if all(x is None for x in out) else out[0] if len(out) == 1 else out
+        if all(x is None for x in out):
+            out = None
+        elif len(out) == 1:
+            (out,) = out
     dtypes = loop_of(ufunc, inputs, dtype if signature is None else signature, casting)
     is_exact = ufunc in _EXACT_COMPARISONS
     result: Any = compare_exactly(ufunc.__name__, inputs[0], inputs[1], dtypes[0]) if is_exact else None

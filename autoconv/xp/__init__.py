@@ -1,8 +1,8 @@
 """The Python array API standard, version 2024.12, over tensors: eagerly and in graphs being traced.
 
 Choices that the standard leaves open follow NumPy 2. Tensors are immutable: there is no `x[i] = value`, and `x += y`
-binds the name to another tensor. Operators between tensors of two dtypes raise, as elsewhere for tensors; `xp.add` and
-the other functions promote. A tensor without elements is false, as in TensorFlow.
+binds the name to another tensor. Operators between tensors of two dtypes raise, as everywhere in this package; `xp.add`
+and the other functions promote. A tensor without elements is false, as in TensorFlow.
 """
 
 import math as _math

@@ -122,8 +122,8 @@ def unstack(x: TensorLike, /, *, axis: AxisLike = 0) -> tuple[Tensor, ...]:
     """
     x_tensor = tensor(x)
     axis_index = axis_of(axis, rank_of(x_tensor))
-    parts = moveaxis(x_tensor, axis_index, 0)
-    return tuple(get_item(parts, i) for i in range(require_known_shape(parts)[0]))
+    rows = moveaxis(x_tensor, axis_index, 0)
+    return tuple(get_item(rows, i) for i in range(require_known_shape(rows)[0]))
 
 
 # ---- search and selection
