@@ -139,9 +139,10 @@ def full_like(
         return full(shape, fill_value, result_dtype)
     if fill_value in (0, 1) and type(fill_value) is int:
         return apply("ones_like" if fill_value else "zeros_like", x, dtype=as_dtype(result_dtype))
-    if result_dtype.kind == "b":  # bools cannot be added to zeros, as below
+    if result_dtype.kind == "b":  # bools have no difference
         return full(require_known_shape(x), fill_value, result_dtype)
-    return apply("add", apply("zeros_like", x, dtype=as_dtype(result_dtype)), _fill_value(fill_value, result_dtype))
+    zeros = apply("zeros_like", x, dtype=as_dtype(result_dtype))
+    return apply("subtract", _fill_value(fill_value, result_dtype), zeros)  # a sum would lose the sign of -0.0
 
 
 creates("zeros_like", "empty_like")(_filling_like_function(0))

@@ -316,3 +316,25 @@ def test_zeros_that_leave_a_graph_are_new_arrays() -> None:
             assert np.array_equal(np.signbit(result), np.signbit(plain)) and not result.any()
         assert results[0] is results[2] and results[0] is not results[1]
         results[0][:] = 1  # the next call has zeros again
+
+
+def flipped_ones(x: np.ndarray) -> Any:
+    ones = np.ones((len(x), 2))
+    return np.flip(ones), np.zeros((3, 4)).T[1:], np.flip(np.zeros((2, 3)), 1)
+
+
+def test_constants_in_any_order_leave_a_graph() -> None:
+    compiled = autoconv.compile(flipped_ones)
+    for found, expected in zip(compiled(np.ones(4)), flipped_ones(np.ones(4)), strict=True):
+        np.testing.assert_array_equal(found, expected, strict=True)
+    assert "plain" not in compiled.explain()
+
+
+def negative_zeros(x: np.ndarray) -> Any:
+    return np.zeros(()), np.full((2, 2), -0.0), np.full_like(x, -0.0), np.full_like(x, -0.0, dtype=complex), x * -0.0
+
+
+def test_arrays_of_negative_zeros_keep_the_sign() -> None:
+    x = np.ones((2, 3))
+    for found, expected in zip(autoconv.compile(negative_zeros)(x), negative_zeros(x), strict=True):
+        assert np.asarray(found).tobytes() == np.asarray(expected).tobytes()

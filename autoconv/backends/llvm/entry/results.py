@@ -306,4 +306,6 @@ def _is_zero_constant(value: Value) -> bool:
     if value.node is None or value.node.op.name != "constant":
         return False
     array = value.node.attributes["value"]
-    return type(array) is np.ndarray and array.dtype.kind in "biufc" and not array.view(np.uint8).any()
+    if type(array) is not np.ndarray or array.dtype.kind not in "biufc":
+        return False
+    return not np.ascontiguousarray(array).view(np.uint8).any()  # only contiguous arrays have views as bytes

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from autoconv.backends.llvm.analysis import representation
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import size_range
@@ -335,7 +337,7 @@ def _write_new(region: LoweringContext, node: Node) -> None:
     if fill is None:
         return
     b = RegisterWriter(region)
-    if not fill:  # zero or False
+    if not any(np.array(fill, type_.dtype.numpy).tobytes()):  # all bits are 0, other than those of -0.0
         out.clear(memory.pointer, product(out, type_.dtype.size, element_count(out, memory.sizes)))
         return
     element = b.constant(fill, type_.dtype)
