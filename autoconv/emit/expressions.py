@@ -68,7 +68,7 @@ def triple_quoted(value: str) -> str:
         return repr(value)
     if "\\" in value or not value.replace("\n", "").replace("\t", "").isprintable():
         value = "".join(map(_escape, value))
-    if value.endswith(quote[0]):
+    if value.endswith(quote[0]):  # without a backslash, this quote would be the first of the closing ones
         value = f"{value[:-1]}\\{quote[0]}"
     return f"{quote}{value}{quote}"
 
@@ -79,29 +79,29 @@ def _escape(character: str) -> str:
     return character
 
 
-# Expressions. Each printer takes `level`: an expression of a lower precedence gets parentheses at that position.
+# Expressions. Each printer puts an expression in parentheses if its precedence is below `min_precedence`.
 
 
-def expression_text(node: Any, level: int = 0) -> str:
-    return _PRINTERS[type(node)](node, level)
+def expression_text(node: Any, min_precedence: int = 0) -> str:
+    return _PRINTERS[type(node)](node, min_precedence)
 
 
-def bare_text(node: Any, *node_types: type) -> str:
-    """Return the text of `node`, without its outer parentheses when it is one of `node_types`."""
+def unparenthesised_text(node: Any, if_type: type | tuple[type, ...]) -> str:
+    """Return the text of `node`, without its outer parentheses if it is of that type."""
     text = expression_text(node)
-    is_short_tuple = text[-2:] in ("()", ",)")  # of no item or one: stays in parentheses
-    return text[1:-1] if isinstance(node, node_types) and not is_short_tuple else text
+    is_short_tuple = text[-2:] in ("()", ",)")  # a tuple without items or with one keeps its parentheses
+    return text[1:-1] if isinstance(node, if_type) and not is_short_tuple else text
 
 
-def _parenthesise(text: str, precedence: int, level: int) -> str:
-    return text if precedence >= level else f"({text})"
+def _parenthesise(text: str, precedence: int, min_precedence: int) -> str:
+    return text if precedence >= min_precedence else f"({text})"
 
 
-def _name(node: ast.Name, level: int) -> str:
+def _name(node: ast.Name, min_precedence: int) -> str:
     return node.id
 
 
-def _constant(node: ast.Constant, level: int) -> str:
+def _constant(node: ast.Constant, min_precedence: int) -> str:
     """Return the text of a constant; infinities and nan are written as numbers that overflow, and their difference."""
     value: Any = node.value
     if isinstance(value, str):
@@ -114,22 +114,23 @@ def _constant(node: ast.Constant, level: int) -> str:
         text = repr(value).replace("inf", _INFINITY).replace("nan", f"({_INFINITY}-{_INFINITY})")
     except ValueError:  # more digits than Python converts to decimal
         text = f"{value:#x}"
-    return _parenthesise(text, _FACTOR if text[0] == "-" else _ATOM, level)
+    return _parenthesise(text, _FACTOR if text[0] == "-" else _ATOM, min_precedence)
 
 
-def _attribute(node: ast.Attribute, level: int) -> str:
+def _attribute(node: ast.Attribute, min_precedence: int) -> str:
     value = expression_text(node.value, _ATOM)
+    # Python reads `1.real` as the float `1.` with a name after it.
     return f"({value}).{node.attr}" if value.isdecimal() else f"{value}.{node.attr}"
 
 
-def _call(node: ast.Call, level: int) -> str:
+def _call(node: ast.Call, min_precedence: int) -> str:
     function = expression_text(node.func, _ATOM)
     if len(node.args) == 1 and not node.keywords and isinstance(node.args[0], ast.GeneratorExp):
         return function + expression_text(node.args[0])
     return f"{function}({arguments_text(node.args, node.keywords)})"
 
 
-def _subscript(node: ast.Subscript, level: int) -> str:
+def _subscript(node: ast.Subscript, min_precedence: int) -> str:
     index = node.slice
     if isinstance(index, ast.Tuple) and index.elts:
         comma = "," if len(index.elts) == 1 and not isinstance(index.elts[0], ast.Starred) else ""
@@ -137,7 +138,7 @@ def _subscript(node: ast.Subscript, level: int) -> str:
     return f"{expression_text(node.value, _ATOM)}[{expression_text(index)}]"
 
 
-def _slice(node: ast.Slice, level: int) -> str:
+def _slice(node: ast.Slice, min_precedence: int) -> str:
     start, stop = (expression_text(bound) if bound else "" for bound in (node.lower, node.upper))
     return f"{start}:{stop}:{expression_text(node.step)}" if node.step else f"{start}:{stop}"
 
@@ -146,11 +147,11 @@ def _items(nodes: Iterable[ast.expr]) -> str:
     return ", ".join([_PRINTERS[type(node)](node, 0) for node in nodes])
 
 
-def _tuple(node: ast.Tuple, level: int) -> str:
+def _tuple(node: ast.Tuple, min_precedence: int) -> str:
     return f"({_items(node.elts)},)" if len(node.elts) == 1 else f"({_items(node.elts)})"
 
 
-def _dict(node: ast.Dict, level: int) -> str:
+def _dict(node: ast.Dict, min_precedence: int) -> str:
     """Return the text of a dict display."""
     pairs = zip(node.keys, node.values, strict=True)
     items = [
@@ -162,25 +163,26 @@ def _dict(node: ast.Dict, level: int) -> str:
 
 def _comprehension(opening: str, closing: str) -> Callable[[Any, int], str]:
     """Return the printer of a comprehension between these brackets."""
-    def comprehension(node: Any, level: int) -> str:
+    def comprehension(node: Any, min_precedence: int) -> str:
         """Return the text of a comprehension with its clauses."""
         is_dict = isinstance(node, ast.DictComp)
         text = f"{expression_text(node.key)}: {expression_text(node.value)}" if is_dict else expression_text(node.elt)
         for clause in node.generators:
             keyword = "async for" if clause.is_async else "for"
-            text += f" {keyword} {bare_text(clause.target, ast.Tuple)} in {expression_text(clause.iter, _OR)}"
+            target = unparenthesised_text(clause.target, if_type=ast.Tuple)
+            text += f" {keyword} {target} in {expression_text(clause.iter, _OR)}"
             text += "".join([f" if {expression_text(test, _OR)}" for test in clause.ifs])
         return opening + text + closing
 
     return comprehension
 
 
-def _binary(node: ast.BinOp, level: int) -> str:
+def _binary(node: ast.BinOp, min_precedence: int) -> str:
     """Return the text of an operation, or of a chain of operations of one precedence."""
     _, precedence = SYMBOL_AND_PRECEDENCE_BY_OPERATOR[type(node.op)]
     if precedence == _POWER:
         text = f"{expression_text(node.left, _AWAIT)} ** {expression_text(node.right, _FACTOR)}"
-        return _parenthesise(text, precedence, level)
+        return _parenthesise(text, precedence, min_precedence)
     pieces: list[str] = []
     operand: ast.expr = node
     while isinstance(operand, ast.BinOp):
@@ -190,43 +192,48 @@ def _binary(node: ast.BinOp, level: int) -> str:
         pieces.append(f" {symbol} {expression_text(operand.right, precedence + 1)}")
         operand = operand.left
     pieces.append(expression_text(operand, precedence))
-    return _parenthesise("".join(reversed(pieces)), precedence, level)
+    return _parenthesise("".join(reversed(pieces)), precedence, min_precedence)
 
 
-def _boolean(node: ast.BoolOp, level: int) -> str:
+def _boolean(node: ast.BoolOp, min_precedence: int) -> str:
     precedence = _AND if isinstance(node.op, ast.And) else _OR
     separator = " and " if precedence == _AND else " or "
     operands = [expression_text(value, precedence + 1) for value in node.values]
-    return _parenthesise(separator.join(operands), precedence, level)
+    return _parenthesise(separator.join(operands), precedence, min_precedence)
 
 
-def _unary(node: ast.UnaryOp, level: int) -> str:
+def _unary(node: ast.UnaryOp, min_precedence: int) -> str:
     symbol, precedence = SYMBOL_AND_PRECEDENCE_BY_OPERATOR[type(node.op)]
-    return _parenthesise(symbol + expression_text(node.operand, precedence), precedence, level)
+    return _parenthesise(symbol + expression_text(node.operand, precedence), precedence, min_precedence)
 
 
-def _compare(node: ast.Compare, level: int) -> str:
+def _compare(node: ast.Compare, min_precedence: int) -> str:
     text = expression_text(node.left, _BIT_OR)
     for operator, operand in zip(node.ops, node.comparators, strict=True):
         text += f" {Unparser.cmpops[type(operator).__name__]} {expression_text(operand, _BIT_OR)}"
-    return _parenthesise(text, _COMPARE, level)
+    return _parenthesise(text, _COMPARE, min_precedence)
 
 
-def _conditional(node: ast.IfExp, level: int) -> str:
+def _conditional(node: ast.IfExp, min_precedence: int) -> str:
     text = f"{expression_text(node.body, _OR)} if {expression_text(node.test, _OR)} else {expression_text(node.orelse)}"
-    return _parenthesise(text, _TEST, level)
+    return _parenthesise(text, _TEST, min_precedence)
 
 
-def _lambda(node: ast.Lambda, level: int) -> str:
+def _lambda(node: ast.Lambda, min_precedence: int) -> str:
     parameters = parameters_text(node.args)
-    return _parenthesise(f"lambda{' ' * bool(parameters)}{parameters}: {expression_text(node.body)}", _TEST, level)
+    text = f"lambda{' ' * bool(parameters)}{parameters}: {expression_text(node.body)}"
+    return _parenthesise(text, _TEST, min_precedence)
 
 
-def _yield(node: ast.Yield, level: int) -> str:
-    return f"(yield {bare_text(node.value, ast.Tuple)})" if node.value else "(yield)"
+def _await(node: ast.Await, min_precedence: int) -> str:
+    return _parenthesise(f"await {expression_text(node.value, _ATOM)}", _AWAIT, min_precedence)
 
 
-def _formatted_string(node: ast.JoinedStr, level: int) -> str:
+def _yield(node: ast.Yield, min_precedence: int) -> str:
+    return f"(yield {unparenthesised_text(node.value, if_type=ast.Tuple)})" if node.value else "(yield)"
+
+
+def _formatted_string(node: ast.JoinedStr, min_precedence: int) -> str:
     """Print an f-string, if possible with a quote that does not occur in it, as Python before 3.12 needs it."""
     pieces = list(_formatted_pieces(node.values))
     body = "".join([text for text, _ in pieces])
@@ -284,14 +291,14 @@ def _formatted_pieces(values: Iterable[Any], in_format_spec: bool = False) -> It
                 yield from _formatted_pieces(value.format_spec.values, in_format_spec=True)
             yield "}", False
         elif isinstance(value, ast.Constant):
-            # Split at single quotes, so that `repr`, given a leading double quote, delimits by single ones and escapes
-            # no quote.
+            # A text with a double quote and no single ones is delimited by single quotes in `repr`, which escapes no
+            # quote in it. So the text is split at single quotes, and `[2:-1]` drops the delimiters and the added quote.
             text = "'".join([repr('"' + part)[2:-1] for part in str(value.value).split("'")])
             braces = ("\\x7b", "\\x7d") if in_format_spec else ("{{", "}}")
             yield text.replace("{", braces[0]).replace("}", braces[1]), True
 
 
-def _unparse_by_library(node: ast.AST, level: int) -> str:
+def _unparse_by_library(node: ast.AST, min_precedence: int) -> str:
     return ast.unparse(node)
 
 
@@ -320,10 +327,10 @@ _PRINTERS = _Printers(
         ast.Call: _call,
         ast.Subscript: _subscript,
         ast.Slice: _slice,
-        ast.Starred: lambda node, level: f"*{expression_text(node.value, _BIT_OR)}",
+        ast.Starred: lambda node, min_precedence: f"*{expression_text(node.value, _BIT_OR)}",
         ast.Tuple: _tuple,
-        ast.List: lambda node, level: f"[{_items(node.elts)}]",
-        ast.Set: lambda node, level: f"{{{_items(node.elts) or '*()'}}}",
+        ast.List: lambda node, min_precedence: f"[{_items(node.elts)}]",
+        ast.Set: lambda node, min_precedence: f"{{{_items(node.elts) or '*()'}}}",
         ast.Dict: _dict,
         ast.ListComp: _comprehension("[", "]"),
         ast.SetComp: _comprehension("{", "}"),
@@ -335,12 +342,12 @@ _PRINTERS = _Printers(
         ast.Compare: _compare,
         ast.IfExp: _conditional,
         ast.Lambda: _lambda,
-        ast.NamedExpr: lambda node, level: f"({node.target.id} := {expression_text(node.value)})",
-        ast.Await: lambda node, level: _parenthesise(f"await {expression_text(node.value, _ATOM)}", _AWAIT, level),
+        ast.NamedExpr: lambda node, min_precedence: f"({node.target.id} := {expression_text(node.value)})",
+        ast.Await: _await,
         ast.Yield: _yield,
-        ast.YieldFrom: lambda node, level: f"(yield from {expression_text(node.value)})",
+        ast.YieldFrom: lambda node, min_precedence: f"(yield from {expression_text(node.value)})",
         ast.JoinedStr: _formatted_string,
-        ast.FormattedValue: lambda node, level: _formatted_string(ast.JoinedStr(values=[node]), level),
+        ast.FormattedValue: lambda node, _: _formatted_string(ast.JoinedStr(values=[node]), _TEST),
     }
 )
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

@@ -150,7 +150,7 @@ def _nesting_failure(
     return _Failure(error, _function_name_at(tree, error))
 
 
-_FIRST_LINE_COMMENT = re.compile(r"#!|#.*?coding[:=][ \t]*[-\w.]+")  # effective only in the first lines
+_FIRST_LINE_COMMENT = re.compile(r"#!|#.*?coding[:=][ \t]*[-\w.]+")  # Python reads it in the first two lines only
 
 
 def _move_first_lines_up(comments: Mapping[int, tuple[str, ...]], source: str) -> dict[int, tuple[str, ...]]:
@@ -239,7 +239,7 @@ def _decorate(tree: Any, options: Options) -> bool:
 
 
 def _has_compile_decorator(node: Any) -> bool:
-    """Return whether a function is decorated by `compile` or `function`."""
+    """Return whether a function is decorated by `compile` or `function`, by any path."""
     for decorator in node.decorator_list:
         target = decorator.func if isinstance(decorator, (gast.Call, ast.Call)) else decorator
         attribute = getattr(target, "attr", None) or getattr(target, "id", None)

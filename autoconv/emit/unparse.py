@@ -19,12 +19,12 @@ from autoconv.emit.expressions import (
     YIELDS,
     aliases_text,
     arguments_text,
-    bare_text,
     expression_text,
     line_of,
     parameters_text,
     triple_quoted,
     type_parameters_text,
+    unparenthesised_text,
 )
 from autoconv.emit.line_wrapping import MAX_COLUMNS, wrap_statement
 from autoconv.lazy_dataclass import dataclass
@@ -186,19 +186,20 @@ class _Printer(Unparser):  # type: ignore[misc]
 
     def _If(self, node: ast.If) -> None:
         """Write an `if` statement; an `else` block that is only another `if` becomes `elif`."""
-        self._block("if " + bare_text(node.test, ast.NamedExpr), node.body)
+        self._block("if " + unparenthesised_text(node.test, if_type=ast.NamedExpr), node.body)
         while len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
             node = node.orelse[0]
             self._begin(node)
-            self._block("elif " + bare_text(node.test, ast.NamedExpr), node.body)
+            self._block("elif " + unparenthesised_text(node.test, if_type=ast.NamedExpr), node.body)
         self._optional_block("else", node.orelse)
 
     def _While(self, node: ast.While) -> None:
-        self._block("while " + bare_text(node.test, ast.NamedExpr), node.body)
+        self._block("while " + unparenthesised_text(node.test, if_type=ast.NamedExpr), node.body)
         self._optional_block("else", node.orelse)
 
     def _For(self, node: Any, keyword: str = "for") -> None:
-        self._block(f"{keyword} {bare_text(node.target, ast.Tuple)} in {expression_text(node.iter)}", node.body)
+        target = unparenthesised_text(node.target, if_type=ast.Tuple)
+        self._block(f"{keyword} {target} in {expression_text(node.iter)}", node.body)
         self._optional_block("else", node.orelse)
 
     def _AsyncFor(self, node: ast.AsyncFor) -> None:
@@ -252,35 +253,39 @@ class _Printer(Unparser):  # type: ignore[misc]
         value = node.value
         if isinstance(value, ast.Constant) and isinstance(value.value, str):
             text = ("u" if value.kind else "") + triple_quoted(value.value)
-            # An unknown line stays 0 for all lines of the text; a statement without an end has no last line.
-            last_line = (getattr(node, "end_lineno", 0) or sys.maxsize) if self._line else 0
+            line_count = text.count("\n") + 1
             self._pieces.append(self._margin + text)
-            self._origins.extend(min(self._line + i, last_line) for i in range(text.count("\n") + 1))
+            if self._line:  # the source may have fewer lines, with escapes for line breaks
+                last_line = getattr(node, "end_lineno", 0) or sys.maxsize
+                self._origins.extend(min(self._line + i, last_line) for i in range(line_count))
+            else:
+                self._origins.extend([0] * line_count)
         else:
-            self.fill(bare_text(value, *YIELDS))
+            self.fill(unparenthesised_text(value, if_type=YIELDS))
 
     def _Assign(self, node: ast.Assign) -> None:
-        targets = [bare_text(target, ast.Tuple) for target in node.targets]
-        unpacks = isinstance(node.targets[-1], ast.Tuple) and isinstance(node.value, ast.Tuple)
-        value = bare_text(node.value, ast.Tuple) if unpacks else bare_text(node.value, *YIELDS)
+        targets = [unparenthesised_text(target, if_type=ast.Tuple) for target in node.targets]
+        assigns_tuple_to_tuple = isinstance(node.targets[-1], ast.Tuple) and isinstance(node.value, ast.Tuple)
+        value = unparenthesised_text(node.value, if_type=ast.Tuple if assigns_tuple_to_tuple else YIELDS)
         self.fill(f"{' = '.join(targets)} = {value}")
 
     def _AugAssign(self, node: ast.AugAssign) -> None:
         symbol, _ = SYMBOL_AND_PRECEDENCE_BY_OPERATOR[type(node.op)]
-        self.fill(f"{expression_text(node.target)} {symbol}= {bare_text(node.value, *YIELDS)}")
+        self.fill(f"{expression_text(node.target)} {symbol}= {unparenthesised_text(node.value, if_type=YIELDS)}")
 
     def _AnnAssign(self, node: ast.AnnAssign) -> None:
         target = expression_text(node.target)
         if isinstance(node.target, ast.Name) and not node.simple:
             target = f"({target})"
-        value = f" = {bare_text(node.value, *YIELDS)}" if node.value else ""
+        value = f" = {unparenthesised_text(node.value, if_type=YIELDS)}" if node.value else ""
         self.fill(f"{target}: {expression_text(node.annotation)}{value}")
 
     def _TypeAlias(self, node: Any) -> None:
         self.fill(f"type {expression_text(node.name)}{type_parameters_text(node)} = {expression_text(node.value)}")
 
     def _Return(self, node: ast.Return) -> None:
-        self.fill("return " + bare_text(node.value, ast.Tuple) if node.value else "return")
+        value = f" {unparenthesised_text(node.value, if_type=ast.Tuple)}" if node.value else ""
+        self.fill(f"return{value}")
 
     def _Assert(self, node: ast.Assert) -> None:
         self.fill(f"assert {expression_text(node.test)}" + (f", {expression_text(node.msg)}" if node.msg else ""))

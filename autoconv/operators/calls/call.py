@@ -18,7 +18,7 @@ from autoconv.config.paths import is_own_file
 from autoconv.emit.converted import convert_function, convert_generator, converted_text, is_converted, note_unconverted
 from autoconv.emit.unchanged import is_unchanged
 from autoconv.errors import ConversionError, StagingError
-from autoconv.operators.calls import object_operators as _by_class  # noqa: F401 - registers the operators of objects
+from autoconv.operators.calls import object_operators as _object_operators  # noqa: F401 - registers hooks
 from autoconv.operators.calls.dataclass_fields import call_factories, trace_defaults
 from autoconv.operators.calls.iterable_consumers import wrap_extend
 from autoconv.operators.calls.key_functions import wrap_sort
@@ -170,7 +170,7 @@ def _wrap_builtin(function: Callable[..., Any], contract: Contract, region: Any)
 
 
 def _distribute_over_arms(function: Callable[..., Any], override: Callable[..., Any]) -> Callable[..., Any]:
-    """Distribute a builtin over the alternatives of variant arguments."""
+    """Return `override`, the replacement of a builtin, distributed over the alternatives of variant arguments."""
     if function in STATEMENT_OVERRIDES or function in (builtins.print, builtins.isinstance):
         return override
 
@@ -184,7 +184,7 @@ def _distribute_over_arms(function: Callable[..., Any], override: Callable[..., 
 
 
 def _refuse_staged_lists(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a builtin so that it refuses lists of run-time length, whose Python counterparts are empty."""
+    """Return the builtin, with a refusal of lists of run-time length: to Python such a list is empty."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
         """Call the builtin; raise StagingError for a list of run-time length."""
@@ -209,8 +209,8 @@ def _convert_and_track(function: types.FunctionType, contract: Contract, region:
     runs_package_function = target is function and _is_package_function(function)
     if region is not None and runs_package_function and not contract.objects_in_graph:
         return _distribute_over_arms(function, function)
-    is_converted = target is not function or is_user_code(function)
-    return track_calls(function, target) if region is not None and is_converted else target
+    may_recurse = target is not function or is_user_code(function)
+    return track_calls(function, target) if region is not None and may_recurse else target
 
 
 def _is_package_function(function: types.FunctionType) -> bool:
@@ -281,7 +281,7 @@ def _make_class_constructor(cls: type, contract: Contract) -> Any:
     has_convertible_init = has_user_init or (init is object.__init__ and is_user_code(cls))
     if is_user_exception or (uses_object_new and has_convertible_init):
         allocate = cls.__new__ if is_user_exception else lambda cls, *args, **kwargs: object.__new__(cls)
-        return _construct_by(cls, allocate, init if has_user_init else None, None if is_generated else contract)
+        return _construct_by(cls, allocate, init if has_user_init else None, contract, is_generated)
     return _make_unconverted_constructor(cls, contract)
 
 
@@ -297,9 +297,8 @@ def _make_unconverted_constructor(cls: type, contract: Contract) -> Any:
     return cls
 
 
-def _construct_by(cls: Any, allocate: Callable[..., Any], init: Any, contract: Contract | None) -> Callable[..., Any]:
-    """Return a constructor that registers new objects; `contract` is None if `dataclasses` generated `init`."""
-    is_generated = init is not None and contract is None
+def _construct_by(cls: Any, allocate: Any, init: Any, contract: Contract, is_generated: bool) -> Callable[..., Any]:
+    """Return a constructor that registers new objects; `is_generated` is true if `dataclasses` generated `init`."""
 
     def construct(*args: Any, **kwargs: Any) -> Any:
         """Create an instance as `cls(*args, **kwargs)` does, and record that the trace created it."""
@@ -308,7 +307,7 @@ def _construct_by(cls: Any, allocate: Callable[..., Any], init: Any, contract: C
         if is_generated:
             kwargs = {**call_factories(cls, args, kwargs, call), **kwargs}
         if init is not None:
-            (init if contract is None else _convert_function(init, contract))(result, *args, **kwargs)
+            (init if is_generated else _convert_function(init, contract))(result, *args, **kwargs)
         if is_generated:
             trace_defaults(result, args, kwargs)
         move_eagerly(result)

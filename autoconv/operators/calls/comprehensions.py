@@ -7,7 +7,7 @@ from typing import Any
 
 from autoconv.operators.control.conditionals import test
 from autoconv.operators.control.loops import for_source, is_symbolic_iterable, iterate
-from autoconv.operators.support.generator_expressions import GeneratorExpression, Source
+from autoconv.operators.support.generator_expressions import Source, TracedGenerator
 from autoconv.operators.values.items import new
 from autoconv.runtime.recording.regions import current_region
 
@@ -39,7 +39,7 @@ def generator(iterable: Any, element: Function, *conditions: Function, into: str
     if not is_symbolic_iterable(iterable):
         iterable = iter(iterable)
     source = Source(iterable, element, conditions, into)
-    return iterate_values(source) if current_region() is None else GeneratorExpression(source, iterate_values)
+    return iterate_values(source) if current_region() is None else TracedGenerator(source, iterate_values)
 
 
 def nested_clause(iterable: Iterable[Any], element: Function, *conditions: Function, into: str = "") -> Source:

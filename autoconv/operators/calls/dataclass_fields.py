@@ -11,22 +11,23 @@ from autoconv.runtime.recording.regions import current_region
 
 
 def call_factories(
-    cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: Callable[[Any], Callable[..., Any]]
+    cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], convert: Callable[[Any], Callable[..., Any]]
 ) -> dict[str, Any]:
     """Call the program's default factories of fields that the arguments leave out; return the values by name.
 
-    The constructor itself calls the factories of fields with `init=False`; the contract checks these for effects.
+    `convert(factory)` is the form of a factory that runs under trace. The constructor itself calls the factories of
+    fields with `init=False`; the contract checks these for effects.
     """
-    result = {}
+    values_by_name = {}
     for field in _default_fields(cls, args, kwargs):
         factory = field.default_factory
         if getattr(factory, "__module__", "") == "builtins":
-            continue
+            continue  # the constructor calls list, dict and the like, and `trace_defaults` tracks their results
         if field.init:
-            result[field.name] = call(factory)()
+            values_by_name[field.name] = convert(factory)()
         elif (region := current_region()) is not None:
             region.contract.before_call(factory)
-    return result
+    return values_by_name
 
 
 def trace_defaults(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

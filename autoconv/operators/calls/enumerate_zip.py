@@ -17,7 +17,7 @@ from typing import Any
 from autoconv.errors import StagingError
 from autoconv.operators.control.conditionals import if_exp, if_stmt, or_
 from autoconv.operators.control.loop_body import LoopBody
-from autoconv.operators.support.generator_expressions import GeneratorExpression
+from autoconv.operators.support.generator_expressions import TracedGenerator
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.protected_names import BREAK, NORMAL
 from autoconv.operators.values.items import get_item
@@ -34,7 +34,7 @@ _INDEXED_CLASSES = (str, bytes, list, tuple, range)
 class EnumerateLoop:
     """The loop of `enumerate(generator, start)`."""
 
-    def __init__(self, generator: GeneratorExpression, start: object) -> None:
+    def __init__(self, generator: TracedGenerator, start: object) -> None:
         self.generator, self.start = generator, start
 
     def extend_body(self, body: LoopBody) -> tuple[LoopBody, tuple[Any, ...]]:
@@ -63,7 +63,7 @@ class ZipLoop:
     As in Python, once a part of `parts_before` ends, neither the parts after it nor the generator are advanced.
     """
 
-    def __init__(self, parts_before: Sequence[Any], generator: GeneratorExpression, parts_after: Sequence[Any]) -> None:
+    def __init__(self, parts_before: Sequence[Any], generator: TracedGenerator, parts_after: Sequence[Any]) -> None:
         self.parts_before, self.generator, self.parts_after = parts_before, generator, parts_after
 
     def extend_body(self, body: LoopBody) -> tuple[LoopBody, tuple[Any, ...]]:
@@ -106,7 +106,7 @@ class ZipLoop:
 
 def lazy_enumerate(iterable: object, start: Any = 0) -> HeldIterator | None:
     """`enumerate(iterable, start)` of a generator expression; None for other iterables."""
-    if type(iterable) is not GeneratorExpression or current_region() is None:
+    if type(iterable) is not TracedGenerator or current_region() is None:
         return None
     loop = EnumerateLoop(iterable, start)
     return HeldIterator(loop.iterate_from(start), loop)
@@ -114,7 +114,7 @@ def lazy_enumerate(iterable: object, start: Any = 0) -> HeldIterator | None:
 
 def lazy_zip(*iterables: Any) -> HeldIterator | None:
     """`zip(*iterables)` of one generator expression and iterables read by position; None for others."""
-    generator_positions = [index for index, iterable in enumerate(iterables) if type(iterable) is GeneratorExpression]
+    generator_positions = [index for index, iterable in enumerate(iterables) if type(iterable) is TracedGenerator]
     if len(generator_positions) != 1 or current_region() is None:
         return None
     before, after = iterables[: generator_positions[0]], iterables[generator_positions[0] + 1 :]

@@ -22,7 +22,7 @@ from autoconv.operators.control.conditionals import if_stmt
 from autoconv.operators.control.iterables import StagedIterable, StagedRange, as_staged
 from autoconv.operators.control.loops import for_source, is_symbolic_iterable
 from autoconv.operators.support.dataset_protocol import CLASS_DISPATCHED, dispatch_by_class, makes_stream
-from autoconv.operators.support.generator_expressions import GeneratorExpression
+from autoconv.operators.support.generator_expressions import TracedGenerator
 from autoconv.operators.support.held_iterators import HeldIterator, bind_iterator
 from autoconv.operators.support.overrides import OVERRIDES
 from autoconv.operators.support.protected_names import BREAK, NORMAL, Undefined, ld
@@ -50,7 +50,7 @@ def is_deferred(iterable: object) -> bool:
     """Return whether a graph loop has to consume an iterable: Python cannot, or would record every iteration."""
     if current_region() is None:
         return False
-    if type(iterable) is GeneratorExpression or makes_stream(iterable) or items_of(iterable) is not None:
+    if type(iterable) is TracedGenerator or makes_stream(iterable) or items_of(iterable) is not None:
         return True
     if type(iterable) is HeldIterator and iterable.has_loop:
         return True
@@ -73,7 +73,8 @@ def _consumer(function: Callable[..., Any]) -> Callable[[Any], Any]:
 
         def consume(*args: Any, **kwargs: Any) -> Any:
             """Call `graph_form` for a single deferred operand, otherwise the override that the builtin had before."""
-            takes_one_iterable = len(args) == 1 or (args and function in (builtins.sum, math.prod))
+            has_start = bool(args) and function in (builtins.sum, math.prod)
+            takes_one_iterable = len(args) == 1 or has_start
             if not takes_one_iterable or not _is_deferred_for(function, args[0]):
                 if current_region() is None:
                     return previous_override(*args, **kwargs)
@@ -100,14 +101,14 @@ def _apply_to_range(function: Callable[..., Any], numbers: StagedRange, kwargs: 
 
 @_consumer(builtins.sum)
 def _sum(iterable: object, start: object = 0) -> Any:
-    """`sum(iterable, start)` of a deferred iterable.
+    """Return `sum(iterable, start)` of a deferred iterable.
 
     Where Python's sum of floats is compensated, the items are added one by one only if none is an object of the graph.
     Otherwise they are collected in a list first.
     """
     if not (SUM_COMPENSATES and has_objects_in_graph()) or isinstance(start, (str, bytes, bytearray)):
         return _sum_itemwise(iterable, start)
-    if type(iterable) is StagedRange or (type(iterable) is GeneratorExpression and iterable.is_repeatable):
+    if type(iterable) is StagedRange or (type(iterable) is TracedGenerator and iterable.is_repeatable):
         has_objects = False
 
         def add(item: object, total: object, compensation: object) -> object:
@@ -118,14 +119,14 @@ def _sum(iterable: object, start: object = 0) -> Any:
         result = attempt(lambda: _sum_itemwise(iterable, start, add), lambda _: has_objects)
         if not has_objects:
             return result
-        if isinstance(iterable, GeneratorExpression):
+        if isinstance(iterable, TracedGenerator):
             iterable.reset()
     items = collect_list(iterable)
     return apply_object("sum", items, start) if is_in_graph(items) else sum_of_items(items, start)
 
 
 def _sum_itemwise(iterable: object, start: object = 0, add: Callable[..., object] = add_compensated) -> object:
-    """`sum(iterable, start)` by a loop over the items; `add(item, total, compensation)` returns the next two values."""
+    """Return `sum(iterable, start)` by a loop; `add(item, total, compensation)` returns the next two values."""
     if isinstance(start, (str, bytes, bytearray)):
         return builtins.sum((), start)  # raises Python's own error
     if SUM_COMPENSATES and has_objects_in_graph():
@@ -146,7 +147,7 @@ def _quantifier(deciding_truth: bool) -> Callable[[Any], Any]:
     """Return any() or all(), which end at the first element whose truth is `deciding_truth`."""
 
     def quantify(iterable: object) -> Any:
-        """`any(iterable)` or `all(iterable)`, by a loop that ends at the first deciding element."""
+        """Return `any(iterable)` or `all(iterable)` by a loop that ends at the first deciding element."""
 
         def body(item: object, result: object, _: Any) -> Any:
             return if_stmt(_nonzero_test(item), on_true, on_false, (result, NORMAL), names)
@@ -184,8 +185,8 @@ def _apply_to_list(function: Callable[..., Any], items: Any, kwargs: dict[str, A
     previous_override = _PREVIOUS_OVERRIDES[function]
     if items_of(items) is not None:
         return _apply_to_staged_list(function, items, kwargs)
-    is_in_graph = heap_of(items) is not None or (function not in _CLASS_PRESERVING and holds_symbols(items))
-    if is_in_graph and has_objects_in_graph():
+    needs_graph = heap_of(items) is not None or (function not in _CLASS_PRESERVING and holds_symbols(items))
+    if needs_graph and has_objects_in_graph():
         return apply_object(function.__name__, items, *kwargs.values(), keywords=tuple(kwargs))
     return plain_call(previous_override, (list.__iter__(items),), kwargs)
 
@@ -202,7 +203,7 @@ def plain_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
 
 
 def _apply_to_staged_list(function: Callable[..., Any], items: Any, kwargs: dict[str, Any]) -> Any:
-    """`_apply_to_list` for a list that is represented by tensor lists in the graph."""
+    """Apply the builtin to the list of all items, which tensor lists represent in the graph."""
     if function is builtins.sorted:
         items = items.copy()
         items.sort(**kwargs)
@@ -230,15 +231,17 @@ _consumer(builtins.set)(lambda iterable: collect_set(iterable))
 
 def _next(iterator: object, *default: Any) -> Any:
     """`next(iterator)`; for a generator expression, a graph loop that is left after its first value."""
-    if type(iterator) is not GeneratorExpression:
+    if type(iterator) is not TracedGenerator:
         return STATEMENT_OVERRIDES[builtins.next](iterator, *default)
     if iterator.is_generator_call:
         result = _next_in_python(iterator, default)
         if result is not _TENSOR_DECIDES:
             return result
     default_value = default[0] if default else Undefined("next")
-    take_first, initial = lambda item, *_: (item, BREAK), (default_value, NORMAL)
-    result, exit_code = for_source(iterator, take_first, initial, ("next", "its end"), exit="its end")
+    names = ("next", "its end")
+    result, exit_code = for_source(
+        iterator, lambda item, *_: (item, BREAK), (default_value, NORMAL), names, exit="its end"
+    )
     if not default:
         if_stmt(exit_code == NORMAL, _raise_stop_iteration)
     return ld(result)
@@ -247,25 +250,25 @@ def _next(iterator: object, *default: Any) -> Any:
 _TENSOR_DECIDES = object()  # result of `_next_in_python` if a tensor decides control flow before the next value
 
 
-def _next_in_python(iterator: GeneratorExpression, default: tuple[Any, ...]) -> Any:
+def _next_in_python(iterator: TracedGenerator, default: tuple[Any, ...]) -> Any:
     """Advance a generator function in Python; give up if a tensor decides control flow before its next value."""
     is_first_step = iterator.is_unstarted
-    attempt = Attempt()
-    refusal_before = attempt.region.trace.refusal
+    speculation = Attempt()
+    refusal_before = speculation.region.trace.refusal
     try:
         result = builtins.next(iterator, *default)
     except StagingError:
         if not is_first_step:
-            attempt.keep()
+            speculation.keep()
             raise
-        attempt.undo()
-        attempt.region.trace.refusal = refusal_before
+        speculation.undo()
+        speculation.region.trace.refusal = refusal_before
         iterator.reset()
         return _TENSOR_DECIDES
     except BaseException:
-        attempt.keep()
+        speculation.keep()
         raise
-    attempt.keep()
+    speculation.keep()
     return result
 
 
@@ -277,7 +280,7 @@ OVERRIDES[builtins.next] = _next
 
 
 def extend(items: Any, iterable: object) -> None:
-    """`items.extend(iterable)`"""
+    """Run `items.extend(iterable)` by a loop that appends the items one by one."""
 
     def body(item: object) -> tuple[()]:
         items.append(item)
@@ -309,17 +312,17 @@ def _is_vector(iterable: object) -> bool:
 def _is_only_in_graph(iterable: object) -> bool:
     """Return whether Python cannot iterate over the value while tracing, as its items are known only at run time."""
     return current_region() is not None and (
-        type(iterable) in (GeneratorExpression, SymbolicObject)
+        type(iterable) in (TracedGenerator, SymbolicObject)
         or (type(iterable) in TRACED_TO_PLAIN and heap_of(iterable) is not None)
         or makes_stream(iterable)
     )
 
 
 def _map_in_graph(function: Callable[..., Any], *iterables: Any) -> Any:
-    """map() over symbolic iterables, as a generator expression."""
+    """Return `map(function, *iterables)` over symbolic iterables as a traced generator."""
     if len(iterables) == 1:
         return generator(iterables[0], lambda item: convert_callback(function)(item))
-    if any(type(iterable) is GeneratorExpression for iterable in iterables):
+    if any(type(iterable) is TracedGenerator for iterable in iterables):
         return _previous_map(function, *iterables)
     tuples = apply_object("zip", *iterables)
     return generator(tuples, lambda *items: convert_callback(function)(*items), into=_target_names(len(iterables)))
@@ -330,7 +333,7 @@ def _target_names(count: int) -> str:
 
 
 def _filter(function: Callable[..., Any], iterable: object) -> Any:
-    """filter() over a symbolic iterable or with a symbolic predicate, as a generator expression."""
+    """Return `filter(function, iterable)` of a symbolic iterable or predicate as a traced generator."""
     test = (lambda item: item) if function is None else (lambda item: convert_callback(function)(item))
     return generator(iterable, lambda item: item, test)
 
@@ -339,7 +342,7 @@ _previous_zip = OVERRIDES[builtins.zip]
 
 
 def _zip(*iterables: Any, strict: bool = False) -> Any:
-    """`zip(*iterables)`; a staged range and an iterable not read by position give a zip object of the graph."""
+    """Return `zip(*iterables)`; with a staged range and an iterable not read by position, a zip object of the graph."""
     zip_loop = None if strict else lazy_zip(*iterables)
     if zip_loop is not None:
         return zip_loop

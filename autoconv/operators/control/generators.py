@@ -11,7 +11,7 @@ from autoconv.errors import StagingError
 from autoconv.operators.control.conditionals import is_staged
 from autoconv.operators.control.loop_body import LoopBody
 from autoconv.operators.regions.raised_errors import is_tracing_error
-from autoconv.operators.support.generator_expressions import GeneratorCall, GeneratorExpression
+from autoconv.operators.support.generator_expressions import GeneratorCall, TracedGenerator
 from autoconv.operators.support.protected_names import BREAK
 from autoconv.runtime.recording.deferred_stores import is_catchable
 from autoconv.runtime.recording.journal import Location
@@ -31,9 +31,9 @@ def _is_generator_function(function: Callable[..., Any]) -> bool:
 
 
 def wrap_generator_function(function: Callable[..., Any], convert: Callable[[Any], Any]) -> Callable[..., Any]:
-    """Return a function that makes the GeneratorExpression of a call of a generator function; return others unchanged.
+    """Return the function that makes a TracedGenerator where `function` would make a generator; else `function`.
 
-    `convert(function)` is the form of the generator function that calls a consumer at each yield.
+    `convert(function)` is the form of a generator function that calls a consumer at each yield.
     """
     if not _is_generator_function(function):
         return function
@@ -41,7 +41,7 @@ def wrap_generator_function(function: Callable[..., Any], convert: Callable[[Any
     def start(*args: Any, **kwargs: Any) -> Any:
         source = GeneratorCall(function, convert(function), args, kwargs)
         function(*args, **kwargs)  # raises TypeError for arguments that do not fit; starts nothing
-        return GeneratorExpression(source, GeneratorCall.values)  # type: ignore[arg-type]
+        return TracedGenerator(source, GeneratorCall.values)  # type: ignore[arg-type]
 
     return start
 
@@ -61,7 +61,7 @@ class Consumer:
 
     __autoconv_function__ = True
 
-    def __init__(self, body: LoopBody, state: tuple[Any, ...], is_held: Any) -> None:
+    def __init__(self, body: LoopBody, state: tuple[Any, ...], is_held: Callable[[], bool]) -> None:
         self.body = body
         self.is_held = is_held
         self.state = list(state)

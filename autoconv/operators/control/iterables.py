@@ -37,9 +37,9 @@ _SAMPLE_RANGE = range(0)  # has the attributes of every range
 
 
 class StagedIterable:
-    """An iterable whose items are read by position: it has `length()` items, and `item(i)` is the i-th.
+    """An iterable whose items are read by position: it has `length()` items, and `item(i)` is the item i, from 0.
 
-    Both may be symbolic. `is_live`: the body of a loop over it may change its items.
+    Both may be symbolic. `is_live` is true if the body of a loop over it may change its items.
     """
 
     is_live = False
@@ -98,8 +98,8 @@ class StagedRange(StagedIterable):
             return self.stop
         region = current_region()
         if region is not None and region.trace.memory:
-            # Unlike the difference of the bounds, this op never overflows. So no bail-out can follow that would need an
-            # undo log of the writes to arrays.
+            # The difference of the bounds may overflow, and the bail-out would need an undo log of the writes to
+            # arrays. This op never overflows.
             return dispatch.apply("range_length", *map(_as_int, (self.start, self.stop, self.step)))
         if has_unit_step:
             return self.stop - self.start
@@ -302,7 +302,7 @@ class StagedSequence(StagedIterable):
         if not isinstance(position, Tensor):
             return self.items[position]
         region, stacked_items = self.stack_in_region
-        if stacked_items is None or region is not current_region():  # values of another recording are invalid here
+        if stacked_items is None or region is not current_region():  # a stack of another recording is invalid
             stacked_items = dispatch.apply("stack", *self.items, axis=0)
             self.stack_in_region = current_region(), stacked_items
         return binary_dispatch.get_item(stacked_items, position)
@@ -337,7 +337,7 @@ def as_staged(iterable: object) -> StagedIterable | None:
 
 
 def require_staged(iterable: object) -> StagedIterable:
-    """`as_staged` for an iterable that is combined with a staged one; raise StagingError where there is none."""
+    """Return `as_staged(iterable)`, with an iterator begun; raise StagingError where Python has to iterate over it."""
     result = as_staged(iterable)
     if result is None:
         raise StagingError(
@@ -367,7 +367,7 @@ def leading_dimension(tensor: Any) -> Any:
 class StagedIterator(StagedIterable):
     """A Python iterator, which is consumed once, by a loop in the region that created it.
 
-    `checks_end`: whether an exception may be raised after a loop over it.
+    `checks_end` is true if an exception may be raised after a loop over it.
     """
 
     checks_end = False

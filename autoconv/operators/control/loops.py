@@ -35,7 +35,7 @@ from autoconv.operators.control.unrolling import unroll
 from autoconv.operators.control.variants import has_one_length, require_defined
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.dataset_protocol import makes_stream
-from autoconv.operators.support.generator_expressions import GeneratorCall, GeneratorExpression, Source
+from autoconv.operators.support.generator_expressions import GeneratorCall, Source, TracedGenerator
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.protected_names import BREAK
 from autoconv.operators.support.speculation import attempt
@@ -167,7 +167,7 @@ def _loop_over(iterable: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[A
     convert_iter = getattr(getattr(type(iterable), "__iter__", None), "__autoconv_iterates__", None)
     if convert_iter is not None:  # a user-defined iterable
         iterable = convert_iter()(iterable)
-    if type(iterable) is GeneratorExpression:
+    if type(iterable) is TracedGenerator:
         return _loop_over_source(iterable, body, state)
     counted_loop = iterable.take_loop_recorder() if type(iterable) is HeldIterator else None
     if counted_loop is not None:
@@ -210,7 +210,7 @@ def _loop_over_variant(iterable: Variant, body: LoopBody, state: tuple[Any, ...]
 
 def _loop_over_source(source: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Loop over a Source, a generator or a generator expression; over other iterables as `_loop_over`."""
-    if type(source) is GeneratorExpression:
+    if type(source) is TracedGenerator:
         final_state = _loop_over_source(source.take_source(), body, state)
         code = body.exit_code(final_state)
         if not is_staged(code):
@@ -313,7 +313,7 @@ def is_symbolic_iterable(iterable: object) -> bool:
     region = current_region()
     if region is None:
         return False
-    classes = (Variant, GeneratorExpression, SymbolicObject)
+    classes = (Variant, TracedGenerator, SymbolicObject)
     if type(iterable) in classes or heap_of(iterable) is not None or makes_stream(iterable):
         return True
     staged = as_staged(iterable)

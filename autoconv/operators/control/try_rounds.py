@@ -53,8 +53,8 @@ class TryRecorder:
         self.parent = parent
         self.handler_count = handler_count
         self.cells = cell_locations(read, names, parent.trace.cells) if read is not None else []
-        other_names = sorted(set(read.__code__.co_freevars) - set(names)) if read is not None else []
-        self.statement_cells = cell_locations(read, tuple(other_names), parent.trace.cells) if other_names else []
+        own_names = sorted(set(read.__code__.co_freevars) - set(names)) if read is not None else []
+        self.statement_cells = cell_locations(read, tuple(own_names), parent.trace.cells) if own_names else []
         self.clauses: dict[int, Any] = {}  # the number of a handler -> the classes that it catches
         self.entered_value: Any = None  # of a with statement: what the manager's `__enter__` returned
         self.outer_exception = sys.exc_info()[1]  # the exception being handled around the statement
@@ -75,7 +75,7 @@ class TryRecorder:
         self.layouts_by_key: dict[Any, list[Layout]] = {}  # by key, the layouts of its stored values
         # Locations of containers known to Python, each with pairs: a stored container, and its contents at that time.
         self.contents_before: list[tuple[Location, list[tuple[Any, Any]]]] = []
-        self.outer_parts: list[Any] = []  # containers from before the statement, in stored tuples
+        self.older_containers: list[Any] = []  # those in stored tuples that are older than the statement
         self.stores: DeferredStores | None = None
 
     def rounds(self) -> Iterator[TryRecorder]:
@@ -106,14 +106,14 @@ class TryRecorder:
                     rounds_journal.merge_into(outer_journal)
             if must_repeat:
                 undo_rounds(self, start, rounds_journal)
-                for part in self.outer_parts:
-                    box(part)
+                for container in self.older_containers:
+                    box(container)
             elif join_ends(self, start, rounds_journal):
                 return
         raise StagingError("the types of the lists that this try statement changes do not converge", current_place())
 
     def begin(self) -> None:
-        """Start the body; in the round of a handler, enter that by raising the exception instead."""
+        """Start the body. In the round of a handler, raise the exception instead, which the handler catches."""
         if self.state in ("handler", "escape"):
             raise StagedException(self.error, is_handled=True)
         with recording(self.parent):
@@ -129,7 +129,7 @@ class TryRecorder:
         is_new = error is not self.outer_exception
         is_uncatchable = is_new and self.parent.contract.python_exceptions and bypasses_handlers(error)
         if is_uncatchable and isinstance(error, (Exception, AbandonTrace)):
-            raise error  # nothing after it would be recorded
+            raise error  # it ends the trace, so nothing after it would be recorded
         if self.state != "body":
             self.is_passing |= error is not None and is_new and bypasses_handlers(error)
         elif error is None or not is_new:
@@ -266,7 +266,7 @@ class TryRecorder:
         keys = {key for key, has_changed in changes if has_changed}
         new_keys = keys - self.keys_to_move if self.parent.contract.objects_in_graph else set()
         self.keys_to_move |= new_keys
-        return bool(new_keys or self.outer_parts)
+        return bool(new_keys or self.older_containers)
 
     def _handler_rounds(self) -> Iterator[TryRecorder]:
         """Yield the recorder for each handler, or once for the code that runs as the exception passes."""
@@ -333,7 +333,7 @@ class TryRecorder:
         if region.contract.objects_in_graph and is_created_in(value, self.region):
             box(value)  # it would stay a Python object local to an arm or loop of the body, out of the handler's reach
         if region.contract.promises_identity and isinstance(value, tuple):
-            self.outer_parts += [part for part in mutable_parts(value) if self._is_created_before_statement(part)]
+            self.older_containers += [part for part in mutable_parts(value) if self._is_created_before_statement(part)]
         layouts = self.layouts_by_key.setdefault(location.key, [])
         self.locations.setdefault(location.key, location)
         position = list(self.layouts_by_key).index(location.key)
@@ -352,7 +352,6 @@ class TryRecorder:
         if graph_object(value) is not None and is_created_in(value, self.region):
             return Leaf(ObjectType(), as_object)  # the stand-in is local to the body
         return stored_layout(value, region)
-
 
     def _is_created_before_statement(self, value: Any) -> bool:
         """Return whether a value is a container that is older than the statement and not in the graph."""

@@ -18,7 +18,7 @@ from autoconv.operators.control.loop_body import LoopBody
 from autoconv.operators.control.range_warning import warn_of_unrolling
 from autoconv.operators.regions.container_promotion import have_same_items
 from autoconv.operators.regions.loop_aliases import ITERATED_CONTAINERS_BY_CODE
-from autoconv.operators.support.generator_expressions import GeneratorExpression, binds_outer_names
+from autoconv.operators.support.generator_expressions import TracedGenerator, binds_outer_names
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.protected_names import BREAK
 from autoconv.operators.support.speculation import Attempt
@@ -315,7 +315,7 @@ def _source_containers(iterable: Any) -> list[Any]:
             worklist.append((value._iterator, depth))
         elif kind in TRACED_TO_PLAIN or kind in (list, dict, set):
             result.append(value)
-        elif kind is GeneratorExpression:
+        elif kind is TracedGenerator:
             worklist += [(part, depth + 1) for part in (value._iterator, getattr(value._source, "iterable", None))]
         elif kind is DictView:
             result.append(value.owner)

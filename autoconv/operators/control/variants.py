@@ -155,7 +155,7 @@ def _is_number(value: object) -> bool:
 
 
 def distribute(function: Callable[..., Any], *operands: Any) -> Any:
-    """`function(*operands)` where some operands are variants: one arm for each combination of alternatives."""
+    """Return `function(*operands)` for variants among the operands: one arm for each combination of alternatives."""
     for position, operand in enumerate(operands):
         if type(operand) is Variant:
             before, after = operands[:position], operands[position + 1 :]
@@ -192,13 +192,13 @@ def _stack(self: Variant) -> Any:
 
 
 def distribute_call(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """`function(*args, **kwargs)`, distributed over variants like `distribute`."""
+    """Return `function(*args, **kwargs)`, distributed over variants among the arguments like `distribute`."""
     return distribute(functools.partial(_call_with_keywords, function, tuple(kwargs)), *args, *kwargs.values())
 
 
 def _call_with_keywords(function: Callable[..., Any], names: tuple[str, ...], *values: Any) -> Any:
-    count = len(values) - len(names)
-    return function(*values[:count], **dict(zip(names, values[count:], strict=True)))
+    positional_count = len(values) - len(names)
+    return function(*values[:positional_count], **dict(zip(names, values[positional_count:], strict=True)))
 
 
 def _make_arm(function: Any, before: Any, value: Any, after: Any) -> Any:
@@ -255,7 +255,7 @@ def _are_mergeable(first: Layout, second: Layout) -> bool:
 def _merge_group(tag: Any, values: Sequence[Any], group: Sequence[int]) -> Any:
     """Return the value of the arms in `group` where the tag selects one of them; else any value."""
 
-    def make_arm(value: Any) -> Any:  # a list of run-time length itself would keep its identity, and an arm of its own
+    def make_arm(value: Any) -> Any:  # without the copy, a list would keep its identity and an arm of its own
         return lambda: (value.copy() if items_of(value) is not None else value,)
 
     arms = [make_arm(values[i]) if i in group else lambda: (NEVER,) for i in range(len(values))]

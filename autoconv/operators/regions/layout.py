@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, TypeGuard
+from typing import Any, ClassVar, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -270,3 +270,14 @@ def value_type(value: object) -> TensorType:
     """Return the type of a number or array as a tensor."""
     tensor = as_tensor(value)
     return tensor.type if tensor is not None else EagerTensor(to_array(value)).type
+
+
+class NumberKind(NamedTuple):
+    """The facts under `compile` that numbers of one arm of a variant share.
+
+    `static_layout` is the layout of a number of a subclass, such as a member of an IntEnum: it has an arm of its own.
+    """
+
+    dtype: DType
+    is_weak: bool
+    static_layout: Layout | None

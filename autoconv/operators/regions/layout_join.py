@@ -20,6 +20,7 @@ from autoconv.operators.regions.layout import (
     Layout,
     Leaf,
     Never,
+    NumberKind,
     Parts,
     RunTimeList,
     Static,
@@ -74,7 +75,7 @@ def _join_variants(first: Layout, second: Layout, name: str, contract: Contract)
     """Join layouts into a variant: if one is a variant, or for numbers that Python distinguishes."""
     needs_variant = isinstance(first, Arms) or isinstance(second, Arms)
     if not needs_variant and contract.python_numbers:
-        needs_variant = number_kind(first) != number_kind(second) or is_known_subclass_number(first)
+        needs_variant = number_kind(first) != number_kind(second) or is_static_subclass_number(first)
     if not needs_variant and is_number_layout(first) and is_number_layout(second):
         needs_variant = _are_bool_and_number(first, second)
     return _join_arms(first, second, name, contract) if needs_variant else None
@@ -215,7 +216,7 @@ def widen_lists(layout: Layout, name: str, contract: Contract) -> Layout:
         return layout
     lists = [arm for arm in layout.arms if _is_list(arm)]
     is_only_list_of_variant = len(lists) == 1 and len(layout.arms) > 1
-    if all(map(is_container, lists)) or is_only_list_of_variant:  # also without lists
+    if all(map(is_container, lists)) or is_only_list_of_variant:  # also true if no arm is a list
         return layout
     other_arms = [arm for arm in layout.arms if not _is_list(arm)]
     return Arms((join_lists(lists, name, contract), *other_arms)) if other_arms else join_lists(lists, name, contract)
@@ -246,7 +247,7 @@ def _element_layouts(layout: Layout) -> Sequence[Layout]:
 
 
 def _take_instance_apart(layout: Layout, other: Layout) -> Layout:
-    """Take a known object apart into its attributes if it joins an object that another path created."""
+    """Take an object known at trace time apart into its attributes if it joins one that another path created."""
     region = current_region()
     if not isinstance(layout, Static) or not isinstance(other, Instance) or type(layout.value) is not other.kind:
         return layout
@@ -259,7 +260,7 @@ def _take_instance_apart(layout: Layout, other: Layout) -> Layout:
 
 
 def _take_graph_objects_apart(first: Layout, second: Layout) -> tuple[Layout, Layout]:
-    """Take two known objects of one class apart if both are in the graph."""
+    """Take two objects known at trace time apart if they are of one class and both in the graph."""
     region = current_region()
     if region is None or not isinstance(first, Static) or not isinstance(second, Static):
         return first, second
@@ -285,27 +286,24 @@ def join_objects(first: Layout, second: Layout) -> Layout:
     return Leaf(ObjectType(), as_object)
 
 
-def number_kind(layout: Layout) -> Any:
-    """Return the pair (dtype, whether the number is weak) of a number's layout; None for other layouts.
-
-    For a known number of a subclass, such as a member of an IntEnum, the layout follows as a third item.
-    """
+def number_kind(layout: Layout) -> NumberKind | None:
+    """Return the kind of a number's layout; None for other layouts."""
     if not is_number_layout(layout):
         return None
     type_ = _to_leaf(layout).type
     assert isinstance(type_, TensorType)
-    return (type_.dtype, type_.weak, layout) if is_known_subclass_number(layout) else (type_.dtype, type_.weak)
+    return NumberKind(type_.dtype, type_.weak, layout if is_static_subclass_number(layout) else None)
 
 
 def type_of_number(layout: Layout) -> TensorType | None:
-    """Return the type of a number; None for other layouts, and for known numbers of subclasses."""
+    """Return the type of a number; None for other layouts, and for static numbers of subclasses."""
     kind = number_kind(layout)
-    type_ = _to_leaf(layout).type if kind is not None and len(kind) == 2 else None
+    type_ = _to_leaf(layout).type if kind is not None and kind.static_layout is None else None
     return type_ if isinstance(type_, TensorType) else None
 
 
-def is_known_subclass_number(layout: Layout) -> bool:
-    """Return whether a layout is a known number of a subclass of Python's classes of numbers."""
+def is_static_subclass_number(layout: Layout) -> bool:
+    """Return whether a layout is a number known at trace time, of a subclass of Python's classes of numbers."""
     return isinstance(layout, Static) and is_number_subclass(layout.value)
 
 

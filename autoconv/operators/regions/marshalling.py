@@ -59,7 +59,7 @@ from autoconv.runtime.tensors.conversion import as_tensor, constant_table, to_ar
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
 
-_MAX_SELECTED_ARMS = 8  # up to so many arms of a variant are renumbered by selects, more by a table
+_MAX_SELECTED_ARMS = 8  # variants of at most so many arms are renumbered by selects, others by a table
 
 
 def emit(value: object, layout: Layout, region: Region) -> list[Value]:
@@ -163,7 +163,7 @@ def _emit_arms(value: object, layout: Arms, region: Region) -> list[Value]:
         layout_of_value = layout_of(value, region)
         assert isinstance(layout_of_value, Arms)
         arms = zip(value.values, layout_of_value.arms, strict=True)
-        positions = [arm_index(layout, _known_arm(part, layout) or part_layout) for part, part_layout in arms]
+        positions = [arm_index(layout, _static_arm_of(part, layout) or part_layout) for part, part_layout in arms]
         tag = value.tag
         if positions != list(range(len(positions))):
             tag = renumber_arms(tag, positions)
@@ -172,7 +172,7 @@ def _emit_arms(value: object, layout: Arms, region: Region) -> list[Value]:
             values = {index: _select_mapped(value, positions, index, layout.arms[index]) for index in values}
         tag_value = region.lift(tag.value_in_graph)
     else:
-        target = _known_arm(value, layout) or layout_of(value, region)
+        target = _static_arm_of(value, layout) or layout_of(value, region)
         if isinstance(target, Static) and target not in layout.arms:
             require_identity(value)  # the arm is for objects of its class in the graph, so this object must be there
         index = arm_index(layout, target)
@@ -250,8 +250,8 @@ def _select_mapped(variant: Variant, positions: Sequence[int], target_position: 
 def _select_in_arms(variant: Variant, is_selected: Sequence[bool], layout: Layout) -> Any:
     """Return the variant's value in `layout` if its tag selects a chosen arm; else any value."""
 
-    def make_arm(value: object, is_this_selected: bool) -> Any:
-        return lambda: (_copy_in_layout(value, layout) if is_this_selected else NEVER,)
+    def make_arm(value: object, is_arm_selected: bool) -> Any:
+        return lambda: (_copy_in_layout(value, layout) if is_arm_selected else NEVER,)
 
     (result,) = STAGE_ARMS(variant.tag, list(map(make_arm, variant.values, is_selected)), [], ("value",))
     return result
@@ -264,8 +264,8 @@ def _copy_in_layout(value: Any, layout: Layout) -> Any:
     return rebuild(layout, iter(emit(value, layout, region)))
 
 
-def _known_arm(value: object, layout: Arms) -> Layout | None:
-    """Return the static arm whose value is this container or object itself; None if there is none."""
+def _static_arm_of(value: object, layout: Arms) -> Layout | None:
+    """Return the static arm of `layout` whose value is the container or object `value` itself; None without one."""
     has_identity = type(value) in TRACED_TO_PLAIN or is_created_here(value)
     return Static(value) if has_identity and Static(value) in layout.arms else None
 
@@ -353,7 +353,7 @@ def _rebuild_arm(arm: Layout, number: Any, values: Iterator[Any]) -> Any:
     if isinstance(number, Value):
         return dispatch.apply("python_cast", SymbolicTensor(number), dtype=arm.type.dtype, weak=arm.type.weak)
     if not arm.type.weak or (isinstance(number, EagerTensor) and any(tape_recorders.follows([number]))):
-        return number
+        return number  # an array, or a number that a tape follows
     return np.asarray(number).item()
 
 

@@ -42,7 +42,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 # value is selected if each of its tags has that number.
 Alternatives = tuple[tuple[tuple[tuple[Any, int], ...], Any], ...]
 
-_INDEX_LAYOUT = Leaf(weak_type(0))  # of an alias index
+_ALIAS_INDEX_LAYOUT = Leaf(weak_type(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class SharedLists:
 
     def types(self, layouts: Sequence[Layout]) -> list[Type]:
         """Return the types of a region's outputs in these layouts: those of its results, then the alias indices."""
-        indices = [_INDEX_LAYOUT.type for place in self.earlier if place not in self.constant_index]
+        indices = [_ALIAS_INDEX_LAYOUT.type for place in self.earlier if place not in self.constant_index]
         return [*(leaf for layout in layouts for leaf in layout.types()), *indices]
 
     def emit(self, values: Sequence[Any], layouts: Sequence[Layout], region: Region) -> list[Value]:
@@ -85,7 +85,7 @@ class SharedLists:
         for place, earlier in self.earlier.items():
             if place not in self.constant_index:
                 alternatives = [_alternatives_at(other, values, layouts, region) for other in (place, *earlier)]
-                outputs += emit(_alias_index(alternatives, region), _INDEX_LAYOUT, region)
+                outputs += emit(_alias_index(alternatives, region), _ALIAS_INDEX_LAYOUT, region)
         return outputs
 
     def rebuild(self, layouts: Sequence[Layout], outputs: Iterable[Any], region: Region) -> list[Any]:
@@ -98,7 +98,7 @@ class SharedLists:
         indices = {place: SymbolicTensor(next(leaves)) for place in places_with_index}
         for place, earlier in reversed(self.earlier.items()):  # places in a container before the container itself
             if place in indices:
-                candidates = [values_by_place[other] for other in (place, *earlier)]
+                candidates = [values_by_place[candidate] for candidate in (place, *earlier)]
                 value = _select_candidate(indices[place], candidates)
             else:
                 value = values_by_place[earlier[self.constant_index[place] - 1]]
@@ -126,8 +126,8 @@ def find_shared_lists(
                 containers_by_place[place] = containers
     for place, containers in containers_by_place.items():
         earlier = tuple(
-            other for other in containers_by_place if _place_order(other) < _place_order(place)
-            and any(map(_have_common_keys, containers, containers_by_place[other]))
+            candidate for candidate in containers_by_place if _place_order(candidate) < _place_order(place)
+            and any(map(_have_common_keys, containers, containers_by_place[candidate]))
         )  # fmt: skip
         if earlier:
             result.earlier[place] = earlier
@@ -370,9 +370,9 @@ def _alias_index(alternatives: Sequence[Alternatives], region: Region) -> Any:
 def _alias_test(first: Alternatives, second: Alternatives, region: Region) -> Any:
     """Return whether two values are one new container of the region, as a bool or a tensor."""
     result: Any = False
-    for first_tests, part in first:
-        for second_tests, other in second:
-            if part is other and _is_new(part, region):
+    for first_tests, first_value in first:
+        for second_tests, second_value in second:
+            if first_value is second_value and _is_new(first_value, region):
                 tests = [tag == number for tag, number in (*first_tests, *second_tests)]
                 if not tests:
                     return True

@@ -1,4 +1,4 @@
-"""Sources of comprehensions, and generator expressions, which stay unevaluated until they are consumed."""
+"""Sources of comprehensions, and traced generators, which stay unevaluated until they are consumed."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _ITERATOR_DEPTH = 4  # the largest number of nested iterators that are examined
 
 
 class Source:
-    """`element for into in iterable if conditions`; an element that is a Source is the next `for` clause.
+    """The parts of `element for into in iterable if conditions`; an element that is a Source is the next `for` clause.
 
-    `into` is the source text of a target with several names, which the functions take as separate parameters.
+    The element and the conditions are functions of the target's names. `into` is the source text of a target with
+    several names.
     """
 
     __slots__ = ("conditions", "element", "is_nested", "iterable", "unpack")
@@ -59,7 +60,7 @@ class GeneratorCall:
         self.args = args
         self.kwargs = kwargs
         self.is_nested = True  # as a nested Source, it cannot be resumed after an early exit from a loop
-        self.stand_in: Any = None  # the GeneratorExpression by which the program refers to it
+        self.stand_in: Any = None  # the TracedGenerator by which the program refers to it
 
     def is_held(self) -> bool:
         """Return whether a variable of the program refers to the generator, so that no loop's end closes it."""
@@ -99,10 +100,10 @@ def _unpacking_function(into: str) -> Callable[[Any], tuple[Any, ...]]:
     return unpack
 
 
-class GeneratorExpression:
-    """A generator expression under trace.
+class TracedGenerator:
+    """A generator of the program under trace, made by a generator expression or by a call of a generator function.
 
-    For statements and builtins consume its Source in a graph loop; to other Python code it is a generator.
+    For statements and builtins consume its source in a graph loop; to other Python code it is a generator.
     """
 
     def __init__(self, source: Source, values: Callable[[Source], Iterator[Any]]) -> None:
@@ -159,7 +160,7 @@ class GeneratorExpression:
         elif not self._source.is_nested and isinstance(self._source.iterable, Iterator):
             self._iterator = None
 
-    def __iter__(self) -> GeneratorExpression:
+    def __iter__(self) -> TracedGenerator:
         return self
 
     def __next__(self) -> Any:
@@ -180,7 +181,7 @@ class GeneratorExpression:
         return self._iterator
 
     def _check_region(self) -> None:
-        """Raise StagingError outside of the region that made the generator expression."""
+        """Raise StagingError outside of the region that made the generator."""
         if self._home is None or current_region() is not self._home.merged_region:
             raise StagingError(
                 "whether this generator expression is iterated depends on a tensor", current_place(),
@@ -218,4 +219,4 @@ def _exhausted_generator() -> Iterator[NoReturn]:
     yield
 
 
-GeneratorExpression.__name__ = "generator"  # the name in messages
+TracedGenerator.__name__ = "generator"  # the name in messages

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.operators.support.generator_expressions import GeneratorExpression
+from autoconv.operators.support.generator_expressions import TracedGenerator
 from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, has_static_contents
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
@@ -127,5 +127,5 @@ def bind_iterator(value: Any) -> Any:
     """Return the result of a builtin; during a trace, bind an iterator to the current region."""
     kind = type(value)
     is_python_iterator = kind.__module__ in _MODULES and issubclass(kind, Iterator)
-    is_held = is_python_iterator and kind is not GeneratorExpression and current_region() is not None
+    is_held = is_python_iterator and kind is not TracedGenerator and current_region() is not None
     return HeldIterator(value) if is_held else value

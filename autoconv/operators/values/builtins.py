@@ -84,7 +84,7 @@ def _range(*bounds: Any) -> Any:
 
 @overrides(builtins.len)
 def _len(x: Any) -> Any:
-    """`len(x)`."""
+    """Return `len(x)`."""
     if type(x) is SymbolicArray and x.ndim:
         return x.size_of(0)
     tensor = _as_tensor(x)
@@ -179,7 +179,7 @@ def _round(x: Any, digits: Any = None) -> Any:
 
 
 def is_weak(x: object) -> bool:
-    """Return whether a value is a Python number, known or in the graph."""
+    """Return whether a value is a Python number, known at trace time or in the graph."""
     return isinstance(x, (bool, int, float)) or (isinstance(x, Tensor) and x.weak)
 
 

@@ -57,7 +57,7 @@ slice = builtins.slice  # `ag__.slice(a, b, c)` in emitted code
 
 
 def get_item(x: Any, index: Any) -> Any:
-    """x[index], also for a Python sequence indexed by a tensor under trace."""
+    """Return `x[index]`, also for a Python sequence indexed by a tensor under trace."""
     if current_region() is None:
         return x[index]
     if isinstance(x, type) and isinstance(getattr(x, "__class_getitem__", None), types.MethodType):
@@ -221,7 +221,7 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         else:
             x[index] = value
         return x
-    if isinstance(x, Tensor) or (isinstance(x, np.ndarray) and not _is_python_effect(index, value)):
+    if isinstance(x, Tensor) or (isinstance(x, np.ndarray) and not _is_assigned_by_python(index, value)):
         _refuse_in_place(x, "an item of an array or tensor is assigned")
         return binary_dispatch.set_item(x, index, value)
     if type(value) is SymbolicArray and _holds_at(x, index, value):
@@ -244,15 +244,15 @@ def _holds_at(x: Any, index: object, value: object) -> bool:
     return type(index) is int and isinstance(x, list) and -len(x) <= index < len(x) and x[index] is value
 
 
-_UNCHANGED = object()  # marker from `changed_part`: nothing has to be stored
+_UNCHANGED = object()  # the value of `changed_part` if nothing has to be stored
 
 
 def changed_part(before: object, new_part: Any) -> Any:
-    """Return the value to store in `x[i]` after a write into that item; a marker if the write was in place."""
+    """Return the value to store in `x[i]` after a write into that item; `_UNCHANGED` if the write was in place."""
     return _UNCHANGED if before is new_part else new_part
 
 
-def _is_python_effect(index: object, value: object) -> bool:
+def _is_assigned_by_python(index: object, value: object) -> bool:
     """Return whether Python itself assigns an item of an array.
 
     True if nothing is traced, or under `function` at the top level without symbolic operands: it happens once a trace.
@@ -287,7 +287,7 @@ def _refuse_in_place(x: object, message: str) -> None:
 
 
 def set_item_of(owner: object, attribute: str, path: tuple[Any, ...], value: object) -> None:
-    """`owner.attribute[i] = value`."""
+    """Run `owner.attribute[i][j] = value` for the path (i, j)."""
     if value is _UNCHANGED:
         return
     x = getattr(owner, attribute)
@@ -297,7 +297,7 @@ def set_item_of(owner: object, attribute: str, path: tuple[Any, ...], value: obj
 
 
 def set_item_in(x: object, path: tuple[Any, ...], value: object) -> None:
-    """`x[i] = value` where the name x cannot be rebound; raises TypeError for a tensor."""
+    """Run `x[i][j] = value` where the name `x` cannot be rebound; raise StagingError if `x` would be replaced."""
     new_x = set_item(x, path, value)
     if new_x is not x:
         raise StagingError(
@@ -308,7 +308,7 @@ def set_item_in(x: object, path: tuple[Any, ...], value: object) -> None:
 
 
 def augment_item_of(owner: object, attribute: str, index: Any, function: Callable[[Any, Any], Any], value: Any) -> None:
-    """`owner.attribute[index] += value()`, where `function` is the operator; each part is evaluated once."""
+    """Run `owner.attribute[index] += value()`, where `function` is the operator; evaluate each part once."""
     x = getattr(owner, attribute)
     new_x = set_item(x, (index,), function(get_item(x, index), value()))
     if new_x is not x:
@@ -386,9 +386,9 @@ def outer_names(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
 
 
 def local_cells(read: Any) -> None:
-    """Register the function's local names that inner functions or regions share as cells of this region.
+    """Register the function's local names that inner functions or regions share as cells of the current region.
 
-    They do not exist for the enclosing regions. `read` is a closure that refers to them.
+    The enclosing regions do not have these names. `read` is a closure that refers to them.
     """
     region = current_region()
     if region is not None:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from autoconv.errors import StagingError
-from autoconv.operators.support.generator_expressions import GeneratorExpression
+from autoconv.operators.support.generator_expressions import TracedGenerator
 from autoconv.operators.support.signature_check import call_for_program
 from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
@@ -45,7 +45,7 @@ def convert_library_function(
     def apply(*args: Any, **kwargs: Any) -> Any:
         """Call the unconverted form on plain values, else the converted code."""
         values = (*args, *kwargs.values())
-        has_plain_values = not holds_symbols(values) and not any(type(x) is GeneratorExpression for x in values)
+        has_plain_values = not holds_symbols(values) and not any(type(x) is TracedGenerator for x in values)
         if has_plain_values and function in _UNCONVERTED_ON_PLAIN_VALUES:
             return unconverted_form(function)(*args, **kwargs)
         try:
@@ -194,11 +194,11 @@ def groupby(iterable: Iterable[Any], key: Callable[[Any], Any] | None = None) ->
 
 def islice(iterable: Iterable[Any], /, *bounds: Any) -> Iterator[Any]:
     """Implement itertools.islice for bounds that are ints."""
-    start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+    start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]  # the step is 1 unless given
     if not isinstance(start, int) or not isinstance(stop, int) or step != 1:
         refuse("itertools.islice is given a step, or bounds that are no ints")
     if start < 0 or stop < 0:
-        names = "Stop argument" if stop == -1 else "Indices"  # CPython takes -1 for a failed conversion
+        names = "Stop argument" if stop == -1 else "Indices"  # to CPython, -1 is a failed conversion
         raise program_error(ValueError, f"{names} for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
 
     def generate() -> Iterator[Any]:

@@ -20,7 +20,7 @@ from autoconv.operators.control.loops import for_source
 from autoconv.operators.control.optional_keys import has_key
 from autoconv.operators.control.variants import distribute
 from autoconv.operators.regions.layout import Variant
-from autoconv.operators.support.generator_expressions import GeneratorExpression
+from autoconv.operators.support.generator_expressions import TracedGenerator
 from autoconv.operators.support.protected_names import BREAK, NORMAL
 from autoconv.operators.values.comparisons import is_same_or_equal, kind_of_number, may_compare_at_run_time, plain_items
 from autoconv.runtime.objects.containers import has_optional_keys, heap_of, items_of
@@ -80,7 +80,7 @@ def _test_in_graph(item: Any, container: Any) -> Any:
         return _test_in_range(item, container)
     if isinstance(container, (dict, set, frozenset, str, bytes)) and holds_symbols((item, container)):
         return truth_of(apply_object("contains", container, item))
-    return _test_in_generator(item, container) if type(container) is GeneratorExpression else None
+    return _test_in_generator(item, container) if type(container) is TracedGenerator else None
 
 
 def _test_untraced(item: Any, container: Any) -> Any:
@@ -118,7 +118,7 @@ def _is_member(item: object, candidates: tuple[Any, ...], position: int) -> Any:
     return False
 
 
-def _test_in_generator(item: object, values: GeneratorExpression) -> Any:
+def _test_in_generator(item: object, values: TracedGenerator) -> Any:
     """Return whether a generator yields the item; it is advanced no further after a match."""
 
     def body(other: object, *state: Any) -> Any:

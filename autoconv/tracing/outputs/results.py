@@ -17,7 +17,7 @@ from autoconv.operators.control.variants import merge_arms
 from autoconv.operators.regions.layout import Layout, Static, Variant, is_container
 from autoconv.operators.regions.marshalling import emit
 from autoconv.operators.regions.value_layout import layout_of
-from autoconv.operators.support.generator_expressions import GeneratorExpression
+from autoconv.operators.support.generator_expressions import TracedGenerator
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.protected_names import Undefined, ld
 from autoconv.operators.values.tensor_lists import map_list
@@ -51,7 +51,7 @@ def make_outputs(result: Any, trace: Trace, function: Any) -> tuple[Layout, list
     converted_result = _convert_result(result, trace, function)
     layout = layout_of(converted_result, region)
     for value in _static_values(layout):  # those in arms and objects have not been examined by `_convert_result`
-        if isinstance(value, (GeneratorExpression, StagedIterable, HeldIterator, DictView)):
+        if isinstance(value, (TracedGenerator, StagedIterable, HeldIterator, DictView)):
             raise trace_restrictions.RunPlain(f"{_describe(value)} is returned")
         if trace.contract.promises_identity and (varies_by_call(value) or _is_class_made_by_call(type(value))):
             raise trace_restrictions.RunPlain(f"{_describe(value)} is returned")
