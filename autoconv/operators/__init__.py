@@ -129,13 +129,19 @@ __module__ = __name__  # for code that reads `__module__` of everything in its n
 
 # Operators that may raise on plain values, by the wrapper that removes their frames from the traceback.
 _NAMES_BY_WRAPPER = {
-    hide_frames_1: "class_of ld ld_outer ld_inlined not_",
-    hide_frames_2: "eq ne lt le gt ge get_item del_item del_attr in_ not_in iadd isub imul iand ior ixor",
+    hide_frames_1: "class_of ld ld_outer ld_inlined not_ spread_in_set",
+    hide_frames_2: (
+        "eq ne lt le gt ge get_item del_item del_attr in_ not_in unpack_target percent "
+        "iadd isub imul imatmul itruediv ifloordiv imod ipercent ipow ilshift irshift iand ior ixor"
+    ),
     hide_frames_3: "if_exp set_item set_item_in set_attr",
     hide_frames_of_logic: "and_ or_",
     hide_frames_of_branch: "if_stmt switch_stmt",
     hide_frames_of_loop: "while_stmt for_stmt",
-    hide_frames: "make_exception list_of set_of dict_of generator assertion set_item_of augment_item_of",
+    hide_frames: (
+        "make_exception list_of set_of dict_of generator assertion set_item_of augment_item_of new_set new_dict text "
+        "format_value"
+    ),
 }
 for _wrapper, _names in _NAMES_BY_WRAPPER.items():
     globals().update({_name: _wrapper(globals()[_name]) for _name in _names.split()})

@@ -65,13 +65,18 @@ class _SpreadElements:
 def spread_in_set(iterable: object) -> Any:
     """Return the operand of a star in the display of a set; a set or dict, also of the graph, gives one placeholder."""
     region = current_region()
-    if region is None or not region.contract.objects_in_graph or type(iterable) is Variant:
+    if region is None:
+        return iter(iterable)  # raises a set's error for what is not iterable; that of a starred argument differs
+    if not region.contract.objects_in_graph or type(iterable) is Variant:
         return spread(iterable)
     if type(iterable) is SymbolicObject:
         adds_items_one_by_one = getattr(iterable.value_in_graph.type, "kind", "") in ("list", "tuple", "str", "range")
     else:
         adds_items_one_by_one = not isinstance(iterable, (set, frozenset, dict))
-    return spread(iterable) if adds_items_one_by_one else (_SpreadElements(iterable),)
+    if not adds_items_one_by_one:
+        return (_SpreadElements(iterable),)
+    operand = spread(iterable)
+    return iter(iterable) if operand is iterable else operand
 
 
 def _as_growing_list(iterable: Any) -> Any:

@@ -95,7 +95,9 @@ def _variant_layout(variant: Variant, region: Region, stays_whole: Callable[[Any
 
 def _is_indivisible(value: object, region: Region) -> bool:
     """Return whether a structure is one object to a region, because its parts alone would lose something."""
-    return region.contract.promises_identity and (loses_state(value) or _is_object_of_program(value, region))
+    if not region.contract.promises_identity or id(value) in region.trace.reassembled_objects:
+        return False
+    return loses_state(value) or _is_object_of_program(value, region)
 
 
 def _is_outer(container: Any, region: Region) -> bool:

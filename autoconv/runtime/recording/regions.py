@@ -65,7 +65,7 @@ class Trace:
     tuples_in_graph: objects of the graph that stand for such tuples, and the name of the argument
     argument_containers: written lists and dicts of arguments -> (the traced container, the caller's own)
     computed_arrays: by identity, arrays that the trace computed from constants -> (array, object, region that made it)
-    reassembled_objects: dataclass objects put together from a region's results or for the outputs, by identity
+    reassembled_objects: dataclass objects put together from a region's results, and these and dicts for the outputs
     positions_of_numbers: value of an argument that is a number -> its position among the leaves
     constant_sources: the arrays from which constants were made
     refusal: an error that the traced code may have swallowed

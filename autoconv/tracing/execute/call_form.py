@@ -41,6 +41,7 @@ from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, untraced_copy
 from autoconv.runtime.recording.activity import BUSY
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import MISSING
+from autoconv.runtime.support.immutable_classes import is_immutable_object
 from autoconv.runtime.support.structure import Template, pack
 from autoconv.runtime.tensors.donation import DonatedArray
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
@@ -304,7 +305,7 @@ def _is_immutable(value: Any) -> bool:
     """Return whether all calls can return the object itself."""
     if type(value) is tuple:
         return all(map(_is_immutable, value))
-    return type(value) in _CONSTANT_TYPES or isinstance(value, _IMMUTABLE_CLASSES)
+    return type(value) in _CONSTANT_TYPES or isinstance(value, _IMMUTABLE_CLASSES) or is_immutable_object(value)
 
 
 def _has_known_plain_keys(layout: Parts | Instance) -> bool:

@@ -27,6 +27,7 @@ from autoconv.ops.python.reversibility import (
 )
 from autoconv.ops.python.undo_log import UNDONE_ERRORS, with_undo
 from autoconv.optimise.overflow import may_change_kind, may_exceed_int64, may_run_user_code, rerun_point
+from autoconv.runtime.support.immutable_classes import is_immutable_object
 from autoconv.tracing.guards.trace_restrictions import RunPlain
 
 Run = Callable[..., Any]
@@ -190,4 +191,5 @@ def _is_immutable(value: Any) -> bool:
     """Return whether no run can change the value, or a part of it."""
     if type(value) in (tuple, frozenset):
         return all(map(_is_immutable, value))
-    return value is None or type(value) in (bool, int, float, complex, str, bytes, range, slice, NotAssigned)
+    is_of_language = type(value) in (bool, int, float, complex, str, bytes, range, slice, NotAssigned)
+    return value is None or is_of_language or is_immutable_object(value)

@@ -27,6 +27,7 @@ from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.attributes import attributes_of, has_attributes, has_hidden_state
 from autoconv.runtime.support.exact_value import exact_value
+from autoconv.runtime.support.immutable_classes import is_immutable_object
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.support.structure import ATOMS
 from autoconv.runtime.tensors.tensor import Tensor
@@ -341,7 +342,7 @@ def _may_change(name: str, value: Any) -> bool:
 
 def is_by_identity(value: Any) -> bool:
     """Return whether a value is equivalent only to itself, so that its identity guards it."""
-    if type(value) is object or isinstance(value, IDENTITY_TYPES):
+    if type(value) is object or isinstance(value, IDENTITY_TYPES) or is_immutable_object(value):
         return True
     return any(hasattr(type(value), hook) for hook in _IDENTITY_HOOKS)
 

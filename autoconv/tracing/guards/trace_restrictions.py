@@ -37,6 +37,7 @@ from autoconv.runtime.recording.contracts import CALL, ITERATION, NODE
 from autoconv.runtime.recording.regions import Trace, current_region
 from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.attributes import attributes_of, has_attributes
+from autoconv.runtime.support.immutable_classes import is_method_without_effects
 from autoconv.runtime.support.structure import is_structure, plain_class, structure_parts
 from autoconv.runtime.support.trace_callables import is_called_unconverted
 from autoconv.runtime.tensors import dispatch
@@ -179,7 +180,7 @@ def _has_no_effects(function: Any) -> bool:
         owner = getattr(function, "__self__", None)
         if isinstance(owner, (np.ndarray, np.generic)):  # an array of the program, guarded by its contents
             return function.__name__ in _READING_METHODS
-        return isinstance(owner, _METHOD_OWNERS)
+        return isinstance(owner, _METHOD_OWNERS) or is_method_without_effects(owner, function.__name__)
     if isinstance(function, (types.WrapperDescriptorType, types.MethodDescriptorType)):  # such as tuple.__getitem__
         return function.__objclass__ in _IMMUTABLE_CLASSES
     if isinstance(function, type):

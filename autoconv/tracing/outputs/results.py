@@ -33,9 +33,18 @@ from autoconv.runtime.recording.regions import Trace, current_region
 from autoconv.runtime.recording.tracebacks import place_at_definition
 from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
+from autoconv.runtime.support.immutable_classes import is_immutable_object
 from autoconv.runtime.support.remedies import COMPILE_ADVICE
 from autoconv.runtime.support.shape import TensorShape
-from autoconv.runtime.support.structure import flatten, is_structure, loses_state, mutable_parts, pack, raw_items
+from autoconv.runtime.support.structure import (
+    flatten,
+    is_structure,
+    keys_of,
+    loses_state,
+    mutable_parts,
+    pack,
+    raw_items,
+)
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -106,7 +115,9 @@ def _convert_result(value: Any, trace: Trace, function: Any) -> Any:
     if is_structure(value) and not (is_leaf is not None and is_leaf(value)):
         leaves, template = flatten(value, is_leaf)
         result = pack(template, [_convert_result(leaf, trace, function) for leaf in leaves], initialise=is_leaf is None)
-        reassembled = filter(is_dataclass, mutable_parts(result))
+        if any(_is_created_by_trace(trace, key) for key in keys_of(template)) and trace.contract.promises_identity:
+            raise trace_restrictions.RunPlain("a dict is returned with a key that is an object made by the call")
+        reassembled = (part for part in mutable_parts(result) if is_dataclass(part) or type(part) is dict)
         copies = (part for part in reassembled if not _is_created_by_trace(trace, part))
         trace.reassembled_objects.update((id(part), part) for part in copies)
         return result
@@ -142,10 +153,11 @@ def _python_result(value: Any, trace: Trace) -> Any:
 
 
 def _is_constant(value: Any) -> bool:
-    """Return whether the value is an immutable object of Python's own classes, a class or a dtype."""
+    """Return whether the value is an immutable object of Python's or its library's classes, a class or a dtype."""
     if type(value) is slice:
         return all(map(_is_constant, (value.start, value.stop, value.step)))
-    return isinstance(value, _CONSTANT_TYPES) or (type(value) is frozenset and all(map(_is_constant, value)))
+    is_set_of_constants = type(value) is frozenset and all(map(_is_constant, value))
+    return isinstance(value, _CONSTANT_TYPES) or is_set_of_constants or is_immutable_object(value)
 
 
 _CONSTANT_TYPES = (
