@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from autoconv.operators.calls.comprehensions import collect_list
@@ -62,7 +62,7 @@ class _SpreadElements:
         self.items = items
 
 
-def spread_in_set(iterable: object) -> Any:
+def spread_in_set(iterable: Iterable[Any]) -> Any:
     """Return the operand of a star in the display of a set; a set or dict, also of the graph, gives one placeholder."""
     region = current_region()
     if region is None:

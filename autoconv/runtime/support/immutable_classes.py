@@ -1,6 +1,6 @@
 """Classes of the standard library whose objects cannot change, so that an object's identity guards all of it.
 
-`decimal.Decimal` is not among them: its arithmetic reads and writes the thread's decimal context.
+Decimals are not among them: their arithmetic reads and writes the thread's decimal context.
 """
 
 from __future__ import annotations
