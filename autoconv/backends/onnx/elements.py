@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from autoconv.backends.onnx.nodes import CAST_DTYPES, NodeWriter
+from autoconv.backends.onnx.nodes import DTYPES_COMPUTED_AS_INT64, NodeWriter
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import DType, bool_, float32, int8, int16, int32, int64, uint8, uint16, uint32, uint64
@@ -72,7 +72,7 @@ class ElementWriter(NodeWriter):
             return self._atan2(x, y)
         if dtype is uint64 and name in ("maximum", "minimum"):
             return self.emit_select(self.emit_comparison("gt" if name == "maximum" else "lt", x, y), x, y)
-        if dtype in CAST_DTYPES and name in ("maximum", "minimum", "power"):
+        if dtype in DTYPES_COMPUTED_AS_INT64 and name in ("maximum", "minimum", "power"):
             return self.emit_cast(self.emit_binary(name, self.emit_cast(x, int64), self.emit_cast(y, int64)), dtype)
         return self.emit(_BINARY_OPERATORS[name], [x, y], dtype, x.shape)
 
@@ -151,7 +151,7 @@ class ElementWriter(NodeWriter):
             return ~self.emit_comparison("eq", x, y)
         if x.dtype.is_bool and test != "eq":
             x, y = self.emit_cast(x, int32), self.emit_cast(y, int32)
-        elif x.dtype in CAST_DTYPES and x.dtype is not uint64:
+        elif x.dtype in DTYPES_COMPUTED_AS_INT64 and x.dtype is not uint64:
             x, y = self.emit_cast(x, int64), self.emit_cast(y, int64)
         return self.emit(_COMPARISONS[test], [x, y], bool_, x.shape)
 
@@ -159,7 +159,7 @@ class ElementWriter(NodeWriter):
         """Choose elements; narrow integers are chosen as int64, bools by logic."""
         if x.dtype.is_bool:
             return (condition & x) | (~condition & y)
-        if x.dtype in CAST_DTYPES and x.dtype is not uint8:
+        if x.dtype in DTYPES_COMPUTED_AS_INT64 and x.dtype is not uint8:
             int64_result = self.emit_select(condition, self.emit_cast(x, int64), self.emit_cast(y, int64))
             return self.emit_cast(int64_result, x.dtype)
         return self.emit("Where", [condition, x, y], x.dtype, x.shape)

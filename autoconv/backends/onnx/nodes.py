@@ -51,17 +51,17 @@ class Block:
     outputs: list[Term] = field(default_factory=list)
 
 
-# Ops that ONNX Runtime has for bfloat16.
-_BFLOAT16_OPS = ("BitCast", "Cast", "Identity", "Shape")
-_OPS_ON_PAIRS = ("Concat", "Gather", "GatherND", "Slice")  # ops that move pairs along the other dimensions
-CAST_DTYPES = (int8, int16, uint8, uint16, uint32, uint64)  # ONNX Runtime lacks many kernels for these: int64 is used
+_BFLOAT16_OPS = ("BitCast", "Cast", "Identity", "Shape")  # those that ONNX Runtime has for bfloat16
+_OPS_ON_PAIRS = ("Concat", "Gather", "GatherND", "Slice")  # those that leave the last dimension, of pairs, as it is
+# ONNX Runtime lacks many kernels for these dtypes.
+DTYPES_COMPUTED_AS_INT64 = (int8, int16, uint8, uint16, uint32, uint64)
 
 
 class NodeWriter(Control):
     """A writer that collects the nodes of a graph. A size that is open is a scalar term of int64.
 
-    Complex numbers are pairs of their real and imaginary parts, along a further last dimension. Most operations take
-    the parts, into which `split_complex` divides the values of a graph; arguments, results, contents of arrays in
+    Complex numbers are pairs of a real and an imaginary part, along a further last dimension. Most operations take
+    parts, into which `split_complex` divides the values of a graph; arguments, results, contents of arrays in
     memory and operands of Fourier transforms are pairs.
     """
 
@@ -118,9 +118,9 @@ class NodeWriter(Control):
         return Term(self, pairs.name, complex64 if pairs.dtype is float32 else complex128, pairs.shape[:-1])
 
     @contextmanager
-    def subgraph(self, inputs: Sequence[Term]) -> Iterator[Block]:
-        """Collect the nodes that are written meanwhile in a subgraph with these parameters."""
-        block, outer_nodes = Block(list(inputs)), self.nodes
+    def block(self, parameters: Sequence[Term]) -> Iterator[Block]:
+        """Return a context manager that collects the nodes written in it, and yields the block of them."""
+        block, outer_nodes = Block(list(parameters)), self.nodes
         self.nodes = block.nodes
         try:
             yield block

@@ -12,7 +12,7 @@ from autoconv.backends.portable.terms import ListTerm, Term, padded_shape, stati
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import DType, int64
 
-# Stops of slices: of one that goes backwards to the first element, and of one that goes to the last element.
+# Stops of slices: of one that goes backwards to the first element, and of one that goes forwards to the last element.
 _BEFORE_FIRST, _AFTER_LAST = -(2**63) + 1, 2**63 - 1
 
 
@@ -59,6 +59,7 @@ class ShapeWriter(ElementWriter):
             sizes = [x.shape[axis - rank + x.rank] if axis - rank + x.rank >= 0 else 1 for x in operands]
             sizes_except_1 = [size for size in sizes if size != 1]
             static_sizes = [size for size in sizes_except_1 if isinstance(size, int)]
+            # An open size (None) must be 1 or equal to a static one at run time, so that the static one holds.
             result_shape.append((static_sizes or sizes_except_1 or [1])[0])
         shape = tuple(result_shape)
         if static_shape(shape) is not None:
@@ -66,16 +67,13 @@ class ShapeWriter(ElementWriter):
         return [self._expand_to_open_shape(x, shape, operands) for x in operands]
 
     def _expand_to_open_shape(self, x: Term, shape: tuple[Any, ...], operands: Sequence[Term]) -> Term:
-        """Expand `x` to a shape with open sizes, which are taken from the other operands at run time."""
+        """Expand `x` by the shapes of the other operands at run time; `shape` is that of the result."""
         for operand in operands:
             if operand is not x and operand.shape != ():
                 x = self.emit("Expand", [x, self.shape_of(operand)], x.dtype, shape)
-        if x.shape != shape:
-            x = Term(self, x.name, x.dtype, shape) if x.rank == len(shape) else x
-        return x
+        return Term(self, x.name, x.dtype, shape) if x.rank == len(shape) and x.shape != shape else x
 
     def expand(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
-        """Broadcast; `sizes` gives the sizes that are open in `shape`."""
         shape = tuple(shape)
         if x.shape == shape and static_shape(shape) is not None:
             return x
@@ -85,7 +83,7 @@ class ShapeWriter(ElementWriter):
         return self.emit("Expand", [x, vector], x.dtype, shape)
 
     def reshape(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
-        """Reshape; `sizes` gives the sizes that are open in `shape`, and without them such a reshape is refused."""
+        """See `Arrays.reshape`; a shape with an open size is refused without `sizes`."""
         shape = tuple(shape)
         if x.shape == shape and static_shape(shape) is not None:
             return x
@@ -109,7 +107,7 @@ class ShapeWriter(ElementWriter):
         return x
 
     def _slice(self, x: Term, axis: int, start: Term, stop: Term, step: int, size: Any) -> Term:
-        """Take a slice with bounds that are vectors of size 1; `size` is that of the result along the axis."""
+        """Take a slice whose bounds are vectors of size 1; the result has `size` (None: open) along the axis."""
         shape = (*x.shape[:axis], size, *x.shape[axis + 1 :])
         return self.emit("Slice", [x, start, stop, self.integers([axis]), self.integers([step])], x.dtype, shape)
 
@@ -137,7 +135,7 @@ class ShapeWriter(ElementWriter):
         return self.transpose(self.emit("NonZero", [mask], int64, (mask.rank, None)), [1, 0])
 
     def concatenate(self, arrays: Sequence[Term], axis: int) -> Term:
-        """Join along an axis; a single array is returned itself, and the size is open if one of the sizes is."""
+        """Join along an axis; the size of the result is open if that of an array is."""
         if len(arrays) == 1:
             return arrays[0]
         sizes = [x.shape[axis] for x in arrays]
@@ -157,7 +155,6 @@ class ShapeWriter(ElementWriter):
         return self.emit("Pad", [x, vector, value], x.dtype, (None,) * x.rank, mode="constant")
 
     def iota(self, shape: Sequence[Any], axis: int, dtype: DType, sizes: Sequence[Any] | None = None) -> Term:
-        """Count along an axis from 0; `sizes` gives the sizes that are open in `shape`."""
         sizes = list(shape) if sizes is None else list(sizes)
         count = sizes[axis]
         if isinstance(count, int):

@@ -1,4 +1,4 @@
-"""The operations on arrays that the writer of each other runtime implements, such as StableHLO's and ONNX's."""
+"""The operations on arrays that each writer implements for its runtime, such as XLA or ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from autoconv.graph.dtypes import DType, bool_
 
 
 class Arrays:
-    """Operations on arrays, which the writer of a runtime implements.
+    """The operations on arrays that a writer implements; those without a body of their own return None or are refused.
 
-    Operands of elementwise operations have the same dtype and shape. Names of operations are StableHLO's, such as
-    "multiply". A `shape` has None for each open size (one that is only computed at run time). `sizes`, if given, has
-    the same numbers, and for each open size a term with its value.
+    Operands of the elementwise operations, `emit_…`, have one dtype and shape; `elements.Elementwise` has forms of
+    these operations that convert and broadcast first. Names of operations are StableHLO's, such as "multiply". A
+    `shape` has None for each open size (one that is only computed at run time). `sizes`, if given, has the same
+    numbers, and for each open size a term with its value.
     """
 
-    runtime = "the other runtime"
+    runtime = "the other runtime"  # its name in errors
     condition_dtype = bool_
-    checks_positions = False  # whether the runtime raises for a position out of range
+    checks_positions = False  # True if the runtime itself raises for a position out of range
     list_capacity = 64  # the number of elements that a list of the graph may have
 
     # ---- elements
 
     def constant(self, number: Any, dtype: DType) -> Term:
-        """Return a number as an array without dimensions."""
+        """Return a constant number as an array without dimensions; of an integer, the term has the value."""
         result = self.array(as_array(number, dtype), dtype)
         if dtype.is_integer:
             result.constant_value = int(number)
@@ -47,7 +48,7 @@ class Arrays:
         raise NotImplementedError
 
     def emit_select(self, condition: Term, x: Term, y: Term) -> Term:
-        """Take elements of `x` where the condition is true, and of `y` elsewhere."""
+        """Take elements of `x` where the condition is true, and of `y` where it is false."""
         raise NotImplementedError
 
     def emit_cast(self, x: Term, dtype: DType) -> Term:
@@ -55,7 +56,7 @@ class Arrays:
         raise NotImplementedError
 
     def bitcast(self, x: Term, dtype: DType) -> Term:
-        """Read the bits as another dtype; the last dimension holds the parts if the dtypes differ in size."""
+        """Read the bits as another dtype; a wider dtype takes the parts of each element from the last dimension."""
         raise NotImplementedError
 
     # ---- shapes
@@ -65,11 +66,11 @@ class Arrays:
         raise NotImplementedError
 
     def size(self, x: Term, axis: int) -> Any:
-        """Return the size: a number, or a term if it is open."""
+        """Return the size of an axis: a number, or a term if it is open."""
         raise NotImplementedError
 
     def can_be_sizes(self, *numbers: Term) -> bool:
-        """Return whether these terms may determine sizes of arrays."""
+        """Return whether the terms may determine sizes of arrays in the runtime."""
         return True
 
     def as_size(self, number: Term) -> Term:
@@ -93,7 +94,7 @@ class Arrays:
         raise NotImplementedError
 
     def transpose(self, x: Term, order: Sequence[int]) -> Term:
-        """Permute dimensions: `order` has, for each dimension of the result, that of `x`."""
+        """Permute dimensions: dimension i of the result is dimension `order[i]` of `x`."""
         raise NotImplementedError
 
     def reverse(self, x: Term, axes: Sequence[int]) -> Term:
@@ -145,13 +146,13 @@ class Arrays:
         raise NotImplementedError
 
     def gather_nd(self, x: Term, indices: Term) -> Term:
-        """Take parts of `x` by vectors of positions in its first dimensions; all positions are in range."""
+        """Take parts of `x`: each row of `indices` has positions in the first dimensions of `x`, all in range."""
         raise NotImplementedError
 
     def scatter_nd(self, base: Term, indices: Term, updates: Term, combine: str | None) -> Term:
-        """Return `base` with parts written at vectors of positions.
+        """Return `base` with the parts `updates` written at `indices`, whose rows are as in `gather_nd`.
 
-        `combine` names the operation of an old and a new element; None means that the new one replaces the old one.
+        `combine` names the operation of an old and a new element; with None, the new one replaces the old one.
         """
         raise NotImplementedError
 
@@ -176,23 +177,25 @@ class Arrays:
         self, x: Term, y: Term, x_batch: Sequence[int], y_batch: Sequence[int], x_axes: Sequence[int],
         y_axes: Sequence[int],
     ) -> Term:
-        """Sum products over axes; the result has the batch dimensions, then the other dimensions of x and of y."""
+        """Sum products over `x_axes` and `y_axes`, for each position in the batch dimensions.
+
+        The result has the batch dimensions, then the remaining dimensions of `x`, then those of `y`.
+        """
         raise NotImplementedError
 
     def cholesky(self, x: Term) -> Term:
-        """Return the lower triangular Cholesky factors, nan for matrices that have none."""
+        """Return the lower triangular Cholesky factors; a matrix that has none gives nan."""
         raise GraphUnfit("cholesky", f"{self.runtime} has no such function")
 
     def triangular_solve(self, x: Term, y: Term, lower: bool, adjoint: bool) -> Term:
         """Solve systems with triangular matrices `x`; `y` has the right sides as columns.
 
-        If `lower`, the matrices are lower triangular. If `adjoint`, their adjoints take their places.
+        With `lower`, the matrices are lower triangular. With `adjoint`, their adjoints are used instead.
         """
         raise GraphUnfit("triangular_solve", f"{self.runtime} has no such function")
 
     def fft(self, x: Term, kind: str, axes: Sequence[int], sizes: Sequence[int]) -> Term:
-        """Transform along axes; `kind` is "fft", "ifft", "rfft" or "irfft", and `sizes` are the lengths of transforms.
-        """
+        """Transform along axes; `kind` is "fft", "ifft", "rfft" or "irfft". `sizes` has each axis' transform length."""
         raise GraphUnfit(kind, f"{self.runtime} has no such function")
 
     # ---- control

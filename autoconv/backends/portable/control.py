@@ -17,7 +17,7 @@ from autoconv.ops.elements import Rule, Step
 
 
 class CauseTest(NamedTuple):
-    """A class of exceptions, and a function that writes the condition under which a failure of the node is of it."""
+    """A class of exceptions, and a function that writes the condition under which a node's failure has this class."""
 
     error_class: ErrorClass
     write_condition: Callable[[], Term]
@@ -30,17 +30,16 @@ class Control(Rules):
     error_word: Term | None = None  # None before the first check
     places: list[str]  # op and span of each node that may fail
     error_classes: list[ErrorClass]  # for each place: the class of the exception that Python raises
-    # In a `try`, of the node being written: causes of failures that have classes of their own, to be tested in order,
-    # and the class of all other failures.
-    causes: Sequence[CauseTest] = ()
-    error_class: ErrorClass = None
+    # Set for a node in a `try`:
+    causes: Sequence[CauseTest] = ()  # causes of failures with classes of their own, to be tested in order
+    error_class: ErrorClass = None  # of the node's other failures
 
     def runtime_form(self, node: Node, operands: Sequence[Term]) -> Term | None:
-        """Return the runtime's own form of an elementwise op, or None if it has none: then the op's rule is applied."""
+        """Return the result by the runtime's own form of an elementwise op; None asks for the op's element rule."""
         return None
 
     def error_word_or_zero(self, word: Term | None) -> Term:
-        """Return an error word as a term; None, which means that nothing is checked yet, is 0."""
+        """Return an error word as a term; for None, when no check is written yet, the constant 0."""
         return word if word is not None else self.constant(0, int32)
 
     def fail_where(self, condition: Term) -> None:
@@ -50,7 +49,7 @@ class Control(Rules):
         self._set_error_word(condition, self.error_class)
 
     def open_scan(self, x: Term, axis: int, op: str, start: Any, exclusive: bool) -> Term:
-        """Fold ever longer parts, as scans by doubling do, in a loop of the runtime."""
+        """Scan by doubling, in a loop of the runtime: each iteration combines elements at twice the distance."""
         size = self.size_term(x, axis, int64)
         positions = self.iota((None,), 0, int64, [self.size(x, axis)])
         row_shape, row_sizes = (
@@ -72,7 +71,7 @@ class Control(Rules):
         return result
 
     def place_number(self, error_class: ErrorClass) -> int:
-        """Return the error word for failures, of a class, of the node being written."""
+        """Return the error word for failures of the node being written that have the class."""
         placed_classes = list(zip(self.places, self.error_classes, strict=True))
         placed_class = self.node_place, error_class
         if placed_class in placed_classes:
@@ -93,10 +92,10 @@ class Control(Rules):
         raise NotImplementedError
 
     def branch(self, index: Term, arms: Sequence[tuple[Any, list[Term]]]) -> list[Term]:
-        """Write a choice between blocks, and return its results.
+        """Write a choice between blocks, and return the results of the chosen one.
 
-        `arms` has each block with its results. `index` is the position of the chosen arm; a bool chooses the first if
-        true.
+        `arms` has pairs of a block and its results. `index` is the position of the chosen arm; a bool chooses the first
+        arm if it is true.
         """
         raise NotImplementedError
 

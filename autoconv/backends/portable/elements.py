@@ -22,14 +22,14 @@ class Elementwise(Arrays):
     # {name in the C library: name in StableHLO}, of functions that the runtime has; others are composed of operations.
     runtime_functions: ClassVar[Mapping[str, str]] = {}
 
-    def term(self, value: Any, model: Term) -> Term:
+    def as_term(self, value: Any, model: Term) -> Term:
         """Return an operand as an array; a number gets the dtype of `model`."""
         return value if isinstance(value, Term) else self.constant(value, model.dtype)
 
     def _broadcast_together(self, x: Any, y: Any) -> list[Term]:
         """Return both operands as arrays of one shape; a number gets the dtype of the other operand."""
         model = x if isinstance(x, Term) else y
-        return self.broadcast(self.term(x, model), self.term(y, model))
+        return self.broadcast(self.as_term(x, model), self.as_term(y, model))
 
     def binary(self, name: str, x: Any, y: Any) -> Term:
         """Apply an operation of two operands, at least one of which is a term.
@@ -61,9 +61,9 @@ class Elementwise(Arrays):
         if not isinstance(model, Term):
             raise TypeError("a choice between two numbers has no dtype")
         if condition.constant_value is not None:
-            pair = self.broadcast(self.term(x, model), self.term(y, model))
+            pair = self.broadcast(self.as_term(x, model), self.as_term(y, model))
             return pair[0] if condition.constant_value else pair[1]
-        return self.emit_select(*self.broadcast(condition, self.term(x, model), self.term(y, model)))
+        return self.emit_select(*self.broadcast(condition, self.as_term(x, model), self.as_term(y, model)))
 
     def cast(self, x: Term, dtype: DType) -> Term:
         """Convert as NumPy does: a number to bool is a comparison with 0, a complex number loses its imaginary part."""

@@ -1,7 +1,7 @@
-"""Arrays in the text of another runtime, with the operators that element rules use.
+"""Terms: arrays in the text of another runtime, with the operators that element rules use.
 
-A rule of `autoconv.ops.elements` computes one element. Here its operands are whole arrays, so that one rule serves
-every runtime: a writer has the few operations of `arrays.Arrays`, and `elements` composes those that rules use.
+A rule of `autoconv.ops.elements` computes one element. With terms as operands it computes whole arrays, so that one
+rule serves every runtime: a writer implements the operations of `arrays.Arrays`, and `elements` composes the rest.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Operators(Protocol):
 
 
 def _operator(method: str, name: str) -> tuple[Callable[[Any, Any], Term], Callable[[Any, Any], Term]]:
-    """Return the methods `x op y` and `y op x` of x that call a method of the writer for the operation of a name."""
+    """Return the methods for `x op y` and `y op x` of a term `x`: they call `writer.<method>(name, left, right)`."""
 
     def forward(self: Term, other: Any) -> Term:
         return getattr(self.writer, method)(name, self, other)  # type: ignore[no-any-return]
@@ -48,10 +48,10 @@ def _operator(method: str, name: str) -> tuple[Callable[[Any, Any], Term], Calla
 class Term:
     """An array in the text of a runtime: its name, dtype and shape, which has None for each open size.
 
-    `constant_value` is the value of an integer or bool that is a constant, else None. `is_size_expression` is set by
-    runtimes without sizes that depend on values: the number follows from constants and the sizes of arguments.
-    `interval`, if known, has the smallest and the largest value of an integer, and `elements` the scalars that a vector
-    was made of.
+    `constant_value` is the value of an integer or bool that is a constant, else None. `is_size_expression` marks a
+    number that follows from constants and sizes of arguments; runtimes without sizes that depend on values set it.
+    `interval`, if known, has the smallest and the largest value of an integer (None: unknown). `elements`, if known,
+    has the scalars that a vector was made of.
     """
 
     __slots__ = ("constant_value", "dtype", "elements", "interval", "is_size_expression", "name", "shape", "writer")
@@ -71,11 +71,11 @@ class Term:
         return len(self.shape)
 
     def same(self, other: Any) -> Term:
-        """Return where both are equal."""
+        """Return the condition that elements are equal; `==` compares terms as Python objects."""
         return self.writer.compare("eq", self, other)
 
     def differs(self, other: Any) -> Term:
-        """Return where they differ."""
+        """Return the condition that elements differ."""
         return self.writer.compare("ne", self, other)
 
     __add__, __radd__ = _operator("binary", "add")

@@ -1,8 +1,8 @@
 """Rules of random numbers that are drawn until they are accepted: truncated normal, gamma, Poisson and binomial.
 
-Each number has its own blocks (of four words that the generator makes at once), the same blocks as in
-`autoconv.ops.random.distributions`, so that the bits are the same. Constants of one or few letters are those of the
-papers: Marsaglia and Tsang (2000) for gamma, Hörmann (1993) for Poisson (PTRS) and binomial (BTRS).
+Each number is made of blocks (of four words that the generator makes at once) of its own, those of
+`autoconv.ops.random.distributions`, so that the bits are equal. Names of one or few letters are those of the papers:
+Marsaglia and Tsang (2000) for gamma, Hörmann (1993) for Poisson (PTRS) and binomial (BTRS).
 
 A rule returns None for a node that has no form in other runtimes.
 """
@@ -28,7 +28,7 @@ from autoconv.ops.random.philox import BLOCK_WORDS
 
 @lowers("stateless_truncated_normal")
 def truncated_normal(writer: Control, node: Node, seed: Term, *sizes: Term) -> Term | None:
-    """Draw in groups of the size of one block; a group takes the accepted candidates of its own blocks."""
+    """Draw in groups of as many numbers as one block makes; a group takes the accepted candidates of its own blocks."""
     shape, dtype = static_shape(node.attributes["shape"]), node.attributes["dtype"]
     blocks = philox_stream(writer, seed, node.attributes.get("alg", "philox"))
     if shape is None or sizes or blocks is None:
@@ -36,13 +36,13 @@ def truncated_normal(writer: Control, node: Node, seed: Term, *sizes: Term) -> T
     count, compute_dtype = math.prod(shape), float64 if dtype is float64 else float32
     group_size = 2 if compute_dtype is float64 else 4
     group_count = -(-count // group_size)
-    starts = writer.iota((group_count,), 0, uint64) * (RESERVED_WORDS * group_size // BLOCK_WORDS)
+    first_blocks = writer.iota((group_count,), 0, uint64) * (RESERVED_WORDS * group_size // BLOCK_WORDS)
     slots = writer.iota((group_count, group_size), 1, int64)
 
-    def step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
-        """Draw one group of normal numbers, and fill the free slots with those below the limit."""
+    def fill_slots(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
+        """Draw a block of candidates for each group, and put those below the limit into its free slots."""
         accepted_numbers, filled_count, block_number = state
-        words = writer.reshape(blocks(starts + block_number), (4 * group_count,))
+        words = writer.reshape(blocks(first_blocks + block_number), (4 * group_count,))
         pair_count = group_count * group_size // 2
         fractions = words_to_fractions(writer, words, 2 * pair_count, compute_dtype)
         pairs = normal_pairs(writer, fractions, pair_count, compute_dtype)
@@ -56,40 +56,44 @@ def truncated_normal(writer: Control, node: Node, seed: Term, *sizes: Term) -> T
 
     filled_count = writer.fill_like(writer.static_slice(slots, 1, 0, 1), 0, int64)
     state = [writer.fill_like(slots, 0, compute_dtype), filled_count, writer.constant(0, uint64)]
-    accepted_numbers, *_ = writer.repeat(filled_count < group_size, state, step)
+    accepted_numbers, *_ = writer.repeat(filled_count < group_size, state, fill_slots)
     accepted_numbers = writer.reshape(accepted_numbers, (group_count * group_size,))
     return writer.cast(writer.reshape(writer.static_slice(accepted_numbers, 0, 0, count), shape), dtype)
 
 
-# Where the terms of each kind (first, second, remaining) begin in `_Draws.state`.
-_UNIFORM_STATE, _NORMAL_STATE = 1, 4
+# The positions in `_Draws.state` of the three terms for uniform numbers, and of those for normal numbers.
+_UNIFORM_TERMS, _NORMAL_TERMS = slice(1, 4), slice(4, 7)
 
 
 class _Draws:
-    """The uniform and normal numbers that each element of a vector draws, and the state of a loop that draws.
+    """The generators of a vector's elements: each element draws uniform and normal numbers from its own blocks.
 
-    A block makes two numbers of one kind, and the second is taken first.
+    A block makes two numbers of one kind, and the second is taken first. `state` holds, for each element, the number
+    of the next block; then, for each kind, the two numbers of the last block, and how many of them are left. A loop
+    that draws carries `state` as a part of its own state.
     """
 
     def __init__(self, writer: Control, blocks: Callable[[Term], Term], first_blocks: Term) -> None:
         self._writer, self._blocks, self._count = writer, blocks, int(first_blocks.shape[0])
         zeros, zero_counts = writer.fill_like(first_blocks, 0.0, float64), writer.fill_like(first_blocks, 0, int64)
-        # The next block's number; then for each kind of numbers: the two of the last block, and how many are left.
         self.state = [first_blocks, zeros, zeros, zero_counts, zeros, zeros, zero_counts]
 
     def uniform(self, active: Term) -> Term:
-        """Draw a number in [0, 1) for each element that is active; the others are unspecified."""
-        return self._draw(active, _UNIFORM_STATE, lambda fractions: fractions)
+        """Return a new number in [0, 1) for each active element, and an unspecified number for the others."""
+        return self._draw(active, _UNIFORM_TERMS, lambda fractions: fractions)
 
     def normal(self, active: Term) -> Term:
-        """Draw a normal number for each element that is active; the others are unspecified."""
+        """Return a new normal number for each active element, and an unspecified number for the others."""
         return self._draw(
-            active, _NORMAL_STATE, lambda fractions: normal_pairs(self._writer, fractions, self._count, float64)
+            active, _NORMAL_TERMS, lambda fractions: normal_pairs(self._writer, fractions, self._count, float64)
         )
 
-    def _draw(self, active: Term, state_index: int, convert: Callable[[Term], Term]) -> Term:
-        """Take a number that is left, or one of a new block, whose fractions in [0, 1) are converted."""
-        writer, count, (first, second, remaining) = self._writer, self._count, self.state[state_index : state_index + 3]
+    def _draw(self, active: Term, terms: slice, convert: Callable[[Term], Term]) -> Term:
+        """Take a number that is left, or else one of a new block.
+
+        `terms` are the positions in `state` of the kind of numbers; `convert` makes them of fractions in [0, 1).
+        """
+        writer, count, (first, second, remaining) = self._writer, self._count, self.state[terms]
         needs_block = active & remaining.same(0)
         words = writer.reshape(self._blocks(self.state[0]), (4 * count,))
         pairs = writer.reshape(convert(words_to_fractions(writer, words, 2 * count, float64)), (count, 2))
@@ -98,12 +102,16 @@ class _Draws:
         second = writer.select(needs_block, new_numbers[1], second)
         remaining = writer.select(active, writer.select(needs_block, 2, remaining) - 1, remaining)
         self.state[0] = writer.select(needs_block, self.state[0] + 1, self.state[0])
-        self.state[state_index : state_index + 3] = [first, second, remaining]
-        return writer.select(remaining.same(1), second, first)
+        self.state[terms] = [first, second, remaining]
+        return writer.select(remaining.same(1), second, first)  # `remaining` is counted down already
 
 
 class _ResultLayout:
-    """The layout of a result: first all numbers of the first element of the parameters, then those of the second, …"""
+    """The order in which a result's numbers are drawn: all numbers for the first parameter, then for the second, …
+
+    A parameter is an element of the arrays of parameters, whose shape is the end of the result's. `count` is the
+    number of all numbers.
+    """
 
     def __init__(self, writer: Control, shape: tuple[int, ...], parameter: Term) -> None:
         self._writer, self._shape = writer, shape
@@ -113,38 +121,37 @@ class _ResultLayout:
         self.count = self._draws_per_parameter * self._parameter_count
 
     def repeat_parameter(self, parameter: Term) -> Term:
-        """Return the parameter of each number."""
+        """Return a vector of each number's parameter, in the order of drawing."""
         writer = self._writer
         parameters = writer.expand(writer.cast(parameter, float64), self._parameter_shape)
         column = writer.reshape(parameters, (self._parameter_count, 1))
         return writer.reshape(writer.expand(column, (self._parameter_count, self._draws_per_parameter)), (self.count,))
 
     def arrange(self, numbers: Term, dtype: DType) -> Term:
-        """Return the numbers in the shape of the result, converted to the dtype."""
+        """Return the numbers, given in the order of drawing, in the result's shape and dtype."""
         writer = self._writer
         table = writer.transpose(writer.reshape(numbers, (self._parameter_count, self._draws_per_parameter)), (1, 0))
         return writer.cast(writer.reshape(table, self._shape), dtype)
 
 
-# A function `attempt(active, draws)` that draws, and returns a candidate for each number and whether it is accepted.
+# A function `attempt(active, draws)` that draws and returns candidates, and the condition that each is accepted.
 Attempt = Callable[[Term, _Draws], tuple[Term, Term]]
 
 
 def _draw_until_accepted(writer: Control, draws: _Draws, numbers: Term, active: Term, attempt: Attempt) -> Term:
-    """Return `numbers`, with an accepted candidate in place of each that is active: attempts repeat until all have one.
-    """
+    """Repeat attempts until each active number has an accepted candidate; return `numbers` with these candidates."""
 
-    def step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
+    def run_attempt(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
         numbers, *draws.state = state
         candidates, is_accepted = attempt(active, draws)
         return active & ~is_accepted, [writer.select(active & is_accepted, candidates, numbers), *draws.state]
 
-    numbers, *draws.state = writer.repeat(active, [numbers, *draws.state], step)
+    numbers, *draws.state = writer.repeat(active, [numbers, *draws.state], run_attempt)
     return numbers
 
 
 class _Preparation(NamedTuple):
-    """The layout of a result, the numbers that its elements draw, and for each parameter its value for each element."""
+    """The layout of a result, the generators of its numbers, and vectors of the parameters of each number."""
 
     layout: _ResultLayout
     draws: _Draws
@@ -155,9 +162,9 @@ def _prepare(
     writer: Control, node: Node, seed: Term, parameters: tuple[Term, ...],
     block_distance: Callable[[list[Term]], Term] | None = None,
 ) -> _Preparation | None:
-    """Return the layout, the draws and the parameters of a node's result; None if there is no form.
+    """Return the preparation of a node's result; None if it has no form, or no elements.
 
-    `block_distance` computes, from the parameters, how many blocks are reserved for each element of the result.
+    `block_distance` computes, from the parameters of each number, how many blocks are reserved for it.
     """
     shape = static_shape(node.attributes["shape"])
     blocks = philox_stream(writer, seed, node.attributes.get("alg", "philox"))
@@ -174,19 +181,22 @@ def _prepare(
 
 @lowers("stateless_random_gamma")
 def gamma(writer: Control, node: Node, seed: Term, alpha: Term, *sizes: Term) -> Term | None:
-    """Draw by Marsaglia and Tsang's method; an alpha below 1 is raised by 1 first."""
+    """Draw by Marsaglia and Tsang's method, or for an alpha of 1 an exponential number.
+
+    For an alpha below 1, a number for alpha + 1 is multiplied by u^(1 / alpha), where u is uniform.
+    """
     prepared = None if sizes else _prepare(writer, node, seed, (alpha,))
     if prepared is None:
         return None
     layout, draws, (alphas,) = prepared
-    writer.fail_if(~(alphas > 0.0))
+    writer.fail_if(~(alphas > 0.0))  # also for nan
     is_small, is_exponential = alphas < 1.0, alphas.same(1.0)
     d = alphas + writer.select(is_small, 2.0 / 3.0, writer.fill_like(alphas, -1.0 / 3.0, float64))
     c = writer.binary("divide", 1.0 / 3.0, writer.emit_unary("sqrt", d))
     numbers = -writer.libm("log1p", -draws.uniform(is_exponential))
 
     def attempt(active: Term, draws: _Draws) -> tuple[Term, Term]:
-        """Draw candidates by Marsaglia and Tsang's method for gamma numbers, and whether each is accepted."""
+        """Return candidates by Marsaglia and Tsang's method, and the condition of their acceptance."""
         normal = draws.normal(active)
         root = 1.0 + c * normal
         is_positive = active & (root > 0.0)
@@ -205,7 +215,7 @@ def gamma(writer: Control, node: Node, seed: Term, alpha: Term, *sizes: Term) ->
 
 @lowers("stateless_random_poisson")
 def poisson(writer: Control, node: Node, seed: Term, mean: Term, *sizes: Term) -> Term | None:
-    """Draw by products of uniform numbers for small means, by Hörmann's PTRS for others."""
+    """Draw by products of uniform numbers for small means, by Hörmann's PTRS for large ones; inf gives inf."""
     prepared = None if sizes else _prepare(writer, node, seed, (mean,))
     if prepared is None:
         return None
@@ -214,19 +224,20 @@ def poisson(writer: Control, node: Node, seed: Term, mean: Term, *sizes: Term) -
     limit, has_small_mean = writer.libm("exp", -means), means < MAX_DIRECT_MEAN
     zero, one = (writer.fill_like(means, number, float64) for number in (0.0, 1.0))
 
-    def step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
+    def multiply_by_uniform(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
+        """Multiply the products by uniform numbers; the result counts the factors before a product is below e^-mean."""
         product, count, *draws.state = state
         product = writer.select(active, product * draws.uniform(active), product)
         active = active & (product > limit)
         return active, [product, writer.select(active, count + 1.0, count), *draws.state]
 
-    _, counts, *draws.state = writer.repeat(has_small_mean, [one, zero, *draws.state], step)
+    _, counts, *draws.state = writer.repeat(has_small_mean, [one, zero, *draws.state], multiply_by_uniform)
     b = 0.931 + writer.emit_unary("sqrt", means) * 2.53
     a = -0.059 + b * 0.02483
     inverse = 1.1239 + writer.binary("divide", 1.1328, b - 3.4)
 
     def attempt(active: Term, draws: _Draws) -> tuple[Term, Term]:
-        """Draw candidates of the transformed rejection for Poisson numbers (PTRS), and whether each is accepted."""
+        """Return candidates of the transformed rejection (PTRS), and the condition of their acceptance."""
         u = draws.uniform(active) - 0.5
         v = draws.uniform(active)
         distance = 0.5 - writer.emit_unary("abs", u)
@@ -243,52 +254,58 @@ def poisson(writer: Control, node: Node, seed: Term, mean: Term, *sizes: Term) -
 
 
 @lowers("stateless_random_binomial")
-def binomial(writer: Control, node: Node, seed: Term, counts: Term, chances: Term, *sizes: Term) -> Term | None:
-    """Draw by geometric steps from success to success for small means, by Hörmann's BTRS for others."""
+def binomial(writer: Control, node: Node, seed: Term, trials: Term, probabilities: Term, *sizes: Term) -> Term | None:
+    """Draw by geometric steps from success to success for small means, by Hörmann's BTRS for large ones.
+
+    A probability above 1/2 is mirrored: the failures are drawn instead, and subtracted from the trials.
+    """
     if sizes:
         return None
-    counts, chances = writer.broadcast(writer.cast(counts, float64), writer.cast(chances, float64))
+    trials, probabilities = writer.broadcast(writer.cast(trials, float64), writer.cast(probabilities, float64))
 
-    def is_small(parameters: list[Term]) -> Term:
-        return parameters[0] * writer.binary("minimum", parameters[1], 1.0 - parameters[1]) < MAX_DIRECT_MEAN
+    def is_mean_small(trials: Term, probabilities: Term) -> Term:
+        return trials * writer.binary("minimum", probabilities, 1.0 - probabilities) < MAX_DIRECT_MEAN
 
     def block_distance(parameters: list[Term]) -> Term:
-        reserved = writer.fill_like(parameters[0], RESERVED_BLOCKS, uint64)
-        return writer.select(is_small(parameters), BLOCKS_FOR_STEPS, reserved)
+        distance_for_large_mean = writer.fill_like(parameters[0], RESERVED_BLOCKS, uint64)
+        return writer.select(is_mean_small(*parameters), BLOCKS_FOR_STEPS, distance_for_large_mean)
 
-    prepared = _prepare(writer, node, seed, (counts, chances), block_distance)
+    prepared = _prepare(writer, node, seed, (trials, probabilities), block_distance)
     if prepared is None:
         return None
     layout, draws, (trials, probabilities) = prepared
     writer.fail_if(~((trials >= 0.0) & (probabilities >= 0.0) & (probabilities <= 1.0)))
-    is_mirrored, has_small_mean = probabilities > 0.5, is_small([trials, probabilities])
+    is_mirrored, has_small_mean = probabilities > 0.5, is_mean_small(trials, probabilities)
     p = writer.select(is_mirrored, 1.0 - probabilities, probabilities)
     zero = writer.fill_like(trials, 0.0, float64)
 
-    def step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
-        """Add a geometric number to the steps of active elements; those within `trials` count a success."""
-        steps, numbers, *draws.state = state
+    def go_to_next_success(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
+        """Advance active elements to the trial of the next success; one within `trials` is counted."""
+        position, success_count, *draws.state = state
         logarithms = writer.libm("log", draws.uniform(active)), writer.libm("log1p", -p)
         magnitudes = [writer.emit_unary("abs", logarithm) for logarithm in logarithms]
-        length = writer.emit_unary("ceil", writer.binary("divide", *magnitudes))
-        steps = writer.select(active, steps + length, steps)
-        active = active & (steps <= trials)
-        return active, [steps, writer.select(active, numbers + 1.0, numbers), *draws.state]
+        distance = writer.emit_unary("ceil", writer.binary("divide", *magnitudes))
+        position = writer.select(active, position + distance, position)
+        active = active & (position <= trials)
+        return active, [position, writer.select(active, success_count + 1.0, success_count), *draws.state]
 
-    _, numbers, *draws.state = writer.repeat(has_small_mean, [zero, zero, *draws.state], step)
-    numbers = _draw_until_accepted(writer, draws, numbers, ~has_small_mean, _by_hoermann(writer, trials, p))
-    return layout.arrange(writer.select(is_mirrored, trials - numbers, numbers), node.attributes["dtype"])
+    _, success_counts, *draws.state = writer.repeat(has_small_mean, [zero, zero, *draws.state], go_to_next_success)
+    attempt = _hoermann_attempt(writer, trials, p)
+    success_counts = _draw_until_accepted(writer, draws, success_counts, ~has_small_mean, attempt)
+    return layout.arrange(
+        writer.select(is_mirrored, trials - success_counts, success_counts), node.attributes["dtype"]
+    )
 
 
-def _by_hoermann(writer: Control, trials: Term, p: Term) -> Attempt:
-    """Return the attempt of Hörmann's BTRS for these counts of trials and probabilities `p` of success."""
+def _hoermann_attempt(writer: Control, trials: Term, p: Term) -> Attempt:
+    """Return the attempt of Hörmann's BTRS for numbers of trials and probabilities `p` of success."""
     deviation = writer.emit_unary("sqrt", trials * p * (1.0 - p))
     b = 1.15 + deviation * 2.53
     a = -0.0873 + b * 0.0248 + p * 0.01
     middle, odds = writer.emit_unary("floor", (trials + 1.0) * p), p / (1.0 - p)
 
     def attempt(active: Term, draws: _Draws) -> tuple[Term, Term]:
-        """Draw candidates of the transformed rejection for binomials (BTRS), and whether each is accepted."""
+        """Return candidates of the transformed rejection (BTRS), and the condition of their acceptance."""
         u, v = draws.uniform(active), draws.uniform(active)
         u = u - 0.5
         distance = 0.5 - writer.emit_unary("abs", u)

@@ -27,7 +27,8 @@ from autoconv.graph.graph import Node
 from autoconv.graph.python_operators import ARITHMETIC, BITWISE, COMPARISONS, UNARY
 from autoconv.graph.types import ArrayType, ObjectType
 from autoconv.ops.python import objects
-from autoconv.ops.python.undo_log import ITERATOR_MAKERS, is_logged, may_change_operand
+from autoconv.ops.python.unassigned_names import NotAssigned
+from autoconv.ops.python.undo_log import ITERATOR_MAKERS, may_change_operand, method_needs_log
 from autoconv.ops.values.generator_types import global_generator
 
 _SEQUENCES = class_mask("str", "tuple", "list")
@@ -63,8 +64,9 @@ _COMPARISON_NUMBERS = {operator.name: _COMPARISON_ORDER.index(operator.c_api) fo
 _CONTAINERS = (list, dict, set, deque)
 # Names of methods that change the object in each of these classes that has the method. The undo log records them.
 _MUTATING_METHODS = frozenset(
-    name for class_ in _CONTAINERS for name in dir(class_) if not name.startswith("_") and is_logged(class_, name)
-) - {name for class_ in _CONTAINERS for name in dir(class_) if not is_logged(class_, name)}
+    name for class_ in _CONTAINERS for name in dir(class_)
+    if not name.startswith("_") and method_needs_log(class_, name)
+) - {name for class_ in _CONTAINERS for name in dir(class_) if not method_needs_log(class_, name)}
 
 
 @object_lowering("object_apply")
@@ -123,7 +125,7 @@ def _write_method_call(op: Operation) -> None:
         write_method(op, native_classes)
         return
     for cls in _CONTAINERS:
-        if op.is_fresh(op.node.inputs[0]) or not is_logged(cls, name):
+        if op.is_fresh(op.node.inputs[0]) or not method_needs_log(cls, name):
             native_classes |= class_mask(cls.__name__)
     name_object = op.body.objects.reference(name)(op.out)
     op.set_result(op.call("object_call_method", name_object, op.store_array(operands), len(operands), native_classes))
@@ -254,7 +256,7 @@ def _write_check_assigned(op: Operation) -> None:
     """Return the object; the kernel raises for a mark of an unassigned name."""
     (object_,), out = op.operands(), op.out
     object_class = out.load("ptr", op.field_address(object_, abi.TYPE_OFFSET))
-    is_unassigned = out.is_same(object_class, op.body.objects.reference(objects.NotAssigned)(out))
+    is_unassigned = out.is_same(object_class, op.body.objects.reference(NotAssigned)(out))
 
     def write_fast_path() -> list[str]:
         out.call("retain", object_)
