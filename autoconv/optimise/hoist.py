@@ -37,6 +37,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, append_copy, copy_node, has_recursion
@@ -47,15 +48,22 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.ops.rules import element_count
 
-# Ops that cost nothing in a loop, as do views and generated elements: backends do not materialise their results.
+# Ops that cost nothing in a loop, as views and generated elements: backends do not materialise their results.
 _FREE_OPS = frozenset({"constant", "absent", "broadcast_to"})
+
+
+class _HoistedValue(NamedTuple):
+    """A result of a node that has moved out of a region of a loop: the value in the region, and in the outer graph."""
+
+    region: Graph
+    value: Value
+    outer_value: Value
 
 
 def hoist_invariants(graph: Graph, contract: str = "function") -> Graph:
     """Move loop-invariant nodes before the loop, out of several loops where possible.
 
-    Only nodes without side effects move: for a loop without an iteration the move costs their computation, nothing
-    more. Nodes that may raise stay.
+    Nodes that may raise or have other effects stay, so that a loop without an iteration has the same results.
     """
     if has_recursion(graph):  # bodies of recursive functions are shared between calls
         return graph
@@ -68,15 +76,15 @@ class _Hoister(Rewriter[None]):
     def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         if not node.op.traits.repeats:
             return None
-        inputs, regions = _hoist(self.copy, inputs, self.rewritten_regions(node, inputs), state_size(node))
+        inputs, regions = _without_invariants(self.copy, inputs, self.rewritten_regions(node, inputs), state_size(node))
         return copy_node(self.copy, node, inputs, regions).results
 
 
-def _hoist(
+def _without_invariants(
     outer: Graph, inputs: list[Value], regions: Sequence[Graph], state_count: int
 ) -> tuple[list[Value], list[Graph]]:
-    """Return the inputs and regions of a loop after moving its invariant nodes to `outer`."""
-    hoisted_values: list[tuple[Graph, Value, Value]] = []  # (region, value in the region, value in `outer`)
+    """Move the invariant nodes of a loop to `outer`, and return the loop's new inputs and regions."""
+    hoisted_values: list[_HoistedValue] = []
     hoisted_nodes: set[Node] = set()
     for region in regions:
         captures = zip(region.parameters[state_count:], inputs[state_count:], strict=True)
@@ -88,24 +96,24 @@ def _hoist(
             is_free = traits.view or traits.generates or reads_only_shapes(node) or node.op.name in _FREE_OPS
             if is_free:
                 available.free_values.update(node.results)
-            elif node.inputs and (not node.op.traits.elementwise or _is_result_no_larger(node)):
+            elif node.inputs and (not traits.elementwise or _is_result_no_larger(node)):
                 hoisted_nodes.add(node)
-                hoisted_values += [(region, value, hoisted_value) for value, hoisted_value in available.hoist(node)]
+                hoisted_values += [_HoistedValue(region, *pair) for pair in available.hoist(node)]
     if not hoisted_values:
         return inputs, list(regions)
     remaining_nodes = (node for region in regions for node in region.nodes if node not in hoisted_nodes)
     used_values = {value for node in remaining_nodes for value in node.inputs}
     used_values.update(value for region in regions for value in region.outputs)
-    used_by_loop = [(region, value, copy) for region, value, copy in hoisted_values if value in used_values]
-    new_regions = [_rebuild(region, hoisted_nodes, used_by_loop) for region in regions]
-    return [*inputs, *(outer_value for _, _, outer_value in used_by_loop)], new_regions
+    new_captures = [hoisted for hoisted in hoisted_values if hoisted.value in used_values]
+    new_regions = [_rebuild(region, hoisted_nodes, new_captures) for region in regions]
+    return [*inputs, *(hoisted.outer_value for hoisted in new_captures)], new_regions
 
 
 class _AvailableValues:
-    """The values of a loop region that are available before the loop: captures and hoisted nodes.
+    """The values of a loop's region that are available in `outer`, the graph that contains the loop.
 
-    `free_values` cost nothing in the loop; the nodes that compute them are copied to `outer`, the graph that contains
-    the loop, only where a hoisted node needs them. `available` maps values of the region to those of `outer`.
+    `available` maps values of the region, captures at first, to those of `outer`. `free_values` can be available: they
+    cost nothing in the loop, so that their nodes are copied to `outer` only where a hoisted node reads them.
     """
 
     def __init__(self, outer: Graph, available: dict[Value, Value]) -> None:
@@ -122,14 +130,14 @@ class _AvailableValues:
         return all(value in self._available or value in self.free_values for value in node.inputs)
 
     def hoist(self, node: Node) -> list[tuple[Value, Value]]:
-        """Copy the node to the enclosing graph; return pairs of its results in the region and in that graph."""
+        """Copy the node to `outer`; return pairs of a result in the region and the same result in `outer`."""
         node_copy = copy_node(self._outer, node, [self._hoisted_value(value) for value in node.inputs])
         pairs = list(zip(node.results, node_copy.results, strict=True))
         self._available.update(pairs)
         return pairs
 
     def _hoisted_value(self, value: Value) -> Value:
-        """Return the value in the outer graph, to which a free value's node is copied first."""
+        """Return the value in `outer`, to which the node of a free value is copied first."""
         if value not in self._available:
             assert value.node is not None
             self.hoist(value.node)
@@ -137,22 +145,25 @@ class _AvailableValues:
 
 
 def _is_result_no_larger(node: Node) -> bool:
-    """Return whether the result is no larger than an operand; a larger one is cheaper to recompute than to read."""
-    counts = [element_count(value.shape) for value in (*node.results, *node.inputs)]
-    static_counts = [count for count in counts if count is not None]
-    return len(static_counts) == len(counts) and static_counts[0] <= max(static_counts[1:])
+    """Return whether the result is known to be no larger than the largest operand.
+
+    The elements of a larger result are cheaper to recompute in the loop than to read from memory.
+    """
+    result_size, *operand_sizes = [element_count(value.shape) for value in (*node.results, *node.inputs)]
+    static_sizes = [size for size in operand_sizes if size is not None]
+    return result_size is not None and len(static_sizes) == len(operand_sizes) and result_size <= max(static_sizes)
 
 
-def _rebuild(region: Graph, hoisted_nodes: set[Node], hoisted_values: Sequence[tuple[Graph, Value, Value]]) -> Graph:
-    """Return a copy of a region without the hoisted nodes, and with a parameter for each hoisted value.
+def _rebuild(region: Graph, hoisted_nodes: set[Node], new_captures: Sequence[_HoistedValue]) -> Graph:
+    """Return a copy of a loop's region without the hoisted nodes, and with a parameter for each new capture.
 
-    `hoisted_values` holds (region, value in the region, value in the outer graph); all regions get all parameters.
+    All regions of the loop get the parameters of all new captures.
     """
     copy, values = begin_copy(region)
-    for owner, value, _ in hoisted_values:
-        parameter = copy.add_parameter(value.type, value.name)
-        if owner is region:
-            values[value] = parameter
+    for hoisted in new_captures:
+        parameter = copy.add_parameter(hoisted.value.type, hoisted.value.name)
+        if hoisted.region is region:
+            values[hoisted.value] = parameter
     for node in region.nodes:
         if node not in hoisted_nodes:
             append_copy(copy, node, values)

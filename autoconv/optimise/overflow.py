@@ -14,7 +14,7 @@ from autoconv.ops.analysis.integer_ranges import RangeAnalysis
 from autoconv.ops.analysis.value_range import is_within_int64, result_range
 from autoconv.ops.control.checks import ASSUMPTIONS
 from autoconv.ops.lists.item_layout import may_meet_nan
-from autoconv.ops.lists.typed_dicts import has_removals
+from autoconv.ops.lists.typed_dicts import compares_removals
 from autoconv.ops.numpy.list_arrays import is_guess
 
 _NUMBER_TYPES = tuple(map(ObjectType, ("bool", "int", "float")))
@@ -62,8 +62,8 @@ def may_change_kind(node: Node) -> bool:
         return node.attributes["type"].weak and (is_mask or node.inputs[0].type not in _NUMBER_TYPES)
     if node.op.name == "object_box":
         return node.attributes["boxing"] == "looked_up"
-    if node.op.name == "typed_dict_check_size":
-        return has_removals(node)
+    if node.op.name == "typed_dict_check_size":  # it raises OtherKindError where removals decide about the order
+        return compares_removals(node)
     return may_meet_nan(node) or is_guess(node)
 
 
@@ -95,7 +95,7 @@ class _RerunAnalysis:
     def _visit(self, node: Node) -> None:
         """Record what the node means for a rerun; the ranges of its operands are known."""
         if self._irreversible_node is None:
-            if node.op.traits.repeats:  # what an iteration does precedes the next one
+            if node.op.traits.repeats:  # an irreversible node of an iteration precedes all nodes of the next one
                 self._irreversible_node = self._first_irreversible(*node.regions)
             elif not node.regions and self._is_irreversible(node):
                 self._irreversible_node = node
@@ -139,6 +139,6 @@ def _is_complex(value: Value) -> bool:
 
 
 def _has_non_integer_result(node: Node) -> bool:
-    """Return whether the result is no int, and so has no limit of 64 bits."""
+    """Return whether the result is a number without a limit of 64 bits: a float, a complex number or a bool."""
     type_ = node.results[0].type
     return isinstance(type_, TensorType) and not type_.dtype.is_integer

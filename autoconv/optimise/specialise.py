@@ -85,21 +85,22 @@ def _specialise_repeatedly(graph: Graph, types: Sequence[Type], with_symbols: bo
 
 
 def is_static(type_: Type) -> bool:
-    """Return whether the type has a fully static shape; true for other types than tensors and arrays."""
+    """Return whether the type has a fully static shape, or is neither that of a tensor nor of an array."""
     if not isinstance(type_, (TensorType, ArrayType)):
         return True
     return is_static_shape(type_.shape)
 
 
 def _remaining_work(graph: Graph) -> tuple[int, int]:
-    """Return the number of non-constant nodes, and of values with unknown sizes; those with unnamed sizes count twice.
+    """Return the number of non-constant nodes, and that of open shapes; a shape with a size that is None counts twice.
 
     Another round of specialisation is worthwhile only if one of the numbers has changed.
     """
     nodes = list(graph.walk())
     open_types = [value.type for node in nodes for value in node.results if not is_static(value.type)]
-    unnamed_count = sum(None in (getattr(type_, "shape", None) or (None,)) for type_ in open_types)
-    return sum(node.op.name != "constant" for node in nodes), len(open_types) + unnamed_count
+    open_shapes = [type_.shape for type_ in open_types if isinstance(type_, (TensorType, ArrayType))]
+    unnamed_count = sum(shape is None or None in shape for shape in open_shapes)
+    return sum(node.op.name != "constant" for node in nodes), len(open_shapes) + unnamed_count
 
 
 def _specialise_graph(
@@ -270,7 +271,7 @@ _SIZE_PARSERS: dict[str, Callable[[np.ndarray], Any]] = {"vector": _parse_vector
 
 
 def _constant_array(value: Value) -> np.ndarray | None:
-    """Return the array that a value always is; None if it is not known."""
+    """Return the array of a value that is a constant, else None."""
     if value.node is None or value.node.op.name != "constant":
         return None
     return np.asarray(value.node.attributes["value"])
@@ -290,9 +291,9 @@ def _specialise_control(copy: Graph, node: Node, inputs: list[Value], sizes: Siz
     elif name == "call":
         regions = [_specialise_graph(region, types, sizes, inputs) for region in node.regions]
     elif name == "custom_gradient":  # its region takes the cotangents of the results, and the captures
-        start = node.attributes["argument_count"]
-        captures = inputs[start + node.attributes["result_count"] :]
-        regions = [_specialise_graph(region, types[start:], sizes, captures) for region in node.regions]
+        argument_count = node.attributes["argument_count"]
+        captures = inputs[argument_count + node.attributes["result_count"] :]
+        regions = [_specialise_graph(region, types[argument_count:], sizes, captures) for region in node.regions]
     elif name == "try":
         try:
             regions = _specialise_try(node.regions, types, inputs, sizes)

@@ -38,9 +38,9 @@ def _get_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, An
                     sizes, shape[axis], entry.with_operands(bounds_of_operands)
                 )
             )
-        # The position has to be in range.
         elif isinstance(entry, At) and isinstance(entry.index, int) and isinstance(size := shape[axis], Symbol):
-            sizes.require_nonnegative(plus(size, -entry.index - 1) if entry.index >= 0 else plus(size, entry.index))
+            smallest_size = entry.index + 1 if entry.index >= 0 else -entry.index
+            sizes.require_nonnegative(plus(size, -smallest_size))
     if is_basic(spec):
         return tuple(dimensions)
 
@@ -94,7 +94,7 @@ def _concat(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]
 def _pad(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
     """Return the sizes with the amounts of padding added.
 
-    Modes other than CONSTANT require at least as many elements as are padded; REFLECT, one more.
+    The modes other than CONSTANT require as many elements as are padded, and REFLECT also the edge, which it skips.
     """
     shape, paddings = shape_of(inputs[0]), attributes["paddings"]
     if shape is None or paddings is None or len(inputs) > 1 or len(paddings) != len(shape):
@@ -104,14 +104,16 @@ def _pad(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -
     if attributes.get("mode", "CONSTANT") != "CONSTANT":
         skips_edge = attributes["mode"] == "REFLECT"
         for size, pair in zip(shape, paddings, strict=True):
-            sizes.require_nonnegative(plus(size, -max(pair) - (skips_edge and max(pair) > 0)))
+            padded_count = max(pair)
+            smallest_size = padded_count + 1 if skips_edge and padded_count > 0 else padded_count
+            sizes.require_nonnegative(plus(size, -smallest_size))
     return tuple(plus(plus(size, before), after) for size, (before, after) in zip(shape, paddings, strict=True))
 
 
 def _reshape(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
-    """Return the new shape, with the inferred size in place of -1.
+    """Return the new shape, with the inferred size in place of -1; None if the element counts are never equal.
 
-    That the element counts are equal becomes a precondition; None where they never are.
+    Where they may be equal, it is a precondition that they are.
     """
     shape, requested_shape = shape_of(inputs[0]), _requested_dimensions(sizes, inputs, attributes["shape"])
     if shape is None or requested_shape is None or None in shape or None in requested_shape:
@@ -147,7 +149,7 @@ def _reshape_like(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str
 
 
 def _require_equal(sizes: Sizes, first: Dimension, second: Dimension) -> bool:
-    """Require that two dimensions are equal, as a precondition; return False where they never are."""
+    """Make it a precondition that two dimensions are equal; return False if they never are."""
     difference = plus(first, times(second, -1))
     if not isinstance(difference, Symbol):
         return difference == 0
@@ -174,8 +176,8 @@ def _squeeze(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any
     return tuple(size for size in shape if size != 1)
 
 
-def _broadcast(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
-    """Rule for `fill` and `broadcast_to`."""
+def _fill(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    """Return the requested shape of a `fill` or `broadcast_to`."""
     return _require_nonnegative(sizes, _requested_dimensions(sizes, inputs, attributes["shape"]))
 
 
@@ -369,7 +371,7 @@ def _irfft(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any])
 
 SHAPE_RULE_BY_OP: dict[str, _Rule] = {
     "get_item": _get_item, "array_view": _get_item, "array_new": _new_array, "concat": _concat, "pad": _pad,
-    "reshape": _reshape, "fill": _broadcast, "broadcast_to": _broadcast, "range": _range, "set_item": _set_item,
+    "reshape": _reshape, "fill": _fill, "broadcast_to": _fill, "range": _range, "set_item": _set_item,
     "add_at_item": _set_item, "top_k": _top_k, "split": _split, "tile": _tile, "repeat": _repeat, "unpad": _unpad,
     "diag": _diag, "diag_part": _diag_part, "reshape_like": _reshape_like, "squeeze": _squeeze, "qr": _qr, "svd": _svd,
     "sliding_windows": _sliding_windows, "rfft": _rfft, "irfft": _irfft,

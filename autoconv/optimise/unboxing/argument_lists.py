@@ -15,7 +15,7 @@ from autoconv.ops import OPS
 from autoconv.ops.analysis.allocation import fresh_objects
 from autoconv.ops.lists.item_layout import ItemType
 from autoconv.ops.lists.typed_lists import NUMBERS
-from autoconv.ops.python.undo_log import is_logged, may_change_operand
+from autoconv.ops.python.undo_log import may_change_operand, method_needs_log
 from autoconv.optimise.unboxing.alias_classes import ARGUMENT_LIST_OP, find_root
 from autoconv.optimise.unboxing.kind_inference import RUN_CHECKS, Kinds, rule
 from autoconv.optimise.unboxing.kinds import LIST, is_number
@@ -106,7 +106,7 @@ def _may_mutate_first_operand(node: Node) -> bool:
         function = node.attributes["function"]
         return may_change_operand(function) or function == "iadd"
     if node.op.name == "object_method":
-        return is_logged(list, node.attributes["name"]) and node.attributes["name"] in dir(list)
+        return method_needs_log(list, node.attributes["name"]) and node.attributes["name"] in dir(list)
     return False
 
 

@@ -41,9 +41,9 @@ NESTED_RULES: dict[str, Rule] = {}  # for nodes with a list of lists as an opera
 DICT_RULES: dict[str, Rule] = {}  # for nodes whose first operand is a dict or set, or a view or iterator of one
 ZIP_RULES: dict[str, Rule] = {}  # for nodes whose first operand is a zip or an iterator over one
 LIST_VALUE_RULES: dict[str, Rule] = {}  # for nodes whose first operand is a dict of lists, or a part of one
+# By the first operand; views and iterators are in the class of the dict, set or zip that they come from.
+RULES_BY_OPERAND = {"other": RULES, "dict": DICT_RULES, "zip": ZIP_RULES, "dict of lists": LIST_VALUE_RULES}
 RUN_CHECKS: list[Callable[[Kinds], object]] = []  # checks at the end of a run, which may ban lists
-
-
 _KEY_ATTRIBUTES = {"object_apply": "function", "object_method": "name", "object_build": "class_name"}
 
 
@@ -69,6 +69,7 @@ def zip_rule(*names: str) -> Callable[[Rule], Rule]:
 
 def register_in(table: dict[str, Any], names: Sequence[str]) -> Callable[[Any], Any]:
     """Return a decorator that enters a function into a table of rules under these keys."""
+
     def register(function: Any) -> Any:
         table.update(dict.fromkeys(names, function))
         return function
@@ -85,13 +86,13 @@ def operation_key(node: Node) -> str:
 class Kinds:
     """The analysis of a graph, and its result: the kind of each object.
 
-    `rewritable_nodes`: nodes whose effect on objects of these kinds is known; `nested_nodes`: those of them with
-    a list of lists as operand; `removal_nodes`: nodes that remove entries of dicts and sets; `late_nodes`: nodes that
-    may run after a side effect that cannot be undone; `used_values`: values that a node reads or a graph returns;
-    `mutated_argument_nodes`: marks of arguments into which the typed lists are written back at the end. `_banned`:
-    nodes that allocate lists which stay Python lists.
-    `assumes_floats`: whether ints that meet only floats count as floats where no other kind is known.
-    `_is_final_phase`: kinds that are not decided in the phases before count as OTHER.
+    Sets of nodes: `rewritable_nodes` have a known effect on objects of these kinds; `nested_nodes` are those of them
+    with a list of lists as operand; `removal_nodes` remove entries of dicts and sets; `late_nodes` may run after a side
+    effect that cannot be undone; `mutated_argument_nodes` mark arguments into which typed lists are written back at the
+    end; `_banned` nodes allocate lists that stay Python lists. `used_values` are read by a node or returned by a graph.
+
+    Phases: with `assumes_floats`, ints that meet only floats count as floats where no other kind is known; in
+    `_is_final_phase`, kinds that the earlier phases have not decided count as OTHER.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -296,8 +297,9 @@ class Kinds:
             if not any(isinstance(value.type, ObjectType) for value in (*node.inputs, *node.results)):
                 continue
             is_nested = any(self.is_nested_list(value) for value in node.inputs)
-            tables = NESTED_RULES if is_nested else RULES, DICT_RULES, ZIP_RULES, LIST_VALUE_RULES
-            rules = tables[self.table_number(node)]
+            rules = RULES_BY_OPERAND[self.first_operand_class(node)]
+            if is_nested and rules is RULES:
+                rules = NESTED_RULES
             is_effect_known = rules.get(operation_key(node), lambda *_: False)(self, node)
             if is_effect_known:
                 self.rewritable_nodes.add(node)
@@ -310,18 +312,17 @@ class Kinds:
                 for value in node.results:
                     self._escape(value)
 
-    def table_number(self, node: Node) -> int:
-        """Return the table of the node's rule, by its first operand.
-
-        1: a dict, a set or a part of one; 2: a zip or its iterator; 3: a dict of lists or a part of one; 0: another.
-        """
+    def first_operand_class(self, node: Node) -> str:
+        """Return the key in `RULES_BY_OPERAND` of the node's first operand."""
         kind = self.kind_or_number_type(node.inputs[0]) if node.inputs else None
+        if isinstance(kind, Zip):
+            return "zip"
         if kind not in (SET, ENTRY, *DICTS) and not isinstance(kind, DictPart):
-            return 2 * isinstance(kind, Zip)
-        return 3 if kind != SET and self.list_values(node.inputs[0]) is not None else 1
+            return "other"
+        return "dict of lists" if kind != SET and self.list_values(node.inputs[0]) is not None else "dict"
 
     def list_values(self, value: Value) -> AliasClass | None:
-        """Return the alias class of the lists in a dict, or in that which a part comes from; None for numbers."""
+        """Return the alias class of the lists in a dict, or in the dict of a part; None for a dict of numbers."""
         entries = self.content(value)
         if self.kind(value) not in DICTS:
             entries = find_root(entries.content or AliasClass())

@@ -9,12 +9,16 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType, TupleType, number_type
 from autoconv.ops.python.objects import constant_of
 
-# CURSOR, INNER_LIST_CURSOR: iterators over a list of numbers, and over a list of lists; ENUMERATE: an `enumerate` of a
-# list of numbers; PAIRS: the iterator that a loop over it makes; PAIR: an item, (index, number).
-LIST, DEQUE, ENUMERATE, CURSOR, PAIRS, PAIR = "list", "deque", "enumerate", "cursor", "pairs", "pair"
-SLICE, RANGE, INNER_LIST_CURSOR, OTHER = "slice", "range", "inner list cursor", "other"
-DICT, SET, COUNTER = "dict", "set", "Counter"  # of numbers or tuples, with ints or tuples of ints as keys
 INT, FLOAT, BOOL = (number_type(dtype) for dtype in (int64, float64, bool_))
+LIST, DEQUE = "list", "deque"  # of numbers, or of tuples of numbers
+DICT, SET, COUNTER = "dict", "set", "Counter"  # with ints or tuples of ints as keys, and such items as values
+SLICE, RANGE = "slice", "range"
+CURSOR = "cursor"  # an iterator over a list of numbers
+INNER_LIST_CURSOR = "inner list cursor"  # an iterator over a list of lists
+ENUMERATE = "enumerate"  # an `enumerate` of a list of numbers
+PAIRS = "pairs"  # the iterator that a loop over an `enumerate` makes
+PAIR = "pair"  # an item of an `enumerate`: (index, number)
+OTHER = "other"  # a value of no kind above, or of several kinds
 # The kind of the value that a dict has for a missing key: a defaultdict inserts it, a Counter does not.
 DEFAULT_DICTS = {"defaultdict(int)": INT, "defaultdict(float)": FLOAT, "defaultdict(bool)": BOOL}
 LIST_DICT = "defaultdict(list)"
@@ -39,12 +43,13 @@ class Zip(NamedTuple):
     is_iterator: bool
 
 
-# TupleType: a tuple of numbers; None: no definition is known yet.
+# The kind of a number is a TensorType, and that of a tuple of numbers a TupleType. None is the kind of a value before
+# any definition of it has been found.
 Kind = TensorType | TupleType | DictPart | Zip | str | None
 
 
 def is_number(kind: Any) -> bool:
-    """Return whether the kind is a number type that can be an item of a typed list."""
+    """Return whether the kind is that of numbers that a typed list can hold: Python's, or NumPy's of most dtypes."""
     if not isinstance(kind, TensorType) or kind.shape != ():
         return False
     if kind.weak:
@@ -64,7 +69,7 @@ def is_none(value: Value) -> bool:
 
 
 def is_index(kind: Any) -> bool:
-    """Return whether a list accepts numbers of the kind as indices; those of uint64 may be too large."""
+    """Return whether numbers of the kind can be indices of typed lists; those of uint64 may be too large."""
     return is_number(kind) and (fits_int64(kind.dtype) or kind == BOOL)
 
 

@@ -33,6 +33,7 @@ _RULES: dict[str, RewriteRule] = {}
 _DICT_RULES: dict[str, RewriteRule] = {}  # see `kind_inference.DICT_RULES`
 _ZIP_RULES: dict[str, RewriteRule] = {}
 _LIST_VALUE_RULES: dict[str, RewriteRule] = {}
+_RULES_BY_OPERAND = {"other": _RULES, "dict": _DICT_RULES, "zip": _ZIP_RULES, "dict of lists": _LIST_VALUE_RULES}
 _CLASS_BY_KIND: dict[Any, str] = {INT: "int", FLOAT: "float", BOOL: "bool"}
 # One rule serves lists of numbers and lists of lists.
 _OPS_WITH_SHARED_RULE = frozenset({"object_check_assigned", LIST_ARRAY})
@@ -64,7 +65,7 @@ def share_rewrite_rules(*names: str) -> None:
 
 
 def rewrite_by_kinds(graph: Graph, kinds: Kinds) -> Graph:
-    """Rewrite the graph by its inferred kinds; parameters and result types stay."""
+    """Return the graph rewritten by its inferred kinds; it has the same parameters and result types."""
     # Boxes of floats have the attribute `boxing`: "number" makes a Python float of every value, and "looked_up" raises
     # for a NaN: Python finds a NaN in a container by identity, which a graph that looks numbers up cannot.
     has_lookups = any(node.attributes.get("boxing") == "looked_up" for node in graph.walk())
@@ -154,8 +155,7 @@ class Writer:
         """Add the ops that replace a node whose effect is known."""
         is_nested = node in self.kinds.nested_nodes and operation_key(node) not in _OPS_WITH_SHARED_RULE
         if not is_nested:
-            tables = _RULES, _DICT_RULES, _ZIP_RULES, _LIST_VALUE_RULES
-            rule = tables[self.kinds.table_number(node)][operation_key(node)]
+            rule = _RULES_BY_OPERAND[self.kinds.first_operand_class(node)][operation_key(node)]
         elif operation_key(node) == "object_apply.getitem":
             rule = Writer._add_inner_list_read
         else:
@@ -165,10 +165,9 @@ class Writer:
             return  # an unused None, or a constant slice
         self.set_replacements(node, replacements)
         for value in node.results:
-            # A rule may give a number for a value that stays an object, so the number is boxed.
-            (*_, last) = self.values[value]
-            if isinstance(value.type, ObjectType) and self.types(value) == [value.type] and is_number(last.type):
-                self.values[value] = (self._box(last, node, value.type),)
+            stays_object = isinstance(value.type, ObjectType) and self.types(value) == [value.type]
+            if stays_object and is_number(self.values[value][0].type):  # rules may give numbers for objects
+                self.values[value] = (self._box(self.values[value][0], node, value.type),)
 
     def replacements(self, value: Value) -> tuple[Value, ...]:
         """Return the values that replace a value of the old graph."""
@@ -224,7 +223,7 @@ class Writer:
         return self._outgoing_lists[values[0]]
 
     def _build_tuple(self, numbers: Iterator[Value], kind: TupleType, node: Node | None) -> Value:
-        """Add the tuple of the next numbers; return it."""
+        """Add a tuple of kind `kind`, and tuples in it, of the next numbers; return it."""
         items = [
             self._build_tuple(numbers, item, node) if isinstance(item, TupleType)
             else self._box(next(numbers), node, ObjectType(_CLASS_BY_KIND[item]))
