@@ -65,6 +65,7 @@ from autoconv.ops.python import (  # noqa: F401 (registers its records)
     iteration,
     objects,
     output,
+    unassigned_names,
     written_lists,
 )
 from autoconv.ops.random import (  # noqa: F401 (registers its records)

@@ -17,7 +17,7 @@ from autoconv.graph.attribute_classes import attribute_class
 from autoconv.graph.dtypes import as_dtype
 from autoconv.lazy_dataclass import dataclass
 
-INPUT = "input"  # in an entry, in place of a number: the number is an operand
+INPUT = "input"  # stands for a number of an entry that is an operand
 _MIN_BOUND, _MAX_BOUND = -(2**63), 2**63 - 1
 
 
@@ -25,7 +25,7 @@ _MIN_BOUND, _MAX_BOUND = -(2**63), 2**63 - 1
 class Entry:
     """One item of an index."""
 
-    dimension_count: ClassVar[int] = 0  # the dimensions that the entry indexes; 0 for `Mask` and `Rest`: they vary
+    dimension_count: ClassVar[int] = 0  # the dimensions that the entry indexes; unused for `Mask` and `Rest`
 
     @property
     def parts(self) -> tuple[Any, ...]:
@@ -152,7 +152,7 @@ def indexed_rank(aligned_entries: Iterable[AlignedEntry]) -> int:
 
 
 def is_basic(spec: Spec) -> bool:
-    """Return whether an index has neither arrays of positions nor masks: it selects a view."""
+    """Return whether an index has neither arrays of positions nor masks, so that it selects a view."""
     return not any(isinstance(entry, (Gather, Mask)) for entry in spec)
 
 
@@ -213,7 +213,10 @@ def _parse_tensor(item: Any, operands: list[Any]) -> Entry:
 def _rank(tensor: Any) -> int | None:
     """Return the rank of a tensor; None if unknown."""
     shape = tensor.shape
-    return shape.rank if hasattr(shape, "rank") else None if shape is None else len(shape)
+    if shape is None:
+        return None
+    rank: int | None = shape.rank if hasattr(shape, "rank") else len(shape)
+    return rank
 
 
 def _parse_array(array: np.ndarray, operands: list[Any]) -> Entry:
@@ -244,10 +247,7 @@ def _parse_bound(bound: Any, is_tensor: Callable[[Any], bool], operands: list[An
 
 
 def _is_mask(nested_list: Any, is_tensor: Callable[[Any], bool]) -> bool:
-    """Return whether a list of numbers and tensors is a mask: all are bools.
-
-    If integers are among them, bools count as the positions 0 and 1.
-    """
+    """Return whether all leaves of a list are bools; among integers, bools count as the positions 0 and 1."""
     dtypes = [leaf.dtype if is_tensor(leaf) else np.asarray(leaf).dtype for leaf in _leaves(nested_list)]
     kinds = {as_dtype(dtype).numpy.kind for dtype in dtypes}
     if not kinds <= set("iub"):
@@ -270,14 +270,14 @@ def _has_tensor(items: Any, is_tensor: Callable[[Any], bool]) -> bool:
 
 
 class NotAnIndex(TypeError):
-    """An invalid index; `numpy_error` is NumPy's error for it. It is None for a tensor: NumPy has no such case."""
+    """An invalid index; `numpy_error` is NumPy's error for the index, None for a tensor, which NumPy cannot get."""
 
     def __init__(self, message: str, numpy_error: Exception | None = None) -> None:
         super().__init__(message)
         self.numpy_error = numpy_error
 
 
-NotAnIndex.__name__ = "TypeError"  # programs print it
+NotAnIndex.__name__ = "TypeError"  # programs that print the error's class see TensorFlow's
 
 _INVALID_INDEX = (
     "only integers, slices (`:`), ellipsis (`...`), newaxis (`None`) and integer or boolean arrays and tensors are "

@@ -1,4 +1,4 @@
-"""Type rules that ops share, and their helpers: broadcasting, reductions, axes."""
+"""Type rules that ops share, and helpers of type rules: broadcasting, reductions, axes."""
 
 from __future__ import annotations
 
@@ -16,35 +16,37 @@ def same_type(x: TensorType, **_: Any) -> TensorType:
 
 
 def broadcast(*inputs: TensorType, **_: Any) -> TensorType:
-    """Type rule: broadcast inputs of one dtype; the result is weak if all inputs are."""
-    first = inputs[0]
-    for other in inputs[1:]:
-        if other.dtype is not first.dtype:
-            # The caller puts the name of the input before the text.
-            raise TypeError(f"has type {other.dtype.name} that does not match type {first.dtype.name}")
-    return TensorType(first.dtype, broadcast_shapes(*(x.shape for x in inputs)), all(x.weak for x in inputs))
+    """Return the type of inputs of one dtype, broadcast to one shape; it is weak if all inputs are.
+
+    Raises TypeError for inputs of several dtypes; callers put the name of the input before its text.
+    """
+    dtype = inputs[0].dtype
+    for x in inputs[1:]:
+        if x.dtype is not dtype:
+            raise TypeError(f"has type {x.dtype.name} that does not match type {dtype.name}")
+    return TensorType(dtype, broadcast_shapes(*(x.shape for x in inputs)), all(x.weak for x in inputs))
 
 
 def broadcast_to_bool(*inputs: TensorType, **_: Any) -> TensorType:
-    """Type rule of comparisons: broadcast the inputs; the elements are bools."""
+    """Return the type of a comparison: bools in the shape to which the inputs broadcast."""
     return broadcast(*inputs).with_dtype(bool_, all(x.weak for x in inputs))
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape:
-    """Broadcast shapes as NumPy does, with static, unknown and symbolic dimensions.
+    """Broadcast shapes as NumPy does, with static, unknown and symbolic dimensions; None if a rank is unknown.
 
-    A symbol or an unknown dimension (None) combined with a number other than 1 gives the number, since any other size
-    but 1 fails at run time. Combined with 1 it stays unchanged. Two different symbols give None, as does a symbol with
-    None. Raises ValueError for two different numbers other than 1.
+    A symbol or an unknown dimension (None) combined with a number other than 1 gives the number: at run time, each
+    size but the number and 1 fails. Combined with 1 it stays unchanged. Two different symbols give None, as does a
+    symbol with None. Raises ValueError for two different numbers other than 1.
     """
     if any(shape is None for shape in shapes):
         return None
-    static_shapes = [shape for shape in shapes if shape is not None]
-    rank = max((len(shape) for shape in static_shapes), default=0)
+    known_shapes = [shape for shape in shapes if shape is not None]
+    rank = max((len(shape) for shape in known_shapes), default=0)
     result: list[Dimension] = []
-    for axis in range(rank):
-        dimensions = [shape[axis - rank + len(shape)] for shape in static_shapes if axis - rank + len(shape) >= 0]
-        result.append(_broadcast_dimension(dimensions, static_shapes))
+    for axis in range(-rank, 0):
+        dimensions = [shape[axis] for shape in known_shapes if len(shape) >= -axis]
+        result.append(_broadcast_dimension(dimensions, known_shapes))
     return tuple(result)
 
 
@@ -57,7 +59,7 @@ def is_known_to_broadcast(target: Sequence[Dimension], shape: Any) -> bool:
 
 
 def _broadcast_dimension(dimensions: list[Dimension], shapes: list[tuple[Dimension, ...]]) -> Dimension:
-    """Return the dimension to which the dimensions broadcast; `shapes` are for the text of the error."""
+    """Return the dimension to which `dimensions` of `shapes` broadcast; the error shows the shapes."""
     known_sizes = {dimension for dimension in dimensions if isinstance(dimension, int) and dimension != 1}
     open_sizes = {dimension for dimension in dimensions if not isinstance(dimension, int)}
     if len(known_sizes) > 1:
@@ -71,7 +73,7 @@ def _broadcast_dimension(dimensions: list[Dimension], shapes: list[tuple[Dimensi
 
 
 def reduced_shape(shape: Shape, axis: int | tuple[int, ...] | None, keepdims: bool) -> Shape:
-    """Return the shape after a reduction over `axis` (None: all axes); None if it is unknown."""
+    """Return the shape after a reduction over `axis` (None: all axes); None if the result's rank is unknown."""
     if shape is None:
         return () if axis is None and not keepdims else None
     axes = normalised_axes(axis, len(shape))
@@ -98,16 +100,19 @@ def normalised_axis(axis: int, rank: int) -> int:
     return axis % rank
 
 
-def check_axis_of(name: str, x: TensorType, axis: int) -> None:
-    """Raise ValueError if the operand `x` of the op `name` lacks the axis, or is a scalar."""
+def check_axis_of(op_name: str, x: TensorType, axis: int) -> None:
+    """Raise ValueError if `x`, the operand of the op, is a scalar or has no such axis."""
     if x.shape == ():
-        raise ValueError(f"{name} takes a tensor of at least one dimension, found a scalar")
+        raise ValueError(f"{op_name} takes a tensor of at least one dimension, found a scalar")
     if x.shape is not None:
         normalised_axis(axis, len(x.shape))
 
 
 def diagonal_length(rows: Dimension, columns: Dimension, offset: int) -> Dimension:
-    """Return the length of the diagonal of the elements [i, i + offset]; None if it is unknown."""
+    """Return the length of the diagonal with the elements [i, i + offset]; None if it is unknown.
+
+    An open size is known to be the length only of the main diagonal of a square matrix.
+    """
     if isinstance(rows, int) and isinstance(columns, int):
         return max(min(rows - max(-offset, 0), columns - max(offset, 0)), 0)
     return rows if rows == columns and not offset else None

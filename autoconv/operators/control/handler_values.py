@@ -18,7 +18,7 @@ from autoconv.operators.regions.layout_join import join_layouts, type_of_number
 from autoconv.operators.regions.marshalling import emit, rebuild
 from autoconv.operators.regions.value_layout import is_created_in, layout_of
 from autoconv.operators.support.protected_names import Undefined
-from autoconv.ops.python.objects import NotAssigned
+from autoconv.ops.python.unassigned_names import NotAssigned
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, contents, heap_of
 from autoconv.runtime.objects.object_conversions import unbox

@@ -18,7 +18,7 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.region_flow import flow_edges
 from autoconv.graph.types import ArrayType, Dimension, ObjectType, TensorType, Type
 from autoconv.ops.lists.item_layout import ItemType, numpy_dtype
-from autoconv.ops.python.objects import NotAssigned
+from autoconv.ops.python.unassigned_names import NotAssigned
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import TracedList, heap_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.ops.program_errors import mark_program_error
-from autoconv.ops.python.objects import unassigned_error
+from autoconv.ops.python.unassigned_names import unassigned_error
 
 # Exit codes: those from BREAK on leave a loop, and RETURN is a bit that `after_loop` masks.
 NORMAL, CONTINUE, BREAK, RETURN = 0, 1, 2, 4

@@ -134,7 +134,7 @@ class RangeAnalysis:
         return [self.of(value) for value in graph.outputs]
 
     def _set_range(self, value: Value, range_: Range | None) -> None:
-        """Record the range of a value, or its assumed range, within the limits of its dtype; None if it is unknown."""
+        """Record the range of a value (None: unknown), or the range assumed for it, within the limits of its dtype."""
         limits = self._limits(value)
         if limits is None:
             return
@@ -201,7 +201,8 @@ class RangeAnalysis:
         result = comparison_range(node.op.name, known_ranges) or result_range(node.op.name, known_ranges)
         if result is None and node.op.name in _CASTS:
             result = cast_range(known_ranges[0], limits)
-        return result if result is not None and is_within_int64(result) and cast_range(result, limits) else None
+        may_overflow = result is None or not is_within_int64(result) or cast_range(result, limits) is None
+        return None if may_overflow else result
 
     def _visit_cond(self, node: Node) -> None:
         """Find the ranges of the results and of the values in each arm, in which the condition's truth is known."""
@@ -249,13 +250,16 @@ class RangeAnalysis:
             self._set_range(value, range_)
 
     def _find_state(self, node: Node, operands: Ranges, last_visit: _LoopVisit | None) -> Ranges:
-        """Return the ranges of a loop's state; the first guess includes those of the last visit, if there is one."""
+        """Return the ranges of a loop's state; the first guess includes those of the last visit, if there is one.
+
+        In the first iterations, growing bounds are exact, then they are widened in steps, at last to their limits.
+        """
         state_count = state_size(node)
         body = node.regions[1]
         initial_state, captures = operands[:state_count], operands[state_count:]
         state = list(initial_state) if last_visit is None else join_ranges(initial_state, last_visit.state)
         limits: Ranges = [_limits(value) for value in body.parameters[:state_count]]
-        for visit_number in range(_MAX_VISITS + 2):
+        for visit_number in range(_MAX_VISITS + 2):  # bounds may be at their limits after the last visits
             state_after = self._run_iteration(node, state, captures)
             if self._assumes_slow_growth:
                 state_after = list(map(_without_slow_growth, state, state_after))
@@ -272,7 +276,7 @@ class RangeAnalysis:
             elif visit_number == _MAX_VISITS - 1 and self._assumes_slow_growth:
                 state = [_widen(*pair, _SLOW_GROWTH_RANGE) for pair in zip(state, joined_state, strict=True)]
             else:
-                state = [  # ranges that still grow are unknown
+                state = [  # ranges that still grow are those of their dtypes
                     old if old == new else limit for old, new, limit in zip(state, joined_state, limits, strict=True)
                 ]
         self._run_iteration(node, limits, captures)
@@ -383,7 +387,7 @@ def _without_slow_growth(before: Range | None, after: Range | None) -> Range | N
 
 
 def _refine(values: Sequence[Value], ranges: Ranges, facts: dict[Value, Range]) -> Ranges | None:
-    """Return the ranges of the values, narrowed by the facts; None if a range is empty: no run gets there."""
+    """Return the ranges of the values, narrowed by the facts; None if one is empty, so that no run has such values."""
     result: Ranges = []
     for value, range_ in zip(values, ranges, strict=True):
         fact = facts.get(value)

@@ -1,4 +1,7 @@
-"""Element rules of arithmetic, comparisons, bits, choices and casts on typed numbers, with NumPy's meaning."""
+"""Element rules of arithmetic, comparisons, bits, choices and casts on typed numbers, with NumPy's meaning.
+
+A rule returns None for operands of dtypes that it does not serve; the op's kernel computes these.
+"""
 
 from __future__ import annotations
 
@@ -150,7 +153,7 @@ _MAX_EUCLIDEAN_STEPS = 94  # for integers of 64 bits; consecutive Fibonacci numb
 
 @element("gcd")
 def gcd(b: Elements, x: Any, y: Any) -> Any:
-    """Return the greatest common divisor of the magnitudes, by Euclid's algorithm."""
+    """Return the greatest common divisor of the magnitudes, by one routine for all operands of the dtype."""
     return b.routine(f"gcd_{x.dtype.name}", _gcd, x, y)
 
 
@@ -285,7 +288,7 @@ def invert(b: Elements, x: Any) -> Any:
 
 @element("left_shift")
 def left_shift(b: Elements, x: Any, y: Any) -> Any:
-    """Return 0 where all bits are shifted out."""
+    """Shift left; by a number out of range the result is 0, as in NumPy."""
     bits = x.dtype.size * 8
     is_in_range = b.compare("ge", y, 0) & b.compare("lt", y, bits)
     return b.select(is_in_range, b.bits("shl", x, b.select(is_in_range, y, 0)), 0)
@@ -297,7 +300,7 @@ def right_shift(b: Elements, x: Any, y: Any) -> Any:
     bits = x.dtype.size * 8
     is_in_range = b.compare("ge", y, 0) & b.compare("lt", y, bits)
     shift_op = "lshr" if x.dtype.is_unsigned else "ashr"
-    # For a shift out of range NumPy returns the sign, 0 or -1: an arithmetic shift by all bits but one.
+    # An arithmetic shift by all bits but one gives the sign.
     shifted_x = b.select(is_in_range, x, x if shift_op == "ashr" else 0)
     return b.bits(shift_op, shifted_x, b.select(is_in_range, y, bits - 1))
 

@@ -23,9 +23,9 @@ LIBM = {  # by op: the C library's function
 
 
 def apply(b: Any, name: str, *operands: Any) -> Any:
-    """Return the result of the named function of floats; None for other dtypes.
+    """Return the result of the op `name`, a function of floats; None for other dtypes.
 
-    It is computed by a polynomial if there is one and `b` makes code for a loop, else by the C library.
+    In code for loops it is computed by a polynomial if there is one, otherwise by the C library.
     """
     if operands[0].dtype not in (float32, float64):
         return None
@@ -111,10 +111,10 @@ def power_of_two(b: Elements, n: Any) -> Any:
 
 # ln 2 as the sum of two numbers; the first one has few digits, so that its products with integers are exact.
 _LN2 = {float32: (0.693359375, -2.12194440e-4), float64: (6.93147180369123816490e-01, 1.90821492927058770002e-10)}
-# Below the range e^x rounds to 0, above it to inf.
+# For x below the range, e^x (2^x) rounds to 0, above it to inf.
 _EXP_RANGE = {float32: (-104.0, 89.0), float64: (-746.0, 710.0)}
 _EXP2_RANGE = {float32: (-151.0, 129.0), float64: (-1076.0, 1025.0)}
-# ln 2, rounded, and the rest.
+# ln 2 as the nearest number and the rounding error.
 _LN2_ROUNDED = {
     float32: (0.6931471824645996, -1.904654299957768e-09),
     float64: (0.6931471805599453, 2.319046813846299e-17),

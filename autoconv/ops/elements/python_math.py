@@ -28,9 +28,10 @@ def math(b: Elements, *operands: Any, function: str, is_exported: bool = False) 
         return b.cast(operands[0], int64)
     if function in _INTEGER_FUNCTIONS:
         return None if float64 in [x.dtype for x in operands] else rule(b, *(b.cast(x, int64) for x in operands))
-    if function == "ldexp" and operands[1].dtype is float64:
-        return None
-    return rule(b, *(x if function == "ldexp" and i else b.cast(x, float64) for i, x in enumerate(operands)))
+    if function == "ldexp":
+        x, exponent = operands
+        return None if exponent.dtype is float64 else rule(b, b.cast(x, float64), exponent)
+    return rule(b, *(b.cast(x, float64) for x in operands))
 
 
 def rule_of(function: str, operand_count: int, is_exported: bool) -> Callable[..., Any] | None:
@@ -284,8 +285,8 @@ def _unit_in_last_place(b: Elements, x: Any) -> Any:
     magnitude = _magnitude(b, x)
     infinity, zero = b.constant(_INF, float64), b.constant(0.0, float64)
     is_largest = magnitude.same(_LARGEST)
-    other = neighbour(b, magnitude, b.select(is_largest, zero, infinity))
-    distance = b.select(is_largest, magnitude - other, other - magnitude)
+    next_magnitude = neighbour(b, magnitude, b.select(is_largest, zero, infinity))
+    distance = b.select(is_largest, magnitude - next_magnitude, next_magnitude - magnitude)
     return b.select(magnitude.same(_INF), infinity, distance)
 
 

@@ -23,7 +23,8 @@ from autoconv.ops.elementwise.casts import cast_gradient
 from autoconv.ops.program_errors import mark_program_error
 from autoconv.ops.record import OPS, Builder, define, no_gradient, sample
 
-_INT_LIMIT = 2**63  # ints of a graph are at least its negative, and below it
+KINDS = ("bool", "int", "float", "complex")  # by `number_kind_order`
+_INT_LIMIT = 2**63  # the ints of a graph are those from -2**63 to 2**63 - 1
 _FLOAT, _OTHER_FLOAT = np.array(2.5), np.array(-1.5)
 _INT, _OTHER_INT = np.array(-7), np.array(3)
 _COMPLEX = np.array(0.5 - 1.25j)
@@ -54,13 +55,13 @@ def _short_text(value: int) -> str:
 
 
 def _arithmetic_type(*inputs: TensorType, **_: Any) -> TensorType:
-    """Return the type of a sum: the highest kind of the operands in the order of `KINDS`, but at least int."""
-    kind = max(max(number_kind_order(x.dtype) for x in inputs), 1)
-    return number_type((bool_, int64, float64, complex128)[kind])
+    """Return the type of a sum: the highest kind of the operands in the order of `KINDS`, and int for bools."""
+    kind = max(number_kind_order(x.dtype) for x in inputs)
+    return number_type((int64, int64, float64, complex128)[kind])
 
 
-def _real_type(symbol: str) -> Callable[..., TensorType]:
-    """Return the type rule of an operator that complex numbers lack; it raises Python's TypeError."""
+def _real_arithmetic_type(symbol: str) -> Callable[..., TensorType]:
+    """Return the type rule of an arithmetic operator that raises Python's TypeError for complex numbers."""
 
     def result(*inputs: TensorType, **_: Any) -> TensorType:
         _refuse_complex(f"unsupported operand type(s) for {symbol}: {{}} and {{}}", inputs)
@@ -70,7 +71,8 @@ def _real_type(symbol: str) -> Callable[..., TensorType]:
 
 
 def _ordering_type(symbol: str) -> Callable[..., TensorType]:
-    """Return the type rule of a comparison that complex numbers lack; it raises Python's TypeError."""
+    """Return the type rule of a comparison that raises Python's TypeError for complex numbers."""
+
     def result(*inputs: TensorType, **_: Any) -> TensorType:
         _refuse_complex(f"'{symbol}' not supported between instances of {{}} and {{}}", inputs)
         return bool_type()
@@ -84,9 +86,6 @@ def _refuse_complex(template: str, inputs: tuple[TensorType, ...]) -> None:
         return
     kinds = (f"{KINDS[number_kind_order(x.dtype)]!r}" for x in inputs)
     raise mark_program_error(TypeError(template.format(*kinds)))
-
-
-KINDS = ("bool", "int", "float", "complex")  # by `number_kind_order`
 
 
 def _abs_type(x: TensorType) -> TensorType:
@@ -148,7 +147,7 @@ def _power(x: Any, y: Any) -> Any:
 
 
 def _arithmetic_effects(types: Any, _: Any) -> Effects:
-    """Return RAISE if an integer takes part, which may overflow; with floats only or a complex operand, PURE."""
+    """Return RAISE for ints, which may overflow; PURE for operands that are all floats, or one of which is complex."""
     cannot_raise = any(x.dtype.is_complex for x in types) or all(x.dtype.is_floating for x in types)
     return Effects.PURE if cannot_raise else Effects.RAISE
 
@@ -174,7 +173,7 @@ def gradient_of(op: str) -> Callable[..., Any]:
 
 
 def _convert_cotangent(b: Builder, cotangent: Any, dtype: DType) -> Any:
-    """Convert a cotangent to the operand's dtype: a real operand of a complex op gets the real part."""
+    """Convert a cotangent to the operand's dtype: a real operand of a complex op gets the real part, an int None."""
     if cotangent is None or not dtype.is_differentiable:
         return None
     return cotangent if dtype.is_complex or not cotangent.dtype.is_complex else b.real(cotangent)
@@ -185,7 +184,7 @@ _graphdef: str
 _symbol: str
 _function: Any
 
-for _name, _graphdef, _function, _tensor_op, _facts in (
+for _name, _graphdef, _function, _tensor_op, _properties in (
     ("add", "AddV2", operator.add, "add", {"commutative": True}),
     ("subtract", "Sub", operator.sub, "subtract", {}),
     ("multiply", "Mul", operator.mul, "multiply", {"commutative": True}),
@@ -201,7 +200,7 @@ for _name, _graphdef, _function, _tensor_op, _facts in (
             sample(*numbers[:_arity])
             for numbers in ((_FLOAT, _OTHER_FLOAT), (_INT, _OTHER_INT), (_COMPLEX, _OTHER_FLOAT))
         ),
-        **_facts,
+        **_properties,
     )  # fmt: skip
 
 define(
@@ -220,8 +219,8 @@ for _name, _graphdef, _function, _symbol, _reason in (
     ("modulo", "FloorMod", operator.mod, "%", "not written for a remainder of Python numbers"),
 ):
     define(
-        name=f"python_{_name}", graphdef=_graphdef, result=_real_type(_symbol), kernel=python_kernel(_function),
-        gradient=no_gradient(_reason), effects=Effects.RAISE, elementwise=True,
+        name=f"python_{_name}", graphdef=_graphdef, result=_real_arithmetic_type(_symbol),
+        kernel=python_kernel(_function), gradient=no_gradient(_reason), effects=Effects.RAISE, elementwise=True,
         samples=(sample(_FLOAT, _OTHER_FLOAT), sample(_INT, _OTHER_INT)),
     )  # fmt: skip
 
@@ -350,7 +349,7 @@ def modf_integer(x: float, /) -> float:
     return math.modf(x)[1]
 
 
-# {function of math with two results: functions of each of them}.
+# {function of math with two results: a function for each result}.
 MATH_PARTS: dict[Any, tuple[Any, Any]] = {
     math.frexp: (frexp_mantissa, frexp_exponent), math.modf: (modf_fraction, modf_integer),
 }  # fmt: skip
@@ -368,6 +367,7 @@ _TENSOR_OP_BY_MATH_FUNCTION = {
 
 
 def _math_type(*_: TensorType, function: str, is_exported: bool = False) -> TensorType:
+    """Return the type of a result of math's function; `elements.python_math.rule_of` explains `is_exported`."""
     if function in INTEGER_MATH:
         return number_type(int64)
     return number_type(bool_ if function in BOOL_MATH else float64)

@@ -45,7 +45,8 @@ def matrix_kernel(
 ) -> Callable[..., Any]:
     """Return a kernel that checks shapes, computes half precision in single precision, and converts errors.
 
-    `refusal_message` is the message for matrices that NumPy refuses; without it, the message is NumPy's.
+    NumPy's errors are raised as TensorFlow's. `refusal_message` is the message for matrices that NumPy refuses; without
+    it, the message is NumPy's.
     """
 
     def checked_kernel(*inputs: Any, **attributes: Any) -> Any:
@@ -173,7 +174,9 @@ def _solve(matrix: Any, rhs: Any, *, adjoint: bool = False) -> Any:
 
 
 def _triangular_solve(matrix: Any, rhs: Any, *, lower: bool = True, adjoint: bool = False) -> Any:
-    """Solve triangular systems; zeros on the diagonal divide, as in TensorFlow, so that they give infinities and NaN.
+    """Solve triangular systems.
+
+    Divisions by zeros on the diagonal give infinities and NaN, as in TensorFlow; NumPy's `solve` would raise.
     """
     triangle = np.tril(matrix) if lower else np.triu(matrix)
     if np.diagonal(triangle, axis1=-2, axis2=-1).all() and np.isfinite(triangle).all():
@@ -241,7 +244,7 @@ def _decompose_or_nan(decompose: Callable[[Any], tuple[Any, ...]], x: Any) -> tu
     try:
         return decompose(x)
     except np.linalg.LinAlgError:
-        if np.ndim(x) == 2:
+        if np.ndim(x) == 2:  # the identity gives the shapes and dtypes of the parts
             return tuple(part * np.nan for part in decompose(np.eye(*np.shape(x), dtype=x.dtype)))
         decompositions = (_decompose_or_nan(decompose, matrix) for matrix in x)
         return tuple(np.stack(parts) for parts in zip(*decompositions, strict=True))
@@ -284,10 +287,7 @@ def _svd_type(
 
 
 def _svd(x: Any, *, full_matrices: bool = False, compute_uv: bool = True, nan_on_failure: bool = False) -> Any:
-    """Return singular values, U and V, as TensorFlow does: V is not transposed.
-
-    Without `compute_uv`, the values alone.
-    """
+    """Return singular values, U and V (not its adjoint), as TensorFlow does; without `compute_uv`, the values alone."""
     if nan_on_failure:
         return _decompose_or_nan(lambda matrices: _svd(matrices, full_matrices=full_matrices, compute_uv=compute_uv), x)
     if not compute_uv:

@@ -82,7 +82,10 @@ def _matmul(x: Any, y: Any, *, transpose_a: bool = False, transpose_b: bool = Fa
 
 
 def _matmul_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return the products of the cotangent with the conjugated other operand, by the transpositions of each."""
+    """Return the cotangents of both operands: products of the result's cotangent and the conjugate of one operand.
+
+    For a batch of matrices times one matrix, the cotangent of the matrix is a single product of flattened operands.
+    """
     (cotangent,), (x, y) = cotangents, inputs
     transposes_x, transposes_y = attributes.get("transpose_a", False), attributes.get("transpose_b", False)
     conjugate_x, conjugate_y = conjugate(b, x), conjugate(b, y)
@@ -106,7 +109,7 @@ def _matmul_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
 
 
 def _is_batch_times_matrix(x: Any, y: Any) -> bool:
-    """Return whether x is a batch of matrices and y a single one: x can be reshaped to one matrix of many rows."""
+    """Return whether x is a batch of matrices and y a single one, so that x can be reshaped to one matrix."""
     x_shape, y_shape = shape_of(x), shape_of(y)
     if x_shape is None or y_shape is None or len(x_shape) < 3 or len(y_shape) != 2:
         return False

@@ -1,4 +1,4 @@
-"""Conversion between tensor lists and tensors whose rows are their elements: unstack, stack, gather, scatter."""
+"""Conversions between a tensor list and a tensor whose rows are the elements: unstack, stack, gather, scatter."""
 
 from __future__ import annotations
 
@@ -80,10 +80,10 @@ def _gather_type(list_: Type, indices: TensorType, *, shape: Shape = None) -> Te
 
 
 def _list_gather(list_: ListValue, indices: Any, *, shape: Shape = None) -> Any:
-    """Return the elements at the indices, stacked; `shape` is a static shape of the elements, or None."""
+    """Return the elements at the indices, stacked; `shape` is the elements' shape, None if it is not static."""
     list_ = list_.with_shape(shape)
-    rows = list_.with_items([list_.get(int(i)) for i in np.ravel(indices)]).stack()
-    return rows.reshape(np.shape(indices) + rows.shape[1:])
+    elements = list_.with_items([list_.get(int(i)) for i in np.ravel(indices)]).stack()
+    return elements.reshape(np.shape(indices) + elements.shape[1:])
 
 
 def _list_gather_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -92,7 +92,8 @@ def _list_gather_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any
 
 
 def _list_add_at(list_: ListValue, indices: Any, x: Any) -> Any:
-    """Return the list with each row of x added to the element at its index; an unwritten element counts as zeros."""
+    """Return the list with each row of x added to the element at the row's index; an unwritten element counts as zeros.
+    """
     items = list_.items()
     index_rank = np.ndim(indices)
     for i, row in zip(np.ravel(indices), np.reshape(x, (-1, *np.shape(x)[index_rank:])), strict=True):
@@ -107,7 +108,7 @@ def _list_scatter_type(list_: Type, indices: Type, x: TensorType, *, resize: boo
 
 
 def _list_scatter(list_: ListValue, indices: Any, x: Any, *, resize: bool = False) -> Any:
-    """Return the list with each row of x written at its index, which may lengthen the list with `resize`."""
+    """Return the list with each row of x written at the row's index, which may lengthen the list with `resize`."""
     for i, row in zip(indices, x, strict=True):
         list_ = list_.set(int(i), row, resize)
     return list_
@@ -115,7 +116,7 @@ def _list_scatter(list_: ListValue, indices: Any, x: Any, *, resize: bool = Fals
 
 def _list_scatter_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (cotangent,), (list_, indices, x) = cotangents, inputs
-    list_cotangent = b.list_scatter(cotangent, indices, b.zeros_like(x))
+    list_cotangent = b.list_scatter(cotangent, indices, b.zeros_like(x))  # overwritten elements have no effect
     if attributes.get("resize"):
         list_cotangent = b.list_resize(list_cotangent, b.list_length(list_))
     return list_cotangent, None, b.list_gather(cotangent, indices)
@@ -127,7 +128,7 @@ def _flatten_type(list_: Type) -> TensorType:
 
 
 def _list_flatten(list_: ListValue) -> Any:
-    """Return the items, joined along their first dimension."""
+    """Return the elements, joined along their first dimension."""
     items = list(list_)
     if not items:
         shape = list_.shape
@@ -164,6 +165,7 @@ list_scatter = define(
         sample(ROWS, np.array([4]), np.arange(2.0).reshape(1, 2), resize=True),
     ),
 )  # fmt: skip
+# The gradient of `list_gather`. TensorFlow has no op that adds to elements, so that GraphDefs show the nearest one.
 list_add_at = define(
     name="list_add_at", graphdef="TensorListScatterIntoExistingList",
     result=lambda list_, indices, x: list_type_of_first(list_), kernel=_list_add_at,

@@ -1,10 +1,11 @@
 """Typed dicts and sets: graph-internal dicts and sets whose keys are ints or tuples of ints.
 
-At run time such a dict is two values: a typed list of its entries, in the order of insertion, and an index of their
-keys, a bytearray. The attribute `element` is the type of an entry: a tuple (key, value) in a dict, and a key in a set,
-as `has_values` says. The entries alone say what the dict holds. The index is brought up to date before each search.
-It is a hash table with the slots of Python's sets (see set_tables.py), so that it also gives the order in which a set
-iterates. Native code leaves holes among the entries of a dict, which no slot refers to; kernels remove entries at once.
+At run time a typed dict is two values: a typed list of its entries, in the order of insertion, and an index of their
+keys, a bytearray. The attribute `element` is the type of an entry: with `has_values` a tuple (key, value) of a dict,
+else a key of a set. The contents follow from the entries alone; the index is brought up to date before each search. It
+is a hash table with the slots of Python's sets (see set_tables.py), and therefore also has the order in which a set
+iterates. Native code leaves holes, removed entries that no slot refers to, in the list of entries of a dict; kernels
+remove entries at once.
 """
 
 from __future__ import annotations
@@ -45,17 +46,17 @@ def key_type(element: ItemType, has_values: bool) -> ItemType:
 
 
 def value_types(element: ItemType, has_values: bool) -> tuple[TensorType, ...]:
-    """Return the types of the numbers in a value."""
+    """Return the types of the numbers in a value; none for a set."""
     return fields(element)[len(fields(key_type(element, has_values))) :] if has_values else ()
 
 
-def has_removals(node: Node) -> bool:
-    """Return whether a check of the size in an iteration also compares the numbers of removals."""
+def compares_removals(node: Node) -> bool:
+    """Return whether a `typed_dict_check_size` node also compares the number of removals, its optional operand."""
     return len(node.inputs) == 4
 
 
 def _as_dict(entry_list: bytearray, index: bytearray, element: ItemType, has_values: bool) -> dict[Any, Any]:
-    """Return the entries without the holes as a dict; the values of a set are None."""
+    """Return the entries, without holes, as a dict; that of a set has the value None for each key."""
     items = items_of(entry_list, element)
     if has_values:
         items = [items[position] for position in entry_positions(index, len(items))]
@@ -67,8 +68,8 @@ def _write_dict(entry_list: bytearray, value: dict[Any, Any], element: ItemType)
     entry_list[:] = to_bytes(list(value.items()), element)
 
 
-def _key(numbers: tuple[Any, ...], element: ItemType, has_values: bool) -> tuple[Any, tuple[Any, ...]]:
-    """Return the key that the first numbers are, and the other numbers."""
+def _split_key(numbers: tuple[Any, ...], element: ItemType, has_values: bool) -> tuple[Any, tuple[Any, ...]]:
+    """Return the key that consists of the first numbers, and the remaining numbers."""
     type_ = key_type(element, has_values)
     count = len(fields(type_))
     return as_python(numbers[:count], type_), numbers[count:]
@@ -77,11 +78,11 @@ def _key(numbers: tuple[Any, ...], element: ItemType, has_values: bool) -> tuple
 def _get(
     entry_list: bytearray, index: bytearray, *numbers: Any, element: ItemType, has_values: bool, inserts: bool = False
 ) -> Any:
-    """Return the value of a key; if there is none, the default that follows the key, or else raise KeyError.
+    """Return the value of a key; for a missing key, the default, which the dict gets with `inserts`.
 
-    With `inserts`, the dict gets the default.
+    `numbers` are those of the key, then those of the default. Without a default, a missing key raises KeyError.
     """
-    key, default = _key(numbers, element, has_values)
+    key, default = _split_key(numbers, element, has_values)
     items, type_ = _as_dict(entry_list, index, element, has_values), element.items[1]  # type: ignore[union-attr]
     if key not in items and default:
         if inserts:
@@ -93,9 +94,12 @@ def _get(
 def _set_list(
     entry_list: bytearray, index: bytearray, lists: list[bytearray], *operands: Any, element: ItemType, has_values: bool
 ) -> tuple[()]:
-    """Set the value of a key, a typed list after the numbers of the key, whose place among `lists` the entry has."""
+    """Set the value of a key in a dict of lists; `operands` are the numbers of the key, then the value, a typed list.
+
+    An entry has, as the number of its value, the position of the list in `lists`.
+    """
     *numbers, value = operands
-    key, _ = _key((*numbers,), element, has_values)
+    key, _ = _split_key((*numbers,), element, has_values)
     position = _as_dict(entry_list, index, element, has_values).get(key)
     if position is not None:
         lists[position] = value
@@ -104,15 +108,15 @@ def _set_list(
     return _set(entry_list, index, *numbers, len(lists) - 1, element=element, has_values=has_values)
 
 
-def _list(
+def _get_list(
     entry_list: bytearray, index: bytearray, lists: list[bytearray], *operands: Any, element: ItemType,
     has_values: bool, inserts: bool,
 ) -> tuple[bytearray]:
-    """Return the list of a key; if there is none, the default that follows the key, or a new list if `inserts`.
+    """Return the list of a key; for a missing key, the default, the last of `operands` if there is one.
 
-    With `inserts`, the dict gets it. Raises KeyError otherwise.
+    With `inserts`, the default may also be a new list, and the dict gets it. Without any default, raises KeyError.
     """
-    key, default = _key(operands, element, has_values)
+    key, default = _split_key(operands, element, has_values)
     position = _as_dict(entry_list, index, element, has_values).get(key)
     if position is not None:
         return (lists[position],)
@@ -126,13 +130,13 @@ def _list(
 
 
 def _contains(entry_list: bytearray, index: bytearray, *numbers: Any, element: ItemType, has_values: bool) -> Any:
-    key, _ = _key(numbers, element, has_values)
+    key, _ = _split_key(numbers, element, has_values)
     return np.array(key in _as_dict(entry_list, index, element, has_values))
 
 
 def _set(entry_list: bytearray, index: bytearray, *numbers: Any, element: ItemType, has_values: bool) -> tuple[()]:
     """Set the value of a key, or add a key to a set."""
-    key, _ = _key(numbers, element, has_values)
+    key, _ = _split_key(numbers, element, has_values)
     keys = list(_as_dict(entry_list, index, element, has_values))
     entry = item_bytes(numbers, element)
     position = keys.index(key) if key in keys else len(keys)
@@ -145,7 +149,7 @@ def _check_size(
 ) -> tuple[()]:
     """Raise RuntimeError if the number of entries has changed during an iteration.
 
-    Raise OtherKindError if entries were removed, and as many added: what comes next depends on Python's hash table.
+    Raise OtherKindError if entries were removed, and as many added: the next key then depends on Python's hash table.
     """
     if len(_as_dict(entry_list, index, element, has_values)) != int(size):
         raise RuntimeError(f"{'dictionary' if has_values else 'Set'} changed size during iteration")
@@ -163,11 +167,11 @@ def _remove(
     entry_list: bytearray, index: bytearray, *numbers: Any, element: ItemType, has_values: bool, is_checked: bool,
     has_result: bool,
 ) -> Any:
-    """Remove a key; return its value, or the default that follows the key, if `has_result`.
+    """Remove a key; with `has_result`, return its value, or the default, whose numbers follow those of the key.
 
-    Raises KeyError for a missing key without a default, if `is_checked`.
+    With `is_checked`, a missing key without a default raises KeyError.
     """
-    key, default = _key(numbers, element, has_values)
+    key, default = _split_key(numbers, element, has_values)
     entries = _as_dict(entry_list, index, element, has_values)
     if key not in entries and not default:
         if is_checked:
@@ -228,7 +232,7 @@ def _keys_of_set(entry_list: bytearray, index: bytearray, *, element: ItemType) 
 def _count(
     entry_list: bytearray, index: bytearray, item_list: bytearray, *, element: ItemType, has_values: bool
 ) -> tuple[()]:
-    """Count the items of a list: add 1 to the value of each."""
+    """Count the items of a list: add 1 to the value of each item, which is a key."""
     counts = Counter(_as_dict(entry_list, index, element, has_values))
     counts.update(items_of(item_list, key_type(element, has_values)))
     entry_list[:] = to_bytes(list(counts.items()), element)
@@ -240,7 +244,10 @@ def _ranking_element(element: ItemType) -> TupleType:
 
 
 def _ranking(entry_list: bytearray, index: bytearray, *, element: ItemType, has_values: bool) -> tuple[Any]:
-    """Return a typed list of pairs of each value and its position, negated."""
+    """Return a typed list of pairs of a value and its negated position.
+
+    A descending sort of the pairs keeps equal values in the order of insertion, as `Counter.most_common` does.
+    """
     pairs = [(value, -i) for i, (_, value) in enumerate(items_of(entry_list, element))]
     return (bytearray(to_bytes(pairs, _ranking_element(element))),)
 
@@ -248,14 +255,15 @@ def _ranking(entry_list: bytearray, index: bytearray, *, element: ItemType, has_
 def _ranked(
     entry_list: bytearray, index: bytearray, ranking: bytearray, *limit: Any, element: ItemType, has_values: bool
 ) -> tuple[Any]:
-    """Return a typed list of the entries in the order of a ranking, the first of them if there is a limit."""
+    """Return a typed list of the entries in the order of a ranking, only the first `limit` if it is given."""
     entries = items_of(entry_list, element)
     items = [entries[-position] for _, position in items_of(ranking, _ranking_element(element))]
     return (bytearray(to_bytes(items[: max(int(limit[0]), 0)] if limit else items, element)),)
 
 
 def _to_object(entry_list: bytearray, *, element: ItemType, class_name: str) -> tuple[Any]:
-    """Return the entries as Python's object of the class; into a set, they are inserted one by one."""
+    """Return the entries as an object of Python's class; set items are inserted in order, which determines its order.
+    """
     items = items_of(entry_list, element)
     if class_name == "set":
         return (set(items),)
@@ -267,7 +275,7 @@ def _to_object(entry_list: bytearray, *, element: ItemType, class_name: str) -> 
 def _lists_to_object(
     entry_list: bytearray, lists: list[bytearray], *, element: ItemType, list_element: ItemType, class_name: str
 ) -> tuple[Any]:
-    """Return a dict of lists as Python's object of the class; a list of two keys is one object."""
+    """Return a dict of lists as an object of Python's class; one typed list of two keys becomes one list."""
     rows_by_id: dict[int, list[Any]] = {}
     result = _DICT_MAKERS[class_name]()
     dict.update(result, {
@@ -297,7 +305,7 @@ _define("typed_dict_index", lambda: NUMBERS, lambda: (new_index(),), _READ_WRITE
 _define("typed_dict_get", _value_types, _get, _READ_WRITE | Effects.RAISE)
 _define("typed_dict_contains", lambda *_, **__: bool_type(), _contains, _READ_WRITE)
 _define("typed_dict_set_list", no_results, _set_list, _READ_WRITE)
-_define("typed_dict_list", lambda *_, **__: NUMBERS, _list, _READ_WRITE | Effects.RAISE)
+_define("typed_dict_list", lambda *_, **__: NUMBERS, _get_list, _READ_WRITE | Effects.RAISE)
 _define(
     "typed_dict_of_lists_object", lambda *_, class_name, **__: ObjectType(class_name), _lists_to_object, _READ_WRITE
 )
@@ -319,7 +327,7 @@ _define(
 )  # fmt: skip
 _define("typed_dict_popitem", lambda *_, element, **__: fields(element), _popitem, _READ_WRITE | Effects.RAISE)
 _define("typed_dict_clear", no_results, _clear, _READ_WRITE)
-# Closes the holes of a dict.
+# Closes the holes that native code leaves among the entries of a dict; kernels leave none.
 _define("typed_dict_compact", no_results, lambda *_, **__: (), _READ_WRITE)
 _define(
     "typed_dict_object", lambda _, *, element, class_name: ObjectType(class_name), _to_object,

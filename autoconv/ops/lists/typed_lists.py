@@ -1,9 +1,10 @@
 """Typed lists: graph-internal lists that hold numbers of one kind, in place of Python lists.
 
-At run time such a list is a bytearray with contiguous items: 8 bytes for an int or a float, one for a bool, the
+At run time a typed list is a bytearray with contiguous items: 8 bytes for an int or a float, one for a bool, the
 dtype's size for a NumPy number; two values may alias. The attribute `element` is the type of an item. Ops have the
 results and errors of Python's list; `typed_list_object` converts to a Python list. Typed lists are never visible
-outside of a graph, so their changes need no undo. `typed_list_store`, which writes to an argument, ends a run.
+outside of a graph, so that their changes need no undo. Neither do those of arguments: `typed_list_store`, the only op
+that writes to an argument, is the last step of a run.
 
 A cursor, the iterator of a loop, is a bytearray too: the position of the next item (8 bytes), then the current item.
 """
@@ -65,9 +66,9 @@ def _byte_slice_of(x: bytearray, index: Any, element: ItemType, error: str) -> s
 
 
 def _read_item(x: bytearray, byte_slice: slice, element: ItemType) -> Any:
-    """Return the item in these bytes: a scalar array, or several for a tuple."""
-    numbers = tuple(column.reshape(()) for column in columns(np.frombuffer(bytes(x[byte_slice]), numpy_dtype(element)),
-                                                             element))
+    """Return the item in the bytes of the slice: a scalar array, or a tuple of them for a tuple."""
+    array = np.frombuffer(bytes(x[byte_slice]), numpy_dtype(element))
+    numbers = tuple(column.reshape(()) for column in columns(array, element))
     return numbers[0] if isinstance(element, TensorType) else numbers
 
 
@@ -126,20 +127,20 @@ def pop(x: bytearray, *index: Any, element: ItemType, error: str = "pop from emp
 
 
 def _slice_of_operands(bounds: tuple[Any, ...], has_bounds: tuple[bool, ...]) -> slice:
-    """Return the slice; `has_bounds` says whether start, stop and step are among the operands `bounds`, or None."""
+    """Return the slice of the operands `bounds`; `has_bounds` tells for start, stop and step which are operands."""
     remaining_bounds = iter(bounds)
     return slice(*(int(next(remaining_bounds)) if has_bound else None for has_bound in has_bounds))
 
 
 def _slice(x: bytearray, *bounds: Any, has_bounds: tuple[bool, bool, bool], element: ItemType) -> tuple[Any]:
-    """Return the list of the items in a slice, for whose bounds see `_slice_of_operands`."""
+    """Return the list of the items in a slice; `_slice_of_operands` explains its bounds."""
     return (bytearray(np.frombuffer(x, numpy_dtype(element))[_slice_of_operands(bounds, has_bounds)].tobytes()),)
 
 
 def _replace(
     x: bytearray, y: bytearray, *bounds: Any, has_bounds: tuple[bool, bool, bool], element: ItemType
 ) -> tuple[()]:
-    """Replace the items in a slice by those of another list; raises ValueError if a slice with a step has others."""
+    """Replace the items in a slice by those of `y`; raises ValueError if a slice with a step has another length."""
     items = items_of(x, element)
     items[_slice_of_operands(bounds, has_bounds)] = items_of(y, element)
     x[:] = to_bytes(items, element)
@@ -164,9 +165,9 @@ def _change(x: bytearray, *operands: Any, method: str, element: ItemType) -> tup
     array = np.frombuffer(x, numpy_dtype(element))
     if method.startswith("sort") and isinstance(element, TupleType):
         refuse_nan(x, element)
-        numbers = columns(array if method == "sort" else array[::-1], element)
-        order = np.lexsort(numbers[::-1])
-        array[:] = array[order] if method == "sort" else array[::-1][order][::-1]
+        # A reversed sort is stable too: it is a sort of the reversed list, reversed.
+        view = array if method == "sort" else array[::-1]
+        view[:] = view[np.lexsort(columns(view, element)[::-1])]  # the last key of `lexsort` is compared first
         return ()
     if method == "sort" and not np.isnan(array).any():
         array.sort(kind="stable")
@@ -191,7 +192,7 @@ def as_python(numbers: Sequence[Any], element: ItemType) -> Any:
 
 
 def refuse_nan(x: bytearray, element: ItemType) -> None:
-    """Raise OtherKindError for a NaN in tuples that Python would compare: it tests their items for identity first."""
+    """Raise OtherKindError for a NaN in tuples that are compared: Python takes identical items of tuples as equal."""
     if isinstance(element, TupleType):
         for column in columns(np.frombuffer(x, numpy_dtype(element)), element):
             if np.isnan(column).any():
@@ -225,7 +226,7 @@ def _search_type(*_: Type, method: str, **__: Any) -> TensorType:
 
 
 def _advance(x: bytearray, cursor: bytearray, *, element: ItemType) -> np.ndarray:
-    """Advance the cursor, which stores the item; return False at the end, and ever after."""
+    """Copy the next item into the cursor and return True; at the end of the list, and ever after, return False."""
     position = np.frombuffer(cursor, _INT64)[0]
     has_item = position < _length(x, element)
     size = item_size(element)
@@ -323,8 +324,8 @@ def _item_name(element: ItemType) -> str:
 def _as_typed_list(x: Any, *, element: ItemType) -> tuple[Any]:
     """Convert an argument, a Python list of numbers of the element's kind.
 
-    Raises OtherKindError if an item is of another class. As this comes before any side effect, the call can rerun as
-    plain Python; `_autoconv_items` marks the error as one of a wrong guess of the items' class.
+    Raises OtherKindError if an item is of another class. No side effect precedes the conversion, so that the call can
+    rerun as plain Python (`_autoconv_undone`); `_autoconv_items` marks a wrong guess of the items' class.
     """
     if type(x) is list and all(_is_item(item, element) for item in x):
         with suppress(OverflowError):
@@ -353,9 +354,9 @@ def _as_typed_rows(x: Any, *, element: ItemType, depth: int) -> tuple[Any]:
 
 
 def _as_list_or_argument(x: Any, *pairs: Any, element: ItemType) -> tuple[Any]:
-    """Convert to a Python list; the typed lists that were made of an argument, or of lists in it, become these.
+    """Convert to a Python list; a typed list that was made of an argument, or of a list in it, becomes that list.
 
-    `pairs` are a typed list, its argument, another typed list, its argument …
+    `pairs` are a typed list, the argument it was made of, another typed list, its argument …
     """
     lists_by_id: dict[int, list[Any]] = {}
 
@@ -381,7 +382,7 @@ _define(
 )  # fmt: skip
 # Reads the inner list at an index.
 _define("typed_list_row", lambda *_, **__: NUMBERS, lambda x, index: (x[int(index)],), _READ | Effects.RAISE)
-# Marks a list of numbers of one kind, or a nested one, as known while tracing.
+# Marks a list that is known, while tracing, to hold numbers of one kind, or such lists.
 define(
     name="object_numbers", graphdef="ObjectNumbers", result=lambda x, **_: x, kernel=lambda x, *, element, depth: (x,),
     gradient=NO_GRADIENT, effects=Effects.PURE,

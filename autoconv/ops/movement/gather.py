@@ -70,11 +70,11 @@ def _batch_index(params: Any, indices: Any, resolved_axis: int, batch_dims: int)
     """Return `params` with the axis moved next to the batch dimensions, and NumPy's index of the rows in the result."""
     moved_params = np.moveaxis(params, resolved_axis, batch_dims)
     trailing_rank = np.ndim(indices) - batch_dims
-    grid = [
+    batch_positions = [  # broadcast against `indices`: each index selects a row of its own batch element
         np.arange(size).reshape([-1 if i == j else 1 for j in range(batch_dims)] + [1] * trailing_rank)
         for i, size in enumerate(np.shape(indices)[:batch_dims])
     ]
-    return moved_params, (*grid, indices)
+    return moved_params, (*batch_positions, indices)
 
 
 def _gather(params: Any, indices: Any, *, axis: int = 0, batch_dims: int = 0) -> Any:
@@ -155,7 +155,7 @@ def _coordinate_count(op: str, indices: TensorType) -> int | None:
 
 
 def _gather_nd_type(params: TensorType, indices: TensorType, *, batch_dims: int = 0) -> TensorType:
-    """Return the type of the rows at the vectors; raise if these are longer than the rank."""
+    """Return the type of the rows at the index vectors; raise ValueError if the vectors are longer than the rank."""
     coordinate_count = _coordinate_count("gather_nd", indices)
     if params.shape is None or coordinate_count is None:
         return params.with_shape(None)
@@ -182,11 +182,11 @@ def _coordinates(indices: Any, shape: tuple[int, ...], batch_dims: int = 0) -> t
             f"indices[{','.join(map(str, position))}] = [{coordinates}] does not index into shape {list(shape)}"
         )
     leading_rank = indices.ndim - 1
-    grid = [
+    batch_positions = [
         np.arange(size).reshape([-1 if i == j else 1 for j in range(leading_rank)])
         for i, size in enumerate(indices.shape[:batch_dims])
     ]
-    return (*grid, *np.moveaxis(indices, -1, 0))
+    return (*batch_positions, *np.moveaxis(indices, -1, 0))
 
 
 def _select_elements(x: Any, index: tuple[Any, ...], leading_shape: tuple[int, ...]) -> Any:
@@ -235,7 +235,7 @@ def _combine_at(result: Any, indices: Any, updates: Any, ufunc: Any, batch_dims:
         for update in np.reshape(updates, (-1, *result.shape)):
             result[...] = update if ufunc is None else ufunc(result, update)
     elif ufunc is None:
-        # For one string, NumPy would store the array without dimensions itself as an object.
+        # NumPy would store a scalar array of strings itself as an object.
         result[index] = updates if np.ndim(updates) else np.asarray(updates)[()]
     else:
         ufunc.at(result, index, updates)
@@ -243,7 +243,7 @@ def _combine_at(result: Any, indices: Any, updates: Any, ufunc: Any, batch_dims:
 
 
 def _scatter_nd(indices: Any, updates: Any, shape_vector: Any = None, *, shape: Any) -> Any:
-    """Add the updates at the index vectors to zeros of the shape; of bools take the logical or, join strings."""
+    """Add the updates at the index vectors to zeros of the shape; bools are combined by `or`, strings are joined."""
     sizes = tuple(int(size) for size in (shape if shape_vector is None else shape_vector))
     updates = np.asarray(updates)
     initial_elements = np.full(sizes, b"", object) if updates.dtype == object else np.zeros(sizes, updates.dtype)
@@ -311,6 +311,7 @@ def _define_tensor_scatter(name: str, graphdef: str, ufunc: Any, combine: str | 
 
     `combine` is the name of the ufunc's op in the traits.
     """
+
     def kernel(tensor: Any, indices: Any, updates: Any) -> Any:
         return _combine_at(np.array(tensor), indices, np.asarray(updates), ufunc)
 
@@ -327,7 +328,7 @@ def _define_tensor_scatter(name: str, graphdef: str, ufunc: Any, combine: str | 
 def _update_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """Return the cotangent of the tensor, zero at the indices, and of the updates, zero for overwritten ones."""
     (cotangent,), (tensor, indices, updates) = cotangents, inputs
-    # Of several updates of one element, the last one is not overwritten.
+    # The updates are numbered and written: an element then holds the number of its last update.
     zero, one = (b.constant(value=np.array(number, np.int64)) for number in (0, 1))
     update_numbers = b.reshape_like(b.range(zero, b.size(updates, dtype=int64), one), updates)
     last_writers = b.tensor_scatter_nd_update(b.zeros_like(tensor, dtype=int64), indices, update_numbers)

@@ -133,7 +133,8 @@ def _slice_size(size: Dimension, bounds: tuple[Any, ...]) -> Dimension:
     if isinstance(size, int):
         return len(range(*slice(start, stop, step).indices(size)))
     has_bounds = start is not None and stop is not None
-    return 0 if has_bounds and (step or 1) > 0 and 0 <= stop <= start else None
+    is_always_empty = has_bounds and (step or 1) > 0 and 0 <= stop <= start
+    return 0 if is_always_empty else None
 
 
 def _check_operands(entry: Entry, types: tuple[TensorType, ...]) -> None:
@@ -169,14 +170,14 @@ def _set_item(x: Any, value: Any, *operands: Any, spec: Spec) -> Any:
     result = np.array(x)
     index = numpy_index(result.shape, operands, spec)
     item = _broadcast_to_item(np.asarray(value).astype(result.dtype), result, index)
-    result[index] = item if item.ndim else item[()]  # for one string, the string and not its array
+    result[index] = item if item.ndim else item[()]  # a scalar array of strings would be stored itself as an object
     return result
 
 
 def _add_at_item(x: Any, value: Any, *operands: Any, spec: Spec, may_fail: bool = False) -> Any:
     """Return a copy of x with the value added at the index, several times for positions that an array repeats.
 
-    Without `may_fail` the index is that of a `get_item` whose gradient this is, so that it is known to be valid.
+    Without `may_fail`, the op is the gradient of a `get_item` with the same index, which is known to be valid.
     """
     result = np.array(x)
     index = numpy_index(result.shape, operands, spec)
@@ -206,7 +207,7 @@ def _broadcast_to_item(value: Any, x: np.ndarray, index: tuple[Any, ...]) -> Any
 def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
     """Return RAISE unless it is known statically that the index is valid for the shape."""
     x, spec = types[0], attributes["spec"]
-    operands = types[len(types) - sum(entry.operand_count for entry in spec) :]
+    operands = types[len(types) - sum(entry.operand_count for entry in spec) :]  # in an update, after the value
     if not isinstance(x, TensorType) or x.shape is None or _may_fail(x.shape, operands, spec):
         return Effects.RAISE
     return Effects.PURE
@@ -279,7 +280,10 @@ def _value_cotangent(b: Builder, cotangent: Any, value: Any) -> Any:
 
 
 def _get_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Add the cotangent to zeros at the index; a basic index with new axes has these removed first."""
+    """Add the cotangent to zeros at the index.
+
+    New axes of a basic index are removed by a reshape of the cotangent, which is all if the rest of the index takes x.
+    """
     (cotangent,), (x, *operands), spec = cotangents, inputs, attributes["spec"]
     if NewAxis() in spec and is_basic(spec):
         spec = tuple(entry for entry in spec if not isinstance(entry, NewAxis))
@@ -296,7 +300,7 @@ def _set_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
     zeros = b.zeros_like(value, dtype=dtype_of(x))
     if not (dtype_of(value).is_floating or dtype_of(value).is_complex):
         return b.set_item(cotangent, zeros, *operands, spec=spec), None, *(None for _ in operands)
-    # Read before `set_item`, so that this may update `cotangent` in place.
+    # Read before `set_item`, so that `set_item` may update `cotangent` in place.
     item_cotangent = b.get_item(cotangent, *operands, spec=spec)
     base_cotangent = b.set_item(cotangent, zeros, *operands, spec=spec)
     if Gather() in spec:

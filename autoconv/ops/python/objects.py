@@ -50,18 +50,6 @@ READ_OR_RAISE = Effects.READ | Effects.RAISE
 CHANGE_OR_RAISE = Effects.READ | Effects.WRITE | Effects.RAISE
 
 
-class NotAssigned:
-    """Marker that a graph stores as the value of an unassigned name."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __repr__(self) -> str:
-        return f"<{self.name} is not assigned>"
-
-
 def _has_attribute(x: Any, name: str) -> bool:
     refuse_access_running_user_code(x, name)
     return hasattr(x, name)
@@ -75,8 +63,8 @@ def _refuse_call(x: Any) -> Any:
     raise TypeError(f"{name!r} object is not callable")
 
 
-# Functions that may return new mutable objects, or change their first operand. Python has no function for three:
-# "last" gives the item at the end, "last_of_each" a list of such items of nested lists, "mapping" the dict of `**x`.
+# Functions that may return new mutable objects, or change their first operand. Three have no name in Python: "last"
+# returns the last item, "last_of_each" a list of the last items of nested lists, "mapping" the dict of `**x`.
 _ALLOCATING_OR_MUTATING_FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{record.name: record.function for record in (*BINARY, *UNARY)},
     **{record.in_place: record.in_place_function for record in BINARY},
@@ -123,7 +111,8 @@ _CLASSES_WHOSE_METHODS_GRAPHS_CALL: tuple[type, ...] = (
 )  # fmt: skip
 
 
-def _any_object_type(*_: Type, **__: Any) -> ObjectType:
+def any_object_type(*_: Type, **__: Any) -> ObjectType:
+    """Type rule of ops whose result may be of any class."""
     return ObjectType()
 
 
@@ -246,13 +235,18 @@ define(
 
 
 def _apply(*operands: Any, function: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
-    """Apply the operator or function of that name; arguments with the names in `keywords` come after the others."""
-    positional_count = len(operands) - len(keywords)
+    """Apply the operator or function of that name; the last operands are arguments with the names in `keywords`."""
     log_apply(function, operands)
-    keyword_operands = dict(zip(keywords, operands[positional_count:], strict=True))
-    result = FUNCTIONS[function](*operands[:positional_count], **keyword_operands)
+    result = _call(FUNCTIONS[function], operands, keywords)
     log_made_iterator(result)
     return (result,)
+
+
+def _call(function: Callable[..., Any], arguments: tuple[Any, ...], keywords: tuple[str, ...]) -> Any:
+    """Call a function with positional arguments, followed in `arguments` by those with the names in `keywords`."""
+    positional_count = len(arguments) - len(keywords)
+    keyword_arguments = dict(zip(keywords, arguments[positional_count:], strict=True))
+    return function(*arguments[:positional_count], **keyword_arguments)
 
 
 def _apply_effects(_: Any, attributes: Any) -> Effects:
@@ -261,7 +255,7 @@ def _apply_effects(_: Any, attributes: Any) -> Effects:
 
 
 define(
-    name="object_apply", graphdef="ObjectApply", result=_any_object_type, kernel=_apply, gradient=NO_GRADIENT,
+    name="object_apply", graphdef="ObjectApply", result=any_object_type, kernel=_apply, gradient=NO_GRADIENT,
     effects=_apply_effects,
 )  # fmt: skip
 
@@ -275,7 +269,7 @@ def may_change_array(node: Node) -> bool:
 
     Writes to some attributes, such as `real`, change the array too.
     """
-    if not node.inputs or node.inputs[0].type not in (ObjectType(), ObjectType("ndarray")):
+    if not node.inputs or node.inputs[0].type not in (ObjectType(), ObjectType("ndarray")):  # of any class, or an array
         return False
     if node.op.name == "object_method":
         return node.attributes["name"] in ARRAY_MUTATORS
@@ -285,25 +279,6 @@ def may_change_array(node: Node) -> bool:
     return function == "setitem" or function in _IN_PLACE
 
 
-def unassigned_error(name: str, is_outer: bool = False) -> NameError:
-    """Return Python's error for reading an unassigned name; `is_outer` if an outer function has to assign it."""
-    if is_outer:
-        message = f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
-        return NameError(message)
-    return UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
-
-
-def _check_assigned(x: Any, outer: bool = False) -> tuple[Any]:
-    """Return x; raise NameError if x marks an unassigned name; `outer` if an outer function has to assign it."""
-    if type(x) is NotAssigned:
-        raise unassigned_error(x.name, outer)
-    return (x,)
-
-
-define(
-    name="object_check_assigned", graphdef="ObjectCheckAssigned", result=_any_object_type, kernel=_check_assigned,
-    gradient=NO_GRADIENT, effects=READ_OR_RAISE,
-)  # fmt: skip
 define(
     name="object_truth", graphdef="ObjectTruth", result=bool_type, kernel=lambda x: np.array(bool(x)),
     gradient=NO_GRADIENT, effects=READ_OR_RAISE,
@@ -319,7 +294,10 @@ define(
 
 
 def _method(x: Any, *arguments: Any, name: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
-    """Call a method of a built-in class, a collection, or NumPy; arguments by `keywords` come after the others."""
+    """Call a method of a built-in class, a collection, or NumPy; the last arguments have the names in `keywords`.
+
+    A method that a subclass of the program's own defines in Python is refused.
+    """
     is_written_in_python = isinstance(inspect.getattr_static(type(x), name, None), types.FunctionType)
     may_be_called = isinstance(x, (*_CLASSES_WHOSE_METHODS_GRAPHS_CALL, np.ndarray)) and not is_written_in_python
     if not may_be_called and type(x) not in COLLECTIONS:
@@ -327,10 +305,9 @@ def _method(x: Any, *arguments: Any, name: str, keywords: tuple[str, ...] = ()) 
             f"the {type(x).__name__} whose method {name!r} is called is known only at run time, and a graph cannot "
             "call it"
         )
-    attribute = getattr(x, name)
-    positional_count = len(arguments) - len(keywords)
+    method = getattr(x, name)
     log_method(x, name, arguments)
-    return (attribute(*arguments[:positional_count], **dict(zip(keywords, arguments[positional_count:], strict=True))),)
+    return (_call(method, arguments, keywords),)
 
 
 def _method_effects(types: Any, attributes: Any) -> Effects:
@@ -340,7 +317,7 @@ def _method_effects(types: Any, attributes: Any) -> Effects:
 
 
 define(
-    name="object_method", graphdef="ObjectMethod", result=_any_object_type, kernel=_method, gradient=NO_GRADIENT,
+    name="object_method", graphdef="ObjectMethod", result=any_object_type, kernel=_method, gradient=NO_GRADIENT,
     effects=_method_effects,
 )  # fmt: skip
 
@@ -365,7 +342,7 @@ def _delete_attribute(x: Any, *, name: str) -> tuple[()]:
 
 
 define(
-    name="object_get_attribute", graphdef="ObjectGetAttribute", result=_any_object_type, kernel=_get_attribute,
+    name="object_get_attribute", graphdef="ObjectGetAttribute", result=any_object_type, kernel=_get_attribute,
     gradient=NO_GRADIENT, effects=READ_OR_RAISE,
 )  # fmt: skip
 define(
@@ -385,11 +362,11 @@ define(
 
 
 def _print(*values: Any, sep: Any, end: Any, flush: bool = False) -> tuple[()]:
-    """Write the text of the values; if one raises, the text of those before it."""
+    """Print the values; if a value's `__str__` raises, those before it are printed, as by Python."""
     text = io.StringIO()
     try:
         print(*values, sep=sep, end=end, file=text)
-    finally:  # if making the text of a value raises, the values before it are printed
+    finally:
         write_output(text.getvalue(), flush)
     return ()
 

@@ -38,7 +38,7 @@ ARRAY_MUTATORS = frozenset(
     {"byteswap", "fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort"}
 )
 _IN_PLACE = frozenset(record.in_place for record in BINARY)
-# Functions that change their first operand, besides in-place operators and those of `changes_whole_list`.
+# The functions that change their first operand are these, in-place operators, and those of `changes_whole_list`.
 _MUTATING_FUNCTIONS = frozenset({"setitem", "delitem", "next"})
 ITERATOR_MAKERS = frozenset({"enumerate", "iter", "reversed", "zip"})  # keys of FUNCTIONS in `objects.py`
 HEAP_MUTATORS = ("heapify", "heappop", "heappush", "heappushpop", "heapreplace")
@@ -116,10 +116,7 @@ def with_undo(
     """
 
     def run_with_log(*arguments: Any) -> Any:
-        """Run with a log of its own.
-
-        It undoes the changes if an error asks for it, else the outer log gets its entries.
-        """
+        """Run with a new log, whose entries undo the changes after such an error, or else go to the outer log."""
         outer_log, log = ACTIVE.log, Log(is_strict)
         log.entries += [] if save is None else save(*arguments)
         ACTIVE.log = log
@@ -145,7 +142,7 @@ def with_undo(
 
 
 def may_change_operand(function: str) -> bool:
-    """Return whether a function of `objects.py` other than an in-place operator may change its first operand."""
+    """Return whether a function of `objects.py` may change its first operand; False for in-place operators as well."""
     return function in _MUTATING_FUNCTIONS or changes_whole_list(function)
 
 
@@ -159,18 +156,18 @@ def changes_container(function: str) -> bool:
     return function in ("setitem", "delitem") or function in _IN_PLACE or changes_whole_list(function)
 
 
-def is_logged(class_: type, name: str) -> bool:
-    """Return whether calls of that method of a list, dict, set or deque are logged: it may change its object."""
+def method_needs_log(class_: type, name: str) -> bool:
+    """Return whether the method of a list, dict, set or deque may change the object, so that its calls are logged."""
     return name not in _READING_METHODS[class_]
 
 
 def reads_only(name: str) -> bool:
-    """Return whether a list, dict or set has a method of that name that changes nothing."""
+    """Return whether a list, dict, set or deque has a method of that name that changes nothing."""
     return any(name in names for names in _READING_METHODS.values())
 
 
 def owner_needs_no_log(owner: Any) -> bool:
-    """Return whether no change of the object needs logging in the rest of the run."""
+    """Return whether no later change of the object in the run needs logging: there is no log, or all is logged."""
     log = ACTIVE.log
     return log is None or log.is_lost or id(owner) in log.logged_keys
 
@@ -338,7 +335,7 @@ def _log_length(log: Log, owner: list[Any]) -> None:
 
 
 def _log_missing_key(log: Log, owner: Any) -> None:
-    """Log the change before a lookup in a dict that may insert the key."""
+    """Log the contents before a lookup in a dict of a class that may insert the missing key."""
     has_plain_factory = type(owner) is collections.defaultdict and owner.default_factory in _PLAIN_FACTORIES
     if type(owner) in _ORDERED_CLASSES or has_plain_factory:
         _log_contents(log, owner)
@@ -347,7 +344,7 @@ def _log_missing_key(log: Log, owner: Any) -> None:
 
 
 def _log_array_items(log: Log, owner: np.ndarray, key: Any) -> None:
-    """Log the elements that a write will change; the whole array once more bytes are logged than it has."""
+    """Log the elements that a write will change, or the whole array once more bytes are logged than the array has."""
     if not owner.flags.writeable:
         return
     try:

@@ -90,7 +90,7 @@ def _length(item: bytes, *, unit: str = "BYTE") -> int:
 
 
 def _with_case(change: Callable[[Any], Any]) -> Callable[..., bytes]:
-    """Return a function that applies `change` to the decoded text, or without `encoding` to the bytes."""
+    """Return a function that applies `change` to the decoded text, or to the bytes if `encoding` is empty."""
 
     def function(item: bytes, *, encoding: str = "") -> bytes:
         return change(item.decode("utf-8", "replace")).encode() if encoding else change(item)
@@ -157,7 +157,7 @@ def _reduce_join_type(
 
 
 def _reduce_join(x: Any, *, axis: Any = None, keepdims: bool = False, separator: str = "") -> Any:
-    """Join the strings over the axes (None: all) in the order in which `axis` names these."""
+    """Join the strings over the axes (None: all), which are joined in their order in `axis`."""
     x = np.asarray(x)
     axes = tuple(range(x.ndim)) if axis is None else tuple(i % x.ndim for i in axis)
     other_axes = [i for i in range(x.ndim) if i not in axes]
@@ -191,8 +191,9 @@ def _substr_type(
 
 def _substr(x: Any, position: Any, length: Any, *, unit: str = "BYTE") -> Any:
     """Return `length` characters of each string from `position` on, which counts from the end if negative."""
+
     def substring(item: bytes, start: int, count: int) -> bytes:
-        """Return `count` units from `start`, which counts from the end if negative; a start outside raises."""
+        """Return `count` characters of a string from `start` on; a start outside of it raises InvalidArgumentError."""
         text = _decode(item, unit)
         if not -len(text) <= start <= len(text):
             raise InvalidArgumentError(f"pos {start} out of range for string {item!r}")
@@ -307,7 +308,7 @@ def _parse_numbers_type(x: TensorType, *, dtype: DType = float32) -> TensorType:
 def _parse_numbers(x: Any, *, dtype: DType = float32) -> Any:
     """Return the numbers that the strings denote; raise InvalidArgumentError for a string that is no number."""
     def parse(item: bytes) -> Any:
-        """Return the number; text that is none raises TensorFlow's error."""
+        """Return the number; other text raises TensorFlow's error."""
         try:
             if b"_" in item:
                 raise ValueError("only Python takes underscores in numbers")

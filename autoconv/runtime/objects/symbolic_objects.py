@@ -14,7 +14,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
 from autoconv.graph.python_operators import BINARY, COMPARISONS, MIRRORED_BY_COMPARISON, UNARY
 from autoconv.graph.types import ObjectType
-from autoconv.ops.python.objects import NotAssigned
+from autoconv.ops.python.unassigned_names import NotAssigned
 from autoconv.runtime.objects.method_names import DATA_DUNDERS, is_method_name
 from autoconv.runtime.objects.rebuilt_arguments import refuse_rebuilt
 from autoconv.runtime.objects.refused_values import (

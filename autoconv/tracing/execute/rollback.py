@@ -16,7 +16,6 @@ from autoconv.graph.types import ArrayType, TensorType
 from autoconv.lazy_dataclass import dataclass
 from autoconv.ops.analysis.alias import written_parameters
 from autoconv.ops.python.generator_states import SavedStates, state_saver
-from autoconv.ops.python.objects import NotAssigned
 from autoconv.ops.python.reversibility import (
     LOCAL_WRITE_PREFIX,
     can_restore_generators,
@@ -25,6 +24,7 @@ from autoconv.ops.python.reversibility import (
     is_irreversible,
     makes_all_generators,
 )
+from autoconv.ops.python.unassigned_names import NotAssigned
 from autoconv.ops.python.undo_log import UNDONE_ERRORS, with_undo
 from autoconv.optimise.overflow import may_change_kind, may_exceed_int64, may_run_user_code, rerun_point
 from autoconv.runtime.support.immutable_classes import is_immutable_object
