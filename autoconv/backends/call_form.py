@@ -21,8 +21,8 @@ class Captured:
 class ListParameter:
     """A parameter that takes `list_depth` nested lists.
 
-    A call checks the first item at each depth, as if all were alike: the innermost one has to be of class `item_type`,
-    and the product of the lengths at least `min_length_product`.
+    A call checks only the first item at each depth: the innermost one has to be of class `item_type`, and the product
+    of the lengths at least `min_length_product`.
     """
 
     item_type: type
@@ -37,7 +37,7 @@ class InstanceParameter:
     instance_type: type
 
 
-ABSENT = object()  # in place of a global's value: the name is unbound
+ABSENT = object()  # stands for the value of a global name that is unbound
 # Forms of parameters, see `CallForm.parameters`. In `TensorKey.origin` the last stride, in elements, follows BY_STRIDES
 # if it is part of the key.
 BY_COLUMNS, BY_STRIDES = "array by columns", "array by strides"

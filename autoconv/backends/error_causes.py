@@ -52,9 +52,7 @@ def clause_number(error_class: ErrorClass, clauses: tuple[Any, ...]) -> int:
 
 
 def error_of_node(node: Node, located_node: Node | None = None) -> NodeError:
-    """Return the exception that a node raises, whose message begins with the location.
-
-    `located_node` is the node with the location, if that is another one.
+    """Return the exception that a node raises; its message begins with the location of `located_node`, or of the node.
     """
     error = _error_without_location(node)
     return NodeError(add_location(located_node or node, error.message), error.error_class)

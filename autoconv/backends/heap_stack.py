@@ -1,7 +1,8 @@
 """Run graphs with recursive functions on an explicit stack, so that only Python's own limit bounds the depth.
 
-A node that leads to a recursive call is a `Control`: it starts one of its regions, is resumed with that region's
-results, and may start another. All other nodes run as without recursion. Recursive calls use no Python frames.
+A node that leads to a recursive call is a `Control`: it starts one of its regions, is resumed with the region's
+results, and may start another region. All other nodes run as in graphs without recursion. Recursive calls use no frames
+of Python.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ def compile_recursive(
 
     `lower` makes a function of a node without recursive calls, and `locate` records a node's span on an error.
     `is_own_file` tests for files of this package, whose frames do not count towards Python's limit. The returned
-    function raises RecursionError where the program would. If `inside_recursion`, the graph is the body of a
-    recursive function, and the returned function takes the number of Python frames of the enclosing calls as second
-    argument.
+    function raises RecursionError where plain Python does. With `inside_recursion`, the graph is the body of a
+    recursive function, and the returned function takes, as second argument, the number of Python frames of the
+    enclosing calls.
     """
     code = _Compiler(lower, locate, inside_recursion).compile(graph)
 
@@ -79,7 +80,7 @@ class Start(NamedTuple):
 class Control:
     """A node that runs its regions on the stack.
 
-    `python_frames` is the number of Python frames for which a recursive call counts; 0 for other nodes.
+    `python_frames` is the number of frames that a recursive call takes in plain Python; 0 for other nodes.
     """
 
     python_frames = 0
@@ -123,7 +124,7 @@ class _Cond(Control):
 
 
 class _LoopPhase(NamedTuple):
-    """The state of a loop's control: the loop's state while the test runs, None while the body runs; and captures."""
+    """The state of a loop's control: the captures, and the loop's state, which is None while the body runs."""
 
     loop_state: list[Any] | None
     captures: list[Any]
@@ -139,7 +140,7 @@ class _While(Control):
         return Start(self.regions[0], [*state, *captures], _LoopPhase(state, captures))
 
     def resume(self, state: Any, results: list[Any]) -> Start | list[Any]:
-        """Run the body if the test holds, the test again after the body; else return the loop's state."""
+        """Start the test after the body, and the body after a test that holds; otherwise return the loop's state."""
         loop_state, captures = state
         if loop_state is None:  # an iteration is over
             return Start(self.regions[0], [*results, *captures], _LoopPhase(results, captures))
@@ -169,7 +170,7 @@ class _Try(Control):
         return Start(self.regions[1], [*results, *state.captures], _TryPhase(False, None, state.captures))
 
     def handle_error(self, state: Any, error: BaseException) -> Start | None:
-        """Return the handler, if the body raised; an error of the handler gets the one that it handles as context."""
+        """Start the handler if the body raised; an error of the handler gets the handled error as its context."""
         if state.handled_error is not None:
             _chain_context(error, state.handled_error)
         if not state.is_body or isinstance(error, LIMIT_ERRORS):
@@ -215,7 +216,7 @@ class _Compiler:
 
 
 class _Suspended(NamedTuple):
-    """A graph that waits for a region of one of its controls, which is resumed with the state."""
+    """A graph that waits for a region of one of its controls; the control is resumed with `state`."""
 
     code: GraphCode
     frame: Frame
@@ -301,9 +302,10 @@ def _recursion_error(control: Control) -> RecursionError:
 
 
 def count_call_frames(span: Span | None, is_outermost: bool) -> int:
-    """Return the number of Python frames of a recursive call: of the functions it passes through, and of the callee.
+    """Return the number of frames that a recursive call adds in plain Python.
 
-    Within a recursive function the innermost span lies in the function's own frame, which its caller has counted.
+    Each span is in a frame of its own, and the callee has one. Within a recursive function, the caller's own frame is
+    not added: the call of the caller has counted it.
     """
     count = 0
     while span is not None:
@@ -313,7 +315,7 @@ def count_call_frames(span: Span | None, is_outermost: bool) -> int:
 
 
 def count_stack_frames(is_own_file: Callable[[str], bool]) -> int:
-    """Count the frames on Python's stack, without the innermost ones that belong to this package."""
+    """Return the number of frames on Python's stack without the innermost ones, which belong to this package."""
     frame = sys._getframe(1)
     outer_frame: Any = frame
     while outer_frame is not None and is_own_file(outer_frame.f_code.co_filename):

@@ -121,9 +121,7 @@ def compile_with_recursion(
 
 
 def node_function(node: Node, compile_region: Compile) -> Function:
-    """Return a function from the node's inputs to the tuple of its results.
-
-    A function of a kernel may return a single result without a tuple.
+    """Return a function from the node's inputs to the tuple of its results, or to the result of a single-result kernel.
     """
     return _FUNCTION_MAKERS.get(node.op.name, _kernel)(node, compile_region)
 
@@ -131,17 +129,14 @@ def node_function(node: Node, compile_region: Compile) -> Function:
 def _kernel(node: Node, compile_region: Compile) -> Function:
     """Return the function of a node with a kernel.
 
-    It locates the kernel's errors. Where the span requires plain Python's errors, it raises these in their place.
+    The function locates the kernel's errors. Where the span has plain errors, it raises plain Python's error instead.
     """
-    # The function below refers to no node, since a node would keep its graph alive.
+    # `run` refers to no node, since a node would keep its graph alive.
     kernel, attributes, span, error_location = node.op.kernel, node.attributes, node.span, error_span(node)
     assert kernel is not None
 
     def run(*inputs: Any) -> Any:
-        """Return the kernel's results.
-
-        Errors get the node's place, and become plain Python's where the span has plain errors.
-        """
+        """Return the kernel's results; an error is located, and may become plain Python's."""
         try:
             return kernel(*inputs, **attributes)
         except Exception as error:
@@ -161,7 +156,7 @@ def _kernel(node: Node, compile_region: Compile) -> Function:
 
 
 def _texts_as_arrays(results: Any) -> Any:
-    """Return results of a kernel with arrays for bytes, which NumPy unwraps from arrays of objects."""
+    """Return the results of a kernel, with arrays in place of bytes: NumPy unwraps scalar arrays of objects."""
     if isinstance(results, tuple):
         return tuple(map(_texts_as_arrays, results))
     return np.array(results, object) if isinstance(results, bytes) else results
@@ -218,10 +213,7 @@ def _try(node: Node, compile_region: Compile) -> Function:
     body, normal, handler = (compile_region(region) for region in node.regions)
 
     def run(*captures: Any) -> Any:
-        """Return the results of the `try`.
-
-        Those of the normal region, or of the handler if the body raises an error.
-        """
+        """Return the results of the handler if the body raises an error, otherwise those of the normal region."""
         try:
             outputs = body(captures)
         except LIMIT_ERRORS:

@@ -54,7 +54,7 @@ class CompiledGraph(Protocol):
 
     @property
     def sizes(self) -> OpenSizes | None:
-        """The open dimensions that the code was compiled for, if they are other than the graph's."""
+        """The open dimensions that the code was compiled for; None if they are those of the graph."""
 
     def __call__(self, arguments: Sequence[Any], /) -> list[Any]:
         """Run the graph. Exceptions of kernels carry the user's spans in `_autoconv_spans`."""
@@ -76,7 +76,7 @@ class SymbolicCode(Protocol):
         """Return whether dimensions occur in attributes of a node that runs by its kernel."""
 
     def kernels(self, graph: Graph, all_kernels: bool = True) -> list[str]:
-        """Return the ops that would run by kernels; without `all_kernels`, not those that call libraries anyway."""
+        """Return the ops that would run by kernels; without `all_kernels`, only those that call no library."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

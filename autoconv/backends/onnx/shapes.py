@@ -74,6 +74,7 @@ class ShapeWriter(ElementWriter):
         return Term(self, x.name, x.dtype, shape) if x.rank == len(shape) and x.shape != shape else x
 
     def expand(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
+        """See `Arrays.expand`; a shape with an open size needs `sizes`."""
         shape = tuple(shape)
         if x.shape == shape and static_shape(shape) is not None:
             return x
@@ -155,6 +156,7 @@ class ShapeWriter(ElementWriter):
         return self.emit("Pad", [x, vector, value], x.dtype, (None,) * x.rank, mode="constant")
 
     def iota(self, shape: Sequence[Any], axis: int, dtype: DType, sizes: Sequence[Any] | None = None) -> Term:
+        """See `Arrays.iota`; the positions along an open size are computed at run time."""
         sizes = list(shape) if sizes is None else list(sizes)
         count = sizes[axis]
         if isinstance(count, int):

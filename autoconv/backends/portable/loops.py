@@ -3,11 +3,11 @@
 A name in the loop's state may refer to another array after an iteration, as in `old, new = new, old`. There are three
 representations of such exchanged arrays:
 
-contents           The state has the contents of the arrays.
-contents and tags  If one of them is an argument that the loop writes, its memory must be found after the loop. Where
-                   iterations only permute the arrays, the state also has a number for each, its tag, which moves with
+contents           The state has the contents of the arrays. It is used if no memory has to be found after the loop.
+contents and tags  If the loop writes an argument, it must be known after the loop which array has its memory. Where
+                   iterations only permute the arrays, the state also has a tag for each: a number that moves with
                    the contents.
-tags alone         In other cases, the state has the position of the array among those that exist before the loop.
+tags alone         In other cases, the state has the array's position among those that exist before the loop.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def take_item(item: Item, terms: list[Term]) -> Item:
 class LoopState:
     """The state of a loop: values and lists, then the contents of the cells that the loop writes, then tags.
 
-    The names of the program are its items, by their position in the state. Terms, which the runtime's loop passes from
-    one iteration to the next, represent the items; `begin_iteration` and `end_iteration` convert between both.
+    An item stands for a name of the program, by its position in the state. Items are represented by terms, which the
+    runtime's loop passes from one iteration to the next; `begin_iteration` and `end_iteration` convert between both.
     """
 
     def __init__(self, memory: Memory, node: Node, operands: Sequence[Item]) -> None:
@@ -72,10 +72,10 @@ class LoopState:
         self.cells = [cell for cell in memory.cells if cell in written_cells and not cell.is_moved]
         self.outer_cell_count = len(memory.cells)
         self._value_positions = [i for i, item in enumerate(self.items) if isinstance(item, (Term, ListTerm))]
-        self._written_arrays: set[int] = set()  # arrays that an iteration writes before it replaces them in the state
+        self._written_arrays: set[int] = set()  # positions of arrays that an iteration writes before it exchanges them
 
     def _only_exchanges_arrays(self, body: Graph) -> bool:
-        """Return whether an iteration only exchanges arrays that exist."""
+        """Return whether an iteration only exchanges arrays of the state, and puts no new array into it."""
         origins = [_possible_origins(body, body.outputs[i]) for i in self.exchanged_positions]
         parameters = {body.parameters[i] for i in self.exchanged_positions}
         return all(sources is not None and sources <= parameters for sources in origins)
@@ -123,7 +123,7 @@ class LoopState:
         return tag
 
     def begin_iteration(self, terms: Sequence[Term]) -> list[Item]:
-        """Return the items of a region's parameters at the beginning of an iteration, of the state's `terms`."""
+        """Return the items of a region's parameters, with the state's `terms` at the beginning of an iteration."""
         return [*self._take_items(list(terms)), *self._operands[self.state_size :]]
 
     def _take_items(self, terms: list[Term]) -> list[Item]:
@@ -144,10 +144,10 @@ class LoopState:
     def end_iteration(
         self, items: Sequence[Item], initial_contents: dict[int, Term], outputs: Sequence[Item], terms: Sequence[Term]
     ) -> list[Term]:
-        """Return the state after an iteration.
+        """Return the terms of the state after an iteration whose body has the results `outputs`.
 
-        At the beginning of the iteration, the state is `terms`, its items are `items`, and `initial_contents` has the
-        contents of exchanged arrays by their positions.
+        At its beginning, the state's terms are `terms`, its items `items`, and `initial_contents` has the contents of
+        exchanged arrays by their positions.
         """
         body = self._node.regions[1]
         self._written_arrays.update(i for i, contents in initial_contents.items() if items[i].cell.term is not contents)
@@ -205,7 +205,8 @@ def _exchanged_arrays(body: Graph, operands: Sequence[Item], state_count: int) -
 
 
 def _possible_origins(graph: Graph, value: Value) -> set[Value] | None:
-    """Return the parameters that an array may come from through control flow; None if it may be a new array."""
+    """Return the parameters of the graph from which an array may come by control flow; None if it may be a new array.
+    """
     sources: dict[Value, list[Value | None]] = {}
     for node in graph.walk():
         for source, target in flow_edges(node):
@@ -231,7 +232,7 @@ def _cells_at(positions: set[int], operands: Sequence[Item]) -> list[Cell]:
 
 
 def _have_own_contents(exchanged_positions: set[int], operands: Sequence[Item]) -> bool:
-    """Return whether each of the arrays is a cell of its own, not a view, that no other operand refers to."""
+    """Return whether each exchanged array is the whole of a cell to which no other operand refers."""
     cells: list[Cell | Choice] = [cell for item in operands if isinstance(item, View) for cell in cells_of(item)]
     return not any(
         option.chain or cells.count(option.cell) > 1 for i in exchanged_positions for option in options_of(operands[i])
@@ -241,9 +242,9 @@ def _have_own_contents(exchanged_positions: set[int], operands: Sequence[Item]) 
 def _exchange_permutation(
     body: Graph, operands: Sequence[Item], exchanged_positions: set[int]
 ) -> dict[int, int] | None:
-    """Return the permutation that an iteration applies to the arrays, or None if it is no permutation.
+    """Return the permutation that an iteration applies to the exchanged arrays; None if it applies none.
 
-    It maps the position of an array to the position of the one whose memory it takes over.
+    It maps the position of a name to that of the name whose array it has after the iteration.
     """
     sources = {}
     for i in sorted(exchanged_positions):

@@ -1,8 +1,8 @@
 """Write a graph for another runtime: values, control flow, variables and memory.
 
-Other runtimes have no memory. A variable, and the memory of an array, is a `Cell` here: its term has the present
-contents, and a write replaces the term. An array is a `View`: a cell, and the view ops to apply to its contents. A
-region that writes cells returns their contents; a loop has them in its state.
+Other runtimes have no memory. A `Cell` stands for a variable, or for the memory of an array: its term has the present
+contents, and a write replaces the term. A `View` stands for an array: a cell, and the view ops to apply to its
+contents. An arm that writes cells returns their new contents; a loop has the contents in its state.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Lowered:
 
     results: list[Term]
     written: list[tuple[int, Term]] = field(default_factory=list)  # positions of parameters, and their new contents
-    shares_memory: bool = False  # whether a result is (or is part of) an argument or another result
-    # Empty, or for each result a view that the caller has to apply to the result's term: the whole contents of the
-    # view's cell, or the tag if the view is of a choice. None for a result that is no array in memory.
+    shares_memory: bool = False  # True if a result is (or is part of) an argument or another result
+    # Empty, or for each result the view that the caller has to apply to the result's term; None for a result that is no
+    # array in memory. The term then is the whole contents of the view's cell, or the tag of a choice of cells.
     views: list[View | None] = field(default_factory=list)
 
 
@@ -50,9 +50,9 @@ class Lowering(Memory):
     # ---- whole graphs
 
     def lower_graph(self, graph: Graph, arguments: Sequence[Term], in_place: bool = False) -> Lowered:
-        """Write a graph for these arguments, and return its results; a variable's or array's argument is its contents.
+        """Write a graph for `arguments`, in which contents stand for variables and arrays; return its results.
 
-        If `in_place`, results that share memory are described by `Lowered.views` where possible.
+        With `in_place`, results that share memory are described by `Lowered.views` where possible.
         """
         graph = promote_cells(graph, is_exported=True)
         self.writer.argument_sizes = _symbols_of(graph, arguments)
@@ -63,13 +63,12 @@ class Lowering(Memory):
                 items.append(cell if isinstance(parameter.type, ResourceType) else View(cell))
             else:
                 items.append(term)
-        terms_before = [cell.term for cell in self.cells]
-        cells_before = list(self.cells)
+        initial_terms = {cell: cell.term for cell in self.cells}
         outputs = self.lower_region(graph, items)
         written = [
             (cell.argument_position or 0, cell.term)
-            for cell, term in zip(cells_before, terms_before, strict=True)
-            if cell.term is not term
+            for cell, initial_term in initial_terms.items()
+            if cell.term is not initial_term
         ]
         cells = [cell for item in outputs if isinstance(item, View) for cell in cells_of(item)]
         shares_memory = len(set(cells)) < len(cells)
@@ -82,7 +81,7 @@ class Lowering(Memory):
         return Lowered(results, written, shares_memory, [item if isinstance(item, View) else None for item in outputs])
 
     def _result(self, item: Item, in_place: bool = False) -> Term:
-        """Return the term of a result; if `in_place`, the term of a choice is its tag."""
+        """Return the term of a result; with `in_place`, that of a choice of arrays is its tag."""
         if in_place and isinstance(item, View) and isinstance(item.cell, Choice):
             return item.cell.tag
         (result,) = self.without_ranges([self.load(item) if isinstance(item, View) else item])
@@ -164,8 +163,7 @@ class Lowering(Memory):
         return None
 
     def _lower_element(self, node: Node, operands: list[Term]) -> Term | None:
-        """Write an elementwise op, by the runtime's own form or by the op's element rule; return None without a form.
-        """
+        """Write an elementwise op by the runtime's own form or the op's element rule; None if it has neither."""
         result = node.results[0].type
         if not isinstance(result, TensorType):
             return None
@@ -203,8 +201,8 @@ class Lowering(Memory):
 
     def results_of_custom_gradient(self, node: Node, operands: list[Item]) -> list[Item]:
         """Return the results, which are among the operands; the region is only for differentiation."""
-        start = node.attributes["argument_count"]
-        return operands[start : start + node.attributes["result_count"]]
+        argument_count, result_count = node.attributes["argument_count"], node.attributes["result_count"]
+        return operands[argument_count : argument_count + result_count]
 
     def cond(self, node: Node, operands: list[Item]) -> list[Item]:
         """Write a choice between regions by an index, the first operand."""
@@ -223,7 +221,7 @@ class Lowering(Memory):
             arms.append(self._lower_arm(call.region, call.arguments, node, cell_count))
         self._restore_contents(outer_contents, word_before)
         joined_arrays = JoinedArrays(self, index, cell_count, [item for call in calls for item in call.arguments])
-        # By result: whether it is represented by terms; else the array that it is, or None for one item of all arms.
+        # A result is represented by terms, or is one item of all arms, or is an array that `joined_arrays` joins.
         are_terms = [isinstance(output, (Term, ListTerm)) for output in arms[0].outputs]
         arrays = [
             None if has_terms or all(item is outputs[0] for item in outputs) else joined_arrays.add(outputs)
@@ -273,7 +271,7 @@ class Lowering(Memory):
         return _Arm(block, outputs, outer_contents, self.writer.error_word, terms, new_contents)
 
     def _restore_contents(self, terms: Sequence[Term], word: Term | None) -> None:
-        """Set the cells and the error word to what they were before an arm."""
+        """Set the contents of the cells, and the error word, back to those before an arm."""
         for cell, term in zip(self.cells, terms, strict=False):
             cell.term = term
         self.writer.error_word = word
@@ -297,7 +295,7 @@ class Lowering(Memory):
             if any(cell.is_moved and cell not in movable_cells for cell in self.cells[: state.outer_cell_count]):
                 raise GraphUnfit("while", "the loop writes an array that has two names", node.span)
             result = state.end_iteration(items, initial_contents, outputs, terms)
-            for cell in exchanged_cells:  # the next iteration begins with the contents of another cell
+            for cell in exchanged_cells:  # in the next iteration, another cell has the moved contents
                 cell.is_moved = False
             return result
 

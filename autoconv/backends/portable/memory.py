@@ -34,7 +34,7 @@ class Memory:
         return cell
 
     def write(self, cell: Cell, term: Term) -> None:
-        """Replace the contents of a cell, but not after a failure in the body of a `try`: a handler may read them."""
+        """Replace the contents of a cell; after a failure in the body of a `try`, they stay as handlers read them."""
         word = self.writer.error_word
         if self.try_depth and word is not None and word.constant_value != 0:
             term = self.writer.select(word.same(0), term, cell.term)
@@ -140,7 +140,10 @@ class Memory:
         self.write(cell, write_at(writer, cell.term, value, positions, combine=None))
 
     def view(self, node: Node, base: View, *operands: Term) -> View:
-        """Return a view of a view: the view op `node` is applied last, but one that takes parts of numbers first."""
+        """Return a view of a view, with the view op `node` as its last step.
+
+        An op that takes the real or imaginary parts is the first step instead, where `store` looks for it.
+        """
         is_part = node.op.name == "array_part"
         step = ViewStep(node, operands)
         result = View(base.cell, (step, *base.chain) if is_part else (*base.chain, step))
@@ -172,7 +175,7 @@ class Memory:
     def _set_in_choice(
         self, view: View, tag: Term, value: Term, node: Node, operands: tuple[Term, ...]
     ) -> list[Item] | None:
-        """Write to the chosen array; the others get the elements that they have already. None if there is no form."""
+        """Write to the chosen array, and to each other option the elements that it has; None if there is no form."""
         for i, option in enumerate(options_of(view)):
             current_part = subscript(self.writer, self.load(option), node.attributes["spec"], operands)
             if current_part is None:  # the elements of a mask, for example: whole arrays are written

@@ -28,7 +28,7 @@ class Rules(Elementwise):
     """
 
     argument_sizes: Mapping[Symbol, tuple[Term, int]] = MappingProxyType({})
-    is_in_try = False  # whether the node is in the body of a `try`: no operation may stop the runtime there
+    is_in_try = False  # True for a node in the body of a `try`, where no operation may stop the runtime
 
     def sizes(self, x: Term) -> list[Any]:
         """Return the sizes: numbers, and terms where they are open."""
@@ -190,7 +190,7 @@ class Rules(Elementwise):
         return self.cast(self.reduce(candidates, (axis,), "minimum", int64.max), dtype)
 
     def scan(self, x: Term, axis: int, op: str, start: Any, exclusive: bool, backwards: bool) -> Term:
-        """Return, for each element, the fold of all up to it by an operation; with `exclusive`, of those before it."""
+        """Return, for each element, the fold of the elements up to it; with `exclusive`, of those before it."""
         size = x.shape[axis]
         if backwards:
             x = self.reverse(x, (axis,))
@@ -226,7 +226,7 @@ class Rules(Elementwise):
         return self.reshape(pairs, shape, sizes)
 
     def _scan_by_doubling(self, x: Term, axis: int, size: int, op: str, start: Any) -> Term:
-        """Fold ever longer parts, in log2(n) steps (Hillis and Steele, 1986)."""
+        """Scan in log2(n) steps, each of which doubles the number of folded elements (Hillis and Steele, 1986)."""
         distance = 1
         while distance < size:
             x = self.emit_binary(op, x, self._shift(x, axis, distance, start))

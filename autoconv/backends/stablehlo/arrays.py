@@ -215,7 +215,7 @@ class ArrayWriter(Control):
         return self._complex_function(node.op.name, operands) if operands[0].dtype.is_complex else None
 
     def _complex_function(self, name: str, operands: Sequence[Term]) -> Term | None:
-        """Return a function of complex numbers, None for functions that XLA and the formulas here lack."""
+        """Return a function of complex numbers; None if it is neither XLA's nor has a formula in this method."""
         x = operands[0]
         if name in _COMPLEX_FUNCTIONS:
             return self.emit_unary(_COMPLEX_FUNCTIONS[name], x)

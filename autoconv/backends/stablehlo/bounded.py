@@ -1,10 +1,10 @@
 """Arrays whose sizes are values: StableHLO's arrays have known sizes, so each is stored in one of the largest size.
 
-`x[i:]` of n elements is a `BoundedTerm`: its storage has n elements, and the first n - i of them are its own. Each axis
-may have such a length. The operations below take the place of the writer's own where an operand is such an array, so
-rules need none of this: they see an open size, as in other runtimes. Elementwise operations compute on the whole
-storage; reductions, products and sorts replace the elements behind the lengths by neutral ones; stores leave them out.
-Where NumPy would compare two sizes, lengths are compared, and the error word is set if they differ.
+`x[i:]` of n elements is a `BoundedTerm`: its storage has n elements, and its length along the axis is n - i: only the
+first n - i elements count. The operations below replace the writer's own where an operand has a length; rules see an
+open size, as in other runtimes. Elementwise operations compute on the whole storage; reductions, products and sorts
+replace the elements behind the lengths by neutral ones; stores leave them out. Where NumPy compares two sizes, lengths
+are compared, and the error word is set if they differ.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from autoconv.backends.stablehlo.bounded_terms import (
 )  # fmt: skip
 from autoconv.graph.dtypes import DType, int32, int64
 
-_MAX_STORAGE = 2**24  # elements of an array whose sizes are values and that a reshape makes
+_MAX_STORAGE = 2**24  # elements of the storage that a reshape makes for sizes that are values
 
 
 class BoundedWriter(BoundedControl):
@@ -91,9 +91,9 @@ class BoundedWriter(BoundedControl):
         return [bounded(x, {axis + x.rank: length for axis, length in lengths.items()}) for x in results]
 
     def _fit(self, operands: Sequence[Term]) -> tuple[list[Term], dict[int, Term]]:
-        """Return arrays of known sizes that fit each other, and the lengths of their result by axis from the end.
+        """Return storages that broadcast together, and the lengths of the result by negative axis.
 
-        A length has to equal the size of an array, or another length, along the same axis from the end.
+        Along an axis, the sizes of arrays other than 1, and the lengths, have to be equal.
         """
         arrays, lengths = [storage_of(x) for x in operands], {}
         for axis in range(-max(x.rank for x in operands), 0):
@@ -121,7 +121,7 @@ class BoundedWriter(BoundedControl):
             self.fail_if(self.compare("ne", first_size, second_size))
 
     def valid_mask(self, x: BoundedTerm, axes: Sequence[int]) -> Term:
-        """Return a mask of the elements of the storage before the lengths along axes; other axes have size 1."""
+        """Return a mask of the elements of the storage before the lengths along `axes`; its other axes have size 1."""
         masks = []
         for axis in axes:
             shape = [size if i == axis else 1 for i, size in enumerate(x.storage.shape)]
@@ -145,17 +145,18 @@ class BoundedWriter(BoundedControl):
         array, target = storage_of(x), [*shape]
         lengths = {}
         for axis, size in enumerate(shape):
-            own_axis = axis - len(shape) + x.rank
-            own_length = length_of(x, own_axis) if own_axis >= 0 else None
-            own_size = array.shape[own_axis] if own_axis >= 0 else 1
+            x_axis = axis - len(shape) + x.rank
+            x_length = length_of(x, x_axis) if x_axis >= 0 else None
+            x_size = array.shape[x_axis] if x_axis >= 0 else 1
             if axis in terms:
                 lengths[axis] = terms[axis]
-                target[axis] = largest_value(terms[axis]) if own_size == 1 and own_length is None else own_size
-                if own_length is not None or own_size != 1:
-                    self._require_equal(own_size if own_length is None else own_length, terms[axis])
-            elif own_length is not None:
-                self._require_equal(own_length, size)
-                array = self._resize(array, own_axis, size)
+                is_broadcast = x_size == 1 and x_length is None
+                target[axis] = largest_value(terms[axis]) if is_broadcast else x_size
+                if not is_broadcast:
+                    self._require_equal(x_size if x_length is None else x_length, terms[axis])
+            elif x_length is not None:
+                self._require_equal(x_length, size)
+                array = self._resize(array, x_axis, size)
         return bounded(super().expand(array, target), lengths)
 
     def _bounded_sizes(self, shape: Sequence[Any], sizes: Sequence[Any] | None) -> dict[int, Term]:
@@ -295,13 +296,13 @@ class BoundedWriter(BoundedControl):
         return bounded(result, {**lengths_of(x), axis: count})
 
     def _position(self, bound: Any, size: Term) -> Term:
-        """Return a bound of a slice as a position, as Python counts and clips it."""
+        """Return a bound of a slice as a position from 0 to `size`, as Python does."""
         bound = self.cast(bound, int64) if isinstance(bound, Term) else self.constant(bound, int64)
         bound = self.select(bound < 0, bound + size, bound)
         return self.binary("minimum", self.binary("maximum", bound, 0), size)
 
     def concatenate(self, arrays: Sequence[Term], axis: int) -> Term:
-        """Join along an axis: each array is written behind the length of those before."""
+        """Join along an axis: each storage is written over the elements behind the lengths of those before."""
         if not any(isinstance(x, BoundedTerm) for x in arrays):
             result = super().concatenate(arrays, axis)
             if all(x.elements is not None and x.rank == 1 for x in arrays):
@@ -325,7 +326,7 @@ class BoundedWriter(BoundedControl):
         return bounded(result, lengths)
 
     def _fit_other_axes(self, arrays: Sequence[Term], axis: int) -> tuple[list[Term], dict[int, Term]]:
-        """Make the sizes of arrays equal along all axes but one; return the arrays, and their lengths along these."""
+        """Make sizes of arrays equal along all axes but `axis`; return the arrays, and their common lengths by axis."""
         lengths = {}
         fitted = list(arrays)
         for i in range(arrays[0].rank):
@@ -355,7 +356,7 @@ class BoundedWriter(BoundedControl):
         return bounded(result, lengths)
 
     def dynamic_update(self, x: Term, update: Term, starts: Sequence[Term]) -> Term:
-        """Replace elements; along axes where the update has a length it has all elements of `x`."""
+        """Replace elements; an update with a length along an axis replaces all elements of `x` along it."""
         storage = storage_of(x)
         update_storage = storage_of(update)
         for axis in lengths_of(update):
@@ -373,14 +374,14 @@ class BoundedWriter(BoundedControl):
         return bounded(result, lengths)
 
     def scatter_nd(self, base: Term, indices: Term, updates: Term, combine: str | None) -> Term:
-        """Set or combine rows; those of indices behind the lengths are left out."""
+        """Set or combine rows; rows at indices behind the lengths of `indices` are left out."""
         if not any(isinstance(x, BoundedTerm) for x in (base, indices, updates)):
             return super().scatter_nd(base, indices, updates, combine)
         storage, depth = storage_of(base), indices.shape[-1]
         shape = (*indices.shape[:-1], *base.shape[depth:])
         sizes = [*self.sizes(indices)[:-1], *self.sizes(base)[depth:]]
         updates = self.expand(updates, shape, sizes)
-        places = self._fill(indices, range(indices.rank), storage.shape[0])  # behind the end: left out
+        places = self._fill(indices, range(indices.rank), storage.shape[0])  # the runtime leaves out rows out of range
         update_storage = storage_of(updates)
         for axis, size in enumerate((*places.shape[:-1], *storage.shape[depth:])):
             update_storage = self._resize(update_storage, axis, size)

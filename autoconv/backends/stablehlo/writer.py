@@ -33,7 +33,7 @@ class Writer(ShapeWriter):
         return self.emit("gather", [x, indices], x.dtype, shape, properties)
 
     def scatter_nd(self, base: Term, indices: Term, updates: Term, combine: str | None) -> Term:
-        """Set the rows at `indices` in a copy, or combine them with the present rows by an operation."""
+        """Return a copy of `base` whose rows at `indices` are `updates`, or are combined with them by `combine`."""
         indexed_rank, batch_rank = indices.shape[-1], indices.rank - 1
         shape_of_updates = (*indices.shape[:-1], *base.shape[indexed_rank:])
         updates = self.expand(updates, shape_of_updates, [*self.sizes(indices)[:-1], *self.sizes(base)[indexed_rank:]])

@@ -1,4 +1,4 @@
-"""Rules of constants, of sizes as values, ranges, checks and casts, and of a few elementwise ops.
+"""Rules of constants, sizes as values, ranges, checks, casts, and a few elementwise ops.
 
 A rule returns None for a node that has no form in other runtimes.
 """
@@ -39,7 +39,6 @@ def eye(writer: Rules, node: Node, sizes_vector: Term | None = None) -> Term | N
         return writer.array(np.eye(rows, columns, dtype=dtype.numpy), dtype)
     if sizes_vector is None or not writer.can_be_sizes(sizes_vector):
         return None
-    # `shape` has None where `sizes` are values.
     shape, sizes = writer.requested_sizes((rows, columns), writer.check_sizes(node, sizes_vector))
     row_numbers = writer.iota((shape[0], 1), 0, int64, [sizes[0], 1])
     return writer.cast(writer.compare("eq", row_numbers, writer.iota((1, shape[1]), 1, int64, [1, sizes[1]])), dtype)
@@ -162,7 +161,7 @@ def check_numerics(writer: Rules, node: Node, x: Term) -> Term:
 
 @lowers("ensure_shape", "ensure_same_shape")
 def ensure_shape(writer: Rules, node: Node, x: Term, model: Term | None = None) -> Term:
-    """Return `x`; open sizes that are not those of `model`, or of the attribute, are errors."""
+    """Return `x`; an open size fails unless it is that of `model`, or that of the attribute `shape`."""
     required_shape = model.shape if model is not None else node.attributes["shape"] or ()
     for axis, (size, required_size) in enumerate(zip(x.shape, required_shape, strict=False)):
         is_known = isinstance(size, int) and isinstance(required_size, int)
@@ -190,7 +189,7 @@ def absent(writer: Rules, node: Node) -> Term | None:
 
 @lowers("real", "imag", "conjugate", "angle")
 def complex_parts(writer: Rules, node: Node, x: Term) -> Term:
-    """Take a part, the conjugate or the angle; of real numbers too."""
+    """Return the real or imaginary part, the conjugate or the angle of complex or real numbers."""
     name = node.op.name
     if x.dtype.is_complex:
         if name == "conjugate":
@@ -276,7 +275,7 @@ def copy(writer: Rules, node: Node, x: Term) -> Term | None:
 
 @lowers("python_power")
 def python_power(writer: Rules, node: Node, x: Term, y: Term) -> Term | None:
-    """Raise to a power as Python does. For floats, the element rule would also set the error word without an error."""
+    """Raise to a power as Python does; for floats, the element rule would set the error word without an error too."""
     if x.dtype.is_complex or y.dtype.is_complex:
         return power(writer, x, y)
     if not (x.dtype.is_floating or y.dtype.is_floating):

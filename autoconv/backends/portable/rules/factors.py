@@ -2,7 +2,8 @@
 
 The runtimes have no operation for linear systems, or call LAPACK. The method is that of LAPACK's getrf, without blocks:
 the largest element of the column becomes the pivot (Golub and Van Loan, Matrix Computations, section 3.4). The position
-of a row or column is a value of the loop, so a mask takes it: all others become 0, and the sum over the axis remains.
+of a row or column is a value of the loop. The row is therefore taken by a mask: the other rows become 0, and the sum
+over the axis is the row.
 
 A rule returns None for a node that has no form in other runtimes.
 """

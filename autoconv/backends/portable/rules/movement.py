@@ -21,7 +21,7 @@ from autoconv.graph.graph import Node
 
 @lowers("reshape")
 def reshape(writer: Rules, node: Node, x: Term, dimensions: Term | None = None) -> Term | None:
-    """Reshape; of sizes that the graph computes, a negative one is inferred from the number of elements."""
+    """Reshape; a negative size among those that the graph computes is inferred from the number of elements."""
     shape = node.results[0].shape
     if shape is None:
         return None
@@ -48,7 +48,7 @@ def reshape(writer: Rules, node: Node, x: Term, dimensions: Term | None = None) 
         inferred_size = writer.select(known_product < 1, writer.divide(old_product, new_product), inferred_size)
     sizes = [writer.select(number < 0, inferred_size, number) for number in numbers]
     sizes = [size if limit is None else writer.limit_size(size, limit) for size in sizes]
-    if writer.is_in_try:  # the runtime would stop for a wrong number of elements: others are taken in their place
+    if writer.is_in_try:  # a wrong number of elements must not stop the runtime: the last element fills the rest
         count = writer.constant(1, int64)
         for size in sizes:
             count = count * size
@@ -85,7 +85,7 @@ def drop_axes(writer: Rules, x: Term, axes: Sequence[int]) -> Term:
 
 @lowers("squeeze")
 def squeeze(writer: Rules, node: Node, x: Term) -> Term | None:
-    """Drop the given axes, or all of size 1; None if those are unknown."""
+    """Drop the given axes, or all axes of size 1; None if an open size does not show whether it is 1."""
     axes = node.attributes["axis"]
     if axes in (None, ()):
         if not all(isinstance(size, int) for size in x.shape):
@@ -170,7 +170,7 @@ def _open_split(writer: Rules, node: Node, x: Term, axis: int, sizes: Term) -> l
 
 @lowers("split_like")
 def split_like(writer: Rules, node: Node, x: Term, *models: Term) -> list[Term] | None:
-    """Split along an axis into arrays of the models' sizes; None if one of these is open."""
+    """Split along an axis into arrays of the models' sizes; None if one of the sizes is open."""
     axis = normalise_axis(node.attributes["axis"], x.rank)
     result, start = [], 0
     for model in models:
@@ -217,7 +217,7 @@ def roll(writer: Rules, node: Node, x: Term, computed_shifts: Term | None = None
 
 
 def _roll_axis(writer: Rules, x: Term, distance: Term, axis: int) -> Term:
-    """Roll by a distance that is a value, or along an axis of open size: to higher positions."""
+    """Roll to higher positions by a distance that is a value, or along an axis of open size."""
     size = writer.binary("maximum", writer.size_term(x, axis, int64), 1)  # a size of 0 has no remainders
     position = writer.iota((x.shape[axis],), 0, int64, [writer.size(x, axis)]) - writer.remainder(distance, size)
     return writer.take_at(x, axis, writer.remainder(position + size, size))
@@ -233,7 +233,7 @@ def _roll_by_terms(writer: Rules, x: Term, shifts: Term, axes: Sequence[int]) ->
     return x
 
 
-_MAX_WINDOW_SIZE = 64  # elements along an axis: each one takes a slice of its own
+_MAX_WINDOW_SIZE = 64  # elements along an axis; there is a slice for each of them
 
 
 @lowers("sliding_windows")
@@ -244,8 +244,7 @@ def sliding_windows(writer: Rules, node: Node, x: Term) -> Term | None:
         axis = normalise_axis(axis, rank)
         if not 0 < length <= _MAX_WINDOW_SIZE:
             return None
-        # The last slice has no bound: i - length + 1 is 0.
-        parts = [writer.slice(x, axis, i, i - length + 1 or None) for i in range(length)]
+        parts = [writer.slice(x, axis, i, i - length + 1 or None) for i in range(length)]  # the last one has no stop
         columns = [writer.reshape(part, [*part.shape, 1], [*writer.sizes(part), 1]) for part in parts]
         x = writer.concatenate(columns, x.rank)
     return x
@@ -253,7 +252,8 @@ def sliding_windows(writer: Rules, node: Node, x: Term) -> Term | None:
 
 @lowers("shift")
 def shift(writer: Rules, node: Node, x: Term) -> Term | None:
-    """Shift by one along an axis, and fill the gap with zeros."""
+    """Shift by one along an axis, to lower positions if the attribute `reverse` is true; the gap is filled with zeros.
+    """
     axis, backwards = normalise_axis(node.attributes["axis"], x.rank), node.attributes["reverse"]
     edge, no_edge = [int(i == axis) for i in range(x.rank)], [0] * x.rank
     padded_x = writer.pad(x, writer.constant(0, x.dtype), *((no_edge, edge) if backwards else (edge, no_edge)))
@@ -299,7 +299,7 @@ def pad(writer: Rules, node: Node, x: Term, computed_amounts: Term | None = None
 
 
 def _mirror_edges(writer: Rules, x: Term, axis: int, before: int, after: int, skipped_count: int) -> Term:
-    """Pad an axis of open size with its mirrored edges; a mirror image leaves out `skipped_count` elements."""
+    """Pad an axis of open size with mirror images of its edges, without the first `skipped_count` elements."""
     last = writer.size_term(x, axis, int64) - 1
     position = writer.iota((None,), 0, int64, [writer.as_size(last + (before + after + 1))]) - before
     position = writer.select(position < 0, skipped_count - 1 - position, position)
@@ -332,7 +332,8 @@ def multiply_along_axis(writer: Rules, x: Term, axis: int, matrix: np.ndarray) -
 
 @lowers("diag_part", "array_diagonal")
 def diag_part(writer: Rules, node: Node, x: Term) -> Term | None:
-    """Take the diagonal `offset` columns to the right or rows down, as sums of masked rows."""
+    """Take a diagonal, whose `offset` is in columns to the right or, if negative, in rows down, as sums of masked rows.
+    """
     offset = node.attributes.get("offset", 0)
     rows, columns = x.shape[-2:]
     down, right = max(0, -offset), max(0, offset)
@@ -356,7 +357,7 @@ def diag_part(writer: Rules, node: Node, x: Term) -> Term | None:
 
 @lowers("diag")
 def diag(writer: Rules, node: Node, x: Term) -> Term | None:
-    """Write a matrix with the vector on a diagonal, `offset` columns to the right or rows down."""
+    """Write a matrix with the vector on the diagonal of the offset (see `diag_part`)."""
     offset = node.attributes.get("offset", 0)
     leading_zeros = [0] * (x.rank - 1)
     zero, before, after = writer.constant(0, x.dtype), max(0, -offset), max(0, offset)
@@ -368,14 +369,14 @@ def diag(writer: Rules, node: Node, x: Term) -> Term | None:
 
 @lowers("set_diag")
 def set_diag(writer: Rules, node: Node, x: Term, diagonal: Term) -> Term | None:
-    """Select the diagonal's elements, moved to their rows, where the mask of the diagonal is true."""
+    """Replace a diagonal: its elements, moved to their rows, are selected where the mask of the diagonal is true."""
     offset = node.attributes.get("offset", 0)
     rows, columns = x.shape[-2:]
     if not isinstance(rows, int) or not isinstance(columns, int) or not isinstance(diagonal.shape[-1], int):
         return None
     down = max(0, -offset)
-    low, high = [0] * diagonal.rank, [0] * diagonal.rank
-    low[-1], high[-1] = down, rows - down - diagonal.shape[-1]
+    leading_zeros = [0] * (diagonal.rank - 1)
+    low, high = [*leading_zeros, down], [*leading_zeros, rows - down - diagonal.shape[-1]]
     diagonal_rows = insert_axis(writer, writer.pad(diagonal, writer.constant(0, x.dtype), low, high), diagonal.rank)
     mask = writer.expand(writer.array(np.eye(rows, columns, k=offset, dtype=bool), bool_), x.shape, writer.sizes(x))
     return writer.emit_select(mask, writer.expand(diagonal_rows, x.shape, writer.sizes(x)), x)

@@ -24,14 +24,14 @@ from autoconv.graph.graph import Node
 from autoconv.ops.random.bits import MIN_UNIFORM, PRECISION
 from autoconv.ops.random.philox import MULTIPLIERS, ROUNDS, SEED_KEY, WEYL
 
-_THREEFRY_ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)  # bits, of each round in turn
-_THREEFRY_PARITY = 0x1BD11BDA  # makes the third word of the key
+_THREEFRY_ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)  # in bits; the rounds take them in turn
+_THREEFRY_PARITY = 0x1BD11BDA  # by exclusive or with both words of the key, it gives the key's third word
 _THREEFRY_ROUNDS = 20
 _LOW_WORD_MASK = 0xFFFFFFFF
 
 
 def raw_bits(writer: Rules, seed: Term, shape: tuple[int, ...], algorithm: str, in_pairs: bool = True) -> Term | None:
-    """Return random words of 32 bits, each as a uint64, or pairs of them, which have the first in the lower half.
+    """Return random bits as uint64: words of 32 bits, or with `in_pairs` two words, the first in the lower half.
 
     None if the seed has an open size.
     """
@@ -78,8 +78,8 @@ def philox_stream(writer: Rules, seed: Term, algorithm: str) -> Callable[[Term],
 
 
 def _stream_of_keys(writer: Rules, keys: list[Term]) -> Callable[[Term], Term]:
-    """Return the function of `philox_stream` for the numbers of a seed."""
-    if len(keys) == 3:  # the low and high half of the first counter, and the key
+    """Return the function of `philox_stream` for two numbers of a seed, or for the first counter's halves and a key."""
+    if len(keys) == 3:
         low, high, key = keys
     else:
         mixed_seed = _philox_blocks(writer, writer.fill_like(keys[0], SEED_KEY, uint64), keys[0], keys[1])
@@ -147,7 +147,7 @@ def _requested_shape(node: Node, sizes: tuple[Term, ...]) -> tuple[int, ...] | N
 
 
 def _algorithm(node: Node) -> str:
-    """Return the name of the generator."""
+    """Return the name of the node's generator: "philox", "threefry" or "counter"."""
     return str(node.attributes.get("alg", "philox"))
 
 
@@ -168,7 +168,7 @@ def _draw_fractions(writer: Rules, node: Node, seed: Term, count: int, dtype: DT
 
 
 def words_to_fractions(writer: Rules, words: Term, count: int, dtype: DType) -> Term:
-    """Return numbers in [0, 1) from the low bits of words (as float32), or of pairs of words (as float64)."""
+    """Return numbers in [0, 1): of float64 from the low bits of pairs of words, of other dtypes float32 from words."""
     precision, is_double = PRECISION[dtype.name], dtype is float64
     if is_double:
         pairs = writer.reshape(words, (count, 2))
@@ -191,7 +191,7 @@ def uniform(writer: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
 
 @lowers("stateless_random_normal")
 def normal(writer: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
-    """Draw by Box and Muller's transform; each step is rounded to float32, except for results of float64."""
+    """Draw by Box and Muller's transform; unless the result is float64, each step is rounded to float32."""
     shape, dtype = _requested_shape(node, sizes), node.attributes["dtype"]
     if shape is None:
         return None
@@ -218,7 +218,7 @@ def normal_pairs(writer: Rules, fractions: Term, pair_count: int, dtype: DType) 
 
 @lowers("stateless_random_uniform_int")
 def integers(writer: Rules, node: Node, seed: Term, low: Term, high: Term, *sizes: Term) -> Term | None:
-    """Draw integers from `low` to `high`, without the latter: the remainders of random bits; an empty range fails."""
+    """Draw integers in [low, high) as remainders of random bits; an empty range sets the error word."""
     shape = _requested_shape(node, sizes)
     if shape is None:
         return None

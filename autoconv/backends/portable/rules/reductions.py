@@ -49,7 +49,8 @@ def _axes_and_keepdims(node: Node, x: Term) -> tuple[tuple[int, ...], bool]:
 def _raises_for_no_elements(node: Node) -> bool:
     """Return whether the node is an extreme of NumPy's that may have no elements.
 
-    Its effects leave out open sizes, since a call with a size of 0 has a trace of its own; a model takes such arrays.
+    The node's effects assume that open sizes are not 0, as in traces: a call with a size of 0 has a trace of its own. A
+    model of another runtime takes arrays of size 0 as well.
     """
     has_open_size = any(not isinstance(size, int) for size in node.inputs[0].shape or ())
     return bool(node.effects & Effects.RAISE) or (node.op.name in _EXTREMES_OF_NUMPY and has_open_size)

@@ -15,7 +15,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
 from autoconv.ops.index_spec import INPUT, At, Entry, Gather, Mask, NewAxis, Rest, Slice, Spec, align
 
-_PAST_LAST = 2**31 - 1  # the bound of a slice up to the end of any axis
+_PAST_LAST = 2**31 - 1  # the stop of a slice up to the end of any axis
 _FULL_SLICE = Slice(None, None, None)
 
 
@@ -38,7 +38,7 @@ def subscript(writer: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> T
         return None if gathers is None else subscript(writer, x, *gathers)
     entries = align(spec, x.rank, operands, lambda operand: operand.rank)
     has_gathers = any(isinstance(aligned.entry, Gather) for aligned in entries)
-    positions: list[Any] = []  # for each dimension of the result so far: None, or the positions along it
+    positions: list[Any] = []  # for each dimension of `x` so far: None, or the positions to gather along it
     axis, dropped_axes = 0, []
     for entry, entry_operands, _, width in entries:
         match entry:
@@ -46,7 +46,7 @@ def subscript(writer: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> T
                 x = insert_axis(writer, x, axis)
                 positions.append(None)
                 axis += 1
-            case Rest():
+            case Rest():  # the dimensions stay whole
                 positions += [None] * width
                 axis += width
             case Slice():
@@ -71,7 +71,10 @@ def subscript(writer: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> T
 
 
 def _gathers_of_masks(writer: Rules, spec: Spec, operands: Sequence[Term]) -> tuple[Spec, list[Term]] | None:
-    """Replace each mask in an index by the positions of its true elements, one array for each dimension."""
+    """Return the index, and its operands, with arrays of the positions of true elements in place of each mask.
+
+    There is an array for each dimension of a mask. None if the runtime has no arrays of open size.
+    """
     entries: list[Entry] = []
     new_operands: list[Term] = []
     remaining_operands = iter(operands)
@@ -97,7 +100,7 @@ def where_indices(writer: Rules, node: Node, condition: Term) -> Term | None:
 
 
 def check_positions(writer: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> None:
-    """Set the error word where a single position is out of range, or a step is 0."""
+    """Set the error word if a single position is out of range, or a step is 0."""
     sizes = writer.sizes(x)
     for entry, indices, axis, _ in align(spec, x.rank, operands, lambda operand: operand.rank):
         if isinstance(entry, At):
@@ -109,7 +112,10 @@ def check_positions(writer: Rules, x: Term, spec: Spec, operands: Sequence[Term]
 
 
 def _gather_at(writer: Rules, x: Term, positions_by_axis: Sequence[Any]) -> Term:
-    """Take elements by arrays of positions along some dimensions; the result has NumPy's order of dimensions."""
+    """Take elements by arrays of positions along some dimensions (None: all positions of a dimension).
+
+    As in NumPy, the dimensions of the positions come first, unless the indexed dimensions are adjacent.
+    """
     axes = [axis for axis, position in enumerate(positions_by_axis) if position is not None]
     sizes = writer.sizes(x)
     positions = [check_index(writer, positions_by_axis[axis], sizes[axis], wrap=True) for axis in axes]
@@ -154,7 +160,7 @@ def _slice_axis(writer: Rules, x: Term, axis: int, entry: Slice, operands: Seque
 
 
 def _bound_after(writer: Rules, bound: Any) -> Any:
-    """Return the bound of a slice that goes forwards for one of a slice that goes backwards."""
+    """Return `bound + 1`: a backwards slice x[start:stop:-1] has the elements of x[stop + 1:start + 1], reversed."""
     if not isinstance(bound, Term):
         return bound if bound is None else _PAST_LAST if bound == -1 else bound + 1
     return writer.select(bound.same(-1), _PAST_LAST, bound + 1)
@@ -170,9 +176,9 @@ def _slice_bounds(entry: Slice, operands: Sequence[Term]) -> tuple[Any, ...]:
 
 
 def _box_starts(spec: Spec, x: Term, operands: Sequence[Term]) -> list[Any] | None:
-    """Return the start along each dimension of the box that single positions and slices of step 1 select.
+    """Return, along each dimension, the start of the box that single positions and slices of step 1 select.
 
-    None for a subscript with other entries.
+    Return None for a subscript with other entries.
     """
     starts: list[Any] = []
     for entry, indices, axis, width in align(spec, x.rank, operands, lambda operand: operand.rank):
@@ -279,7 +285,7 @@ def _is_in_slice(writer: Rules, positions: Term, size: Any, bounds: tuple[Any, .
 
 
 def _wrap_start(writer: Rules, start: Term | int, size: Any) -> Term:
-    """Return a start as int64 that counts from the first element, for one that may count from the end."""
+    """Return a start as int64, counted from the first element; a negative one is counted from the end."""
     start = writer.constant(start, int64) if isinstance(start, int) else writer.cast(start, int64)
     return writer.select(start < 0, start + (size if isinstance(size, int) else writer.cast(size, int64)), start)
 
@@ -306,7 +312,7 @@ def _box_sizes(writer: Rules, spec: Spec, x: Term, target: Term) -> tuple[list[A
 def _scatter_at(
     writer: Rules, x: Term, value: Term, spec: Spec, operands: Sequence[Term], combine: str | None
 ) -> Term | None:
-    """Return `x` with a value written to, or combined with, the elements that a subscript selects, or None."""
+    """Return `x` with a value written to x[spec], or combined with it by `combine`; None if there is no form."""
     if combine is None and _has_open_slice(spec):  # a number is written by a mask, without a scatter
         result = _write_masked(writer, x, value, spec, operands)
         if result is not None:
@@ -321,7 +327,7 @@ def _has_open_slice(spec: Spec) -> bool:
 
 
 def positions_of(writer: Rules, x: Term) -> Term:
-    """Return an array of this shape that holds the row-major position of each element."""
+    """Return an array of the shape of `x` with the row-major position of each element."""
     if static_shape(x.shape) is None:
         return writer.reshape(writer.iota((None,), 0, int64, [writer.element_count(x)]), x.shape, writer.sizes(x))
     return writer.reshape(writer.iota((math.prod(x.shape),), 0, int64), x.shape)
@@ -335,7 +341,7 @@ def _fit_to_shape(writer: Rules, value: Term, target: Term) -> Term:
 
 
 def write_at(writer: Rules, x: Term, value: Term, positions: Term, combine: str | None) -> Term:
-    """Return `x` with a value written at row-major positions."""
+    """Return `x` with a value written at row-major positions, or combined with the elements by `combine`."""
     value = _fit_to_shape(writer, value, positions)
     index = insert_axis(writer, positions, positions.rank)
     flat_result = writer.scatter_nd(writer.flatten(x), index, value, combine)
