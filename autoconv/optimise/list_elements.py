@@ -1,9 +1,9 @@
-"""Narrow the element types of lists that are only written in this graph, such as those that save values for gradients.
+"""Narrow the element types of lists that only their graph writes, such as those that save values for gradients.
 
     before   %list_empty = list_empty(shape=(None,)): list<float32[?]>
     after    %list_empty = list_empty(shape=(None,)): list<float32[5]>       if only values of float32[5] are pushed
 
-Where a list keeps the constant length that it is reserved with, as a TensorArray does, its stack has a known size, too:
+If a list keeps the constant length with which it is reserved, as a TensorArray does, the size of its stack is known:
 
     before   %list_stack = list_stack(%list): float32[?,5]
     after    %list_stack = list_stack(%list): float32[6,5]                   if %list comes from list_reserve(6), and
@@ -34,15 +34,15 @@ from autoconv.optimise.symbolic.sizes import Sizes
 
 
 def narrow_lists(graph: Graph) -> bool:
-    """Narrow the types of lists that stay inside of this graph, in place; return whether any type changed."""
+    """Narrow, in place, the types of lists that are no parameters or outputs; return whether any type changed."""
     return _collect_lists(graph).narrow()
 
 
 def array_types(graph: Graph) -> dict[Value, TensorType]:
-    """Return the types of arrays that may stand for lists of this graph: those that keep their length.
+    """Return, for each list of the graph that keeps its length, the type of an array that may stand for it.
 
-    All sizes but the first are numbers or symbols of the graph's types. The first, the length, is None if it is unknown
-    before the run. Other lists, and lists with unknown uses, have no entry.
+    The first size is the length, None if it is known only at run time; the others are numbers or symbols of the graph's
+    types. Lists that change their length, or have unknown uses, have no entry.
     """
     return _collect_lists(graph).array_types()
 
@@ -60,18 +60,18 @@ class _Lists:
     """Union-find over values that may be versions of one list; the element type is the join of all written types.
 
     Conservative: a list that is used by an op without a case in `_visit_node` is excluded, and keeps its type. Elements
-    that were never written are read as zeros. Their shape is the reader's attribute `shape`, or that of the others. A
-    reader without a known shape excludes a list that may have no written element at all, since the kernel would raise
-    for it. Reserved lists of a constant length are taken to have one. A shape is known if its sizes are numbers, or
-    symbols of the graph's types.
+    that were never written are read as zeros, in the shape of the reader's attribute `shape`, or else of the written
+    elements. A reader without a known shape therefore excludes a list that may have no written element: the kernel
+    would raise. Reserved lists of a constant length are taken to have a written element. A shape is known if its sizes
+    are numbers, or symbols of the graph's types.
     """
 
     def __init__(self) -> None:
         self._parent: dict[Value, Value] = {}
         self._excluded: set[Value] = set()
         self._written_types: list[tuple[Value, Type]] = []  # (list, type of an element written into it)
-        self._length_facts: list[tuple[Value, Dimension]] = []  # (list, a length it has; None if unknown or changed)
-        self._equal_lengths: list[tuple[Value, Value]] = []  # (list, a list whose length it is reserved with)
+        self._length_facts: list[tuple[Value, Dimension]] = []  # (list, its length; None if unknown or changed)
+        self._equal_lengths: list[tuple[Value, Value]] = []  # (list, another list, with whose length it is reserved)
         self._resized_lists: list[Value] = []  # lists that grow or shrink
         self._stack_nodes: list[Node] = []  # nodes of list_stack
         self._reserved_lists: list[Value] = []
@@ -113,12 +113,10 @@ class _Lists:
                     self.visit(region)
 
     def _visit_node(self, node: Node) -> None:
-        """Record the lists that are one list, their lengths and the types written to them.
-
-        Unknown uses exclude lists.
-        """
+        """Record which values are one list, lengths, and types of written elements; an unknown use excludes lists."""
         name, inputs = node.op.name, node.inputs
-        self._reserved_lists += node.results if name == "list_reserve" else ()
+        if name == "list_reserve":
+            self._reserved_lists += node.results
         if name == "list_empty":
             self._note_resizing(node.results[0])
         elif name == "list_reserve" and _is_length(inputs[0]):
@@ -143,8 +141,10 @@ class _Lists:
                 self._note_resizing(inputs[0])
         elif name in ("list_get", "list_stack"):
             self._root(inputs[0])
-            self._stack_nodes += [node] * (name == "list_stack")
-            self._lists_of_open_readers += [inputs[0]] * (not _is_known_shape(_item_shape(node)))
+            if name == "list_stack":
+                self._stack_nodes.append(node)
+            if not _is_known_shape(_item_shape(node)):
+                self._lists_of_open_readers.append(inputs[0])
         elif name in ("while", "cond", "call") and not is_recursive(node):
             for source, target in flow_edges(node):
                 assert source is not None  # only the exception that a `try` catches has no source
@@ -162,7 +162,7 @@ class _Lists:
         self._resized_lists.append(value)
 
     def _excluded_roots(self, type_by_root: dict[Value, Type | None], length_by_root: dict[Value, Any]) -> set[Value]:
-        """Return the lists that keep their types."""
+        """Return the roots of the lists that keep their types."""
         result = {self._root(value) for value in self._excluded}
         reserved_roots = {self._root(value) for value in self._reserved_lists}
         for root in {self._root(value) for value in self._lists_of_open_readers}:
@@ -267,9 +267,9 @@ def _array_element_type(list_: Value, element: Type | None) -> TensorType | None
 
 
 def _item_shape(node: Node) -> Shape:
-    """Return the shape in which a node reads the elements of a list: its attribute, or that of the list's type.
+    """Return the shape in which a node reads the elements of a list.
 
-    The latter counts if it is known, or if the node has no attribute.
+    It is that of the list's element type if it is known, or if the node has no attribute `shape`; else the attribute.
     """
     list_type = node.inputs[0].type
     element_shape = getattr(list_type.element, "shape", None) if isinstance(list_type, ListType) else None

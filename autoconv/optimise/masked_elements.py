@@ -61,9 +61,9 @@ def _is_masked_store(node: Node) -> bool:
 class _MaskRewriter(Rewriter[None]):
     """The pass over one graph.
 
-    "Masked values" are computed only from elements under one mask. `_masks` maps them to (mask, shape of the whole
-    array), `_costs` to the number of elementary functions that compute them. `_whole_values` maps replaced
-    values to their values for the whole array; `_values_in_use` are the masked values that stay.
+    Masked values are computed elementwise from elements under one mask. `_masks` maps them to the mask and the shape of
+    the whole array. `_costs` maps them to the number of elementary functions that compute them. `_whole_values` maps
+    replaced values to their values for the whole array; `_values_in_use` are the masked values that stay.
     """
 
     def __init__(self, graph: Graph, shared: None, copies: dict[Graph, Graph] | None = None) -> None:
@@ -79,7 +79,7 @@ class _MaskRewriter(Rewriter[None]):
 
     def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         if node.results and node.results[0] in self._masks and node.results[0] not in self._values_in_use:
-            return inputs[:1]  # a placeholder: only nodes that are replaced use it
+            return inputs[:1]  # a placeholder, which only replaced nodes use; they take the whole value
         rule = self._rule(node)
         return None if rule is None else rule(GraphBuilder(self.copy, node.span), node, inputs)
 
@@ -126,7 +126,7 @@ class _MaskRewriter(Rewriter[None]):
             return self._count if is_count else None
         reduction_rule = _REDUCTIONS.get(node.op.name)
         dtype = node.inputs[0].dtype
-        is_half_precision = dtype.is_floating and dtype.size < 4  # NumPy adds such numbers in single precision
+        is_half_precision = dtype.is_floating and dtype.size < 4  # NumPy adds 16-bit floats in single precision
         if reduction_rule is None or self.reduced_axes(node) is None or is_half_precision:
             return None
         return lambda b, node, inputs: [reduction_rule(self, b, node)]
@@ -134,7 +134,7 @@ class _MaskRewriter(Rewriter[None]):
     # ---- whole values
 
     def whole_value(self, value: Value) -> Value:
-        """Return what a masked value is for the whole array; for another value, its copy."""
+        """Return a masked value as computed for the whole array, or the copy of another value."""
         if value not in self._masks:
             return self.values[value]
         if value not in self._whole_values:
@@ -156,8 +156,8 @@ class _MaskRewriter(Rewriter[None]):
     def reduced_axes(self, node: Node) -> Any:
         """Return the axes of the whole array that a reduction of masked elements covers: a tuple, or "all".
 
-        None where the number of masked elements is a size of the result, or where `keepdims` would keep several masked
-        dimensions instead of one.
+        None if the number of masked elements is a size of the result, or if `keepdims` is set for a mask of several
+        dimensions: it would keep all of them, instead of one.
         """
         mask, shape = self._masks[node.inputs[0]]
         mask_rank, axis = _rank(mask), node.attributes.get("axis")
@@ -172,7 +172,7 @@ class _MaskRewriter(Rewriter[None]):
         return tuple(sorted({*range(mask_rank), *(axis + mask_rank - 1 for axis in axes if axis)}))
 
     def _count(self, b: GraphBuilder, node: Node, inputs: list[Value]) -> Sequence[Value]:
-        """Return the number of elements at which the mask holds, where only such numbers use the masked elements."""
+        """Return the number of elements at which the mask holds."""
         mask, _ = self._masks[node.inputs[0]]
         return [b.cast(b.numpy_sum(self.values[mask], axis=None), dtype=node.results[0].dtype)]
 

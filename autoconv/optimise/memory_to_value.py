@@ -101,7 +101,7 @@ class ReadOnlyArrays:
         return True
 
     def _is_promotable_parameter(self, parameter: Value) -> bool:
-        """Return whether a parameter is one that is never written, or all arrays passed to it are promoted."""
+        """Return whether an argument is never written, or all arrays passed to a region's parameter are promoted."""
         region = parameter.graph
         owner = self._owners[region]
         if owner is None:  # as the state of a loop, an argument keeps its identity where there is no iteration
@@ -109,11 +109,13 @@ class ReadOnlyArrays:
             return is_used and self._is_never_written(parameter)
         position = self._positions[parameter]
         if owner.op.traits.selects:
-            operand, arms = owner.inputs[position + 1], owner.regions
-            return operand in self.values and all(other.parameters[position] in self.values for other in arms)
-        operand = owner.inputs[position]
-        if not all(other.parameters[position] in self.values for other in owner.regions):
+            operand = owner.inputs[position + 1]  # after the index
+        else:
+            operand = owner.inputs[position]
+        if not all(owner_region.parameters[position] in self.values for owner_region in owner.regions):
             return False
+        if owner.op.traits.selects:
+            return operand in self.values
         if position >= state_size(owner):
             return operand in self.values
         next_array = owner.regions[1].outputs[position]
@@ -161,7 +163,7 @@ class ReadOnlyArrays:
         )
 
     def is_read(self, node: Node, position: int) -> bool:
-        """Return whether an input uses only the contents of the array."""
+        """Return whether the node uses only the contents of the array that is its input at the position."""
         name = node.op.name
         if name == "array_load":
             return True

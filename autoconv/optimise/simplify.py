@@ -33,12 +33,13 @@ Rule = Callable[[Graph, Node, Sequence[Value]], Value | None]
 
 
 def simplify_nodes(graph: Graph, contract: str = "function") -> Graph:
-    """Simplify nodes, in regions too. Under `compile`, arrays that leave the graph stay separate from the arguments.
+    """Simplify nodes, in regions too. Under `compile`, arrays that leave the graph stay separate from the arguments,
+    because the caller may change one of them in place.
 
-    The caller may change one of them in place. Each rule is exact to the bit, nan and negative zero included: x + 0 is
-    x for integers, x + (-0.0) for floats. The exceptions are powers with the exponents 2, 3 and 0.5, which become
-    products and roots and may differ in the last place. Only powers of arrays become roots: for -inf and -0.0 NumPy has
-    the root's result for arrays, and another one for numbers.
+    Each rule is exact to the bit, nan and negative zero included: integers have x + 0 = x, floats x + (-0.0) = x. The
+    exceptions are powers with the exponents 2, 3 and 0.5, which become products and roots and may differ in the last
+    place. Only powers of arrays become roots: for -inf and -0.0, NumPy's power of an array is the root, that of a
+    number is not.
     """
     return _Simplifier(graph, contract).run()
 
@@ -62,7 +63,7 @@ class _Simplifier(Rewriter[str]):
 
 
 def _constant_number(value: Value) -> Any:
-    """Return the number of a 0-d constant; None where the value is something else."""
+    """Return the number of a 0-d constant; None for any other value."""
     if value.node is None or value.node.op.name != "constant" or not isinstance(value.type, TensorType):
         return None
     array = np.asarray(value.node.attributes["value"])
@@ -70,7 +71,7 @@ def _constant_number(value: Value) -> Any:
 
 
 def _if_same_type(value: Value, node: Node) -> Value | None:
-    """Return the value if it has exactly the type of the node's result, with a fully known shape; else None."""
+    """Return the value if it has the type of the node's result, with a known size of each dimension, else None."""
     type_ = value.type
     if type_ != node.results[0].type or not isinstance(type_, TensorType) or type_.shape is None:
         return None
@@ -104,10 +105,7 @@ def _is_neutral(number: Any, neutral_element: Any, is_sum: bool) -> bool:
     return not (is_sum and isinstance(number, float)) or math.copysign(1.0, number) < 0
 
 
-# ---- rules
-
-
-# A rule returns the value that replaces the node's result, None where it does not apply.
+# ---- rules: each returns the value that replaces the node's result, or None where it does not apply
 
 
 def _identity_of_op(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
@@ -124,7 +122,7 @@ def _identity_of_op(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value |
 
 
 def _remove_identity(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
-    """Remove a change of shape to the operand's shape, static or symbolic, or the real part of real numbers."""
+    """Remove a change of shape that keeps the shape, static or symbolic, or the real part of real numbers."""
     return _if_same_type(inputs[0], node)
 
 
@@ -138,7 +136,7 @@ def _subtract(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
 
 
 def _divide(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
-    """Replace division by a power of two by multiplication with its inverse, which rounds alike."""
+    """Replace a division by a power of two by a multiplication with its inverse, which is exact and rounds alike."""
     x, y = inputs
     number = _constant_number(y)
     if not isinstance(number, float) or not _is_float(x):
@@ -166,7 +164,7 @@ def _power(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
         return _if_same_type(x, node)
     is_float_array = _is_float(x) and bool(x.shape)
     if number == 0.5 and is_float_array and y.shape == ():
-        return _add_if_same_type(copy, node, "sqrt", x)  # NumPy does so for arrays, which shows for -inf and -0.0
+        return _add_if_same_type(copy, node, "sqrt", x)
     if number not in (2, 3) or isinstance(number, bool):
         return None
     square = _add_if_same_type(copy, node, "multiply", x, x)
@@ -193,7 +191,7 @@ def _idempotent_rule(name: str) -> Rule:
 
 
 def _equal_operands(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
-    """Replace f(x, x) by x, and apply the identity of the op."""
+    """Replace f(x, x) by x, and f(x, e) by x for the identity e of the op."""
     x, y = inputs
     return _if_same_type(x, node) if x is y else _identity_of_op(copy, node, inputs)
 

@@ -44,7 +44,7 @@ from autoconv.optimise.unboxing.writer import Writer, dict_rewrite_rule, rewrite
 _FLOAT_OPERATORS = frozenset({"add", "iadd", "sub", "isub", "mul", "imul", "truediv", "itruediv",
                               "eq", "ne", "lt", "le", "gt", "ge"})  # fmt: skip
 _MAX_EXACT_INT = 1 << 53  # floats hold all ints up to it
-_MAX_DISPLAY = 4  # keys of a set display; more of them may be inserted at once, so that the set has another order
+_MAX_DISPLAY = 4  # keys of a set display; Python may insert more of them at once, which gives another order
 
 
 def is_key(kind: Kind) -> bool:
@@ -58,7 +58,7 @@ def is_value(kind: Kind) -> bool:
 
 
 def attributes_of(writer: Writer, value: Value) -> dict[str, Any]:
-    """Return the attributes of an op on the dict or set, or on that which a view or an iterator comes from."""
+    """Return the attributes of an op on a dict or set, or on the dict or set of a view or an iterator."""
     kind = writer.kinds.kind(value)
     has_values = kind.part != "set" if isinstance(kind, DictPart) else kind in DICTS
     return {"element": entry_kind(writer.kinds, value), "has_values": has_values}
@@ -99,9 +99,10 @@ def _display_rule(kinds: Kinds, node: Node) -> bool | None:
     if _may_serve_handlers(node) or kinds.mark_list(node, class_name) is None:
         return False
     if class_name == SET:
-        return len(node.inputs) <= _MAX_DISPLAY and _all(_add_key(kinds, node.results[0], x) for x in node.inputs)
+        has_known_order = len(node.inputs) <= _MAX_DISPLAY
+        return has_known_order and _join_answers(_add_key(kinds, node.results[0], key) for key in node.inputs)
     pairs = zip(node.inputs[::2], node.inputs[1::2], strict=True)
-    return _all(_add_entry(kinds, node.results[0], *pair) for pair in pairs)
+    return _join_answers(_add_entry(kinds, node.results[0], *pair) for pair in pairs)
 
 
 def _may_serve_handlers(node: Node) -> bool:
@@ -114,8 +115,8 @@ def _may_serve_handlers(node: Node) -> bool:
     return any(len(reader.regions) == 3 and not reader.op.traits.selects for reader in readers)
 
 
-def _all(answers: Any) -> bool | None:
-    """Join the answers of rules: False if one is, else None if one is."""
+def _join_answers(answers: Any) -> bool | None:
+    """Return the answer for several conditions of a rule: False if one is False, else None if one is undecided."""
     found = set(answers)
     return False if False in found else None if None in found else True
 
@@ -158,7 +159,7 @@ def _write_dict(writer: Writer, node: Node) -> list[Value]:
 
 
 def _add_key(kinds: Kinds, target: Value, key: Value) -> bool | None:
-    """Note that a key is added to a set; answer as a rule does."""
+    """Note that a key is added to a set; return a rule's answer (see `Rule`)."""
     kind = kinds.kind_or_number_type(key)
     if kind is None or not is_key(kind):
         return None if kind is None else False
@@ -167,7 +168,7 @@ def _add_key(kinds: Kinds, target: Value, key: Value) -> bool | None:
 
 
 def _add_entry(kinds: Kinds, target: Value, key: Value, value: Value) -> bool | None:
-    """Note that a dict gets an entry; answer as a rule does."""
+    """Note that a dict gets an entry; return a rule's answer."""
     kind = kinds.kind_or_number_type(value)
     if kind != LIST:
         return add_entry(kinds, target, key, kind)
@@ -180,7 +181,7 @@ def _add_entry(kinds: Kinds, target: Value, key: Value, value: Value) -> bool | 
 
 
 def add_entry(kinds: Kinds, target: Value, key: Value, value_kind: Kind) -> bool | None:
-    """Note that a dict gets an entry with a value of this kind; answer as a rule does."""
+    """Note that a dict gets an entry with a value of the kind; return a rule's answer."""
     key_kind = kinds.kind_or_number_type(key)
     if (key_kind is not None and not is_key(key_kind)) or (value_kind is not None and not is_value(value_kind)):
         return False
@@ -195,7 +196,7 @@ def _entry_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for `d[key] = value`."""
     if kinds.kind(node.inputs[0]) not in DICTS:
         return False
-    return _all([_add_entry(kinds, *node.inputs), set_none_result(kinds, node)])
+    return _join_answers([_add_entry(kinds, *node.inputs), set_none_result(kinds, node)])
 
 
 @dict_rewrite_rule("object_apply.setitem", "object_method.add")
@@ -219,8 +220,7 @@ def _add_rule(kinds: Kinds, node: Node) -> bool | None:
     kind = kinds.kind(node.inputs[0])
     if kind != SET or len(node.inputs) != 2:
         return None if kind is None else False
-    return _all([_add_key(kinds, *node.inputs), set_none_result(kinds, node)])
-
+    return _join_answers([_add_key(kinds, *node.inputs), set_none_result(kinds, node)])
 
 
 def key_matches(kinds: Kinds, node: Node) -> bool | None:
@@ -270,8 +270,8 @@ def _default_rule(kinds: Kinds, node: Node) -> bool | None:
     if kind not in DICTS or len(node.inputs) != 3 or node.attributes.get("keywords"):
         return None if kind is None else False
     default_kind, is_setdefault = kinds.kind_or_number_type(node.inputs[2]), node.attributes["name"] == "setdefault"
-    if default_kind == LIST:  # what the dict gets decides which rule is the next
-        return _all([None, _add_entry(kinds, *node.inputs)]) if is_setdefault else None
+    if default_kind == LIST:  # the list makes the dict a dict of lists, for which another rule is the next
+        return _join_answers([None, _add_entry(kinds, *node.inputs)]) if is_setdefault else None
     if default_kind is not None and not is_value(default_kind):
         return False
     entry = entry_kind(kinds, node.inputs[0])
@@ -291,10 +291,7 @@ def _default_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 def _meets_floats(kinds: Kinds, node: Node) -> bool | None:
-    """Return whether `d.get(key, 0)`, where the values are floats, may give 0.0: floats are all that it meets.
-
-    Return None if that is not decided yet.
-    """
+    """Return whether `d.get(key, 0)` meets only floats, so that it may give 0.0; None if that is undecided."""
     (result,) = node.results
     default = constant_of(node.inputs[2])
     if node.attributes["name"] != "get" or type(default) is not int or abs(default) > _MAX_EXACT_INT:
@@ -303,16 +300,18 @@ def _meets_floats(kinds: Kinds, node: Node) -> bool | None:
     readers = [reader for reader in graph.nodes if result in reader.inputs]
     if result in graph.outputs:
         return False
-    return _all(_is_float_arithmetic(kinds, reader, result) for reader in readers)
+    return _join_answers(_is_float_arithmetic(kinds, reader, result) for reader in readers)
 
 
 def _is_float_arithmetic(kinds: Kinds, node: Node, value: Value) -> bool | None:
     """Return whether the node is a sum, difference, product, quotient or comparison of the value and a float."""
     if node.op.name != "object_apply" or node.attributes["function"] not in _FLOAT_OPERATORS or len(node.inputs) != 2:
         return False
-    (operand,) = {*node.inputs} - {value} or {value}
-    kind = kinds.kind_or_number_type(operand)
-    return None if kind is None and operand is not value else kind == FLOAT and operand is not value
+    operands = [operand for operand in node.inputs if operand is not value]
+    if not operands:  # the value meets itself
+        return False
+    kind = kinds.kind_or_number_type(operands[0])
+    return None if kind is None else kind == FLOAT
 
 
 @dict_rewrite_rule("object_method.get", "object_method.setdefault")
@@ -323,7 +322,7 @@ def _write_default(writer: Writer, node: Node) -> list[Value]:
     numbers = writer.item(default, value_kind, node)
     result = add_dict_op(writer, "get", node, value, *writer.replacements(key), *numbers)
     if node.attributes["name"] == "setdefault":
-        add_dict_op(writer, "set", node, node.inputs[0], *writer.replacements(node.inputs[1]), *result)
+        add_dict_op(writer, "set", node, value, *writer.replacements(key), *result)
     return result
 
 
@@ -343,7 +342,7 @@ def _write_membership(writer: Writer, node: Node) -> list[Value]:
 
 
 def dict_length(writer: Writer, node: Node, value: Value) -> Value:
-    """Return the number of entries of the dict or set, or of that which a view comes from."""
+    """Return the number of entries of a dict or set, or of the dict of a view; removals may leave holes in the list."""
     if writer.kinds.removal_nodes:
         return add_dict_op(writer, "length", node, value)[0]
     return writer.add("typed_list_length", node, writer.typed_list(value), element=entry_kind(writer.kinds, value))

@@ -1,8 +1,7 @@
 """Rules for lists of numbers of one kind: construction, items and iteration.
 
-For each operation, `@rule` registers the inference of kinds, `@rewrite_rule` the ops on typed lists that replace it
-(see ops/lists/typed_lists.py). A rule sets the kinds of a node's results. It returns True if the node's effect on lists
-is known, False if it is not, and None if that is not decided yet. After False the lists stay Python lists.
+For each operation, `@rule` registers the inference of kinds (see `kind_inference.Rule`), and `@rewrite_rule` the ops on
+typed lists that replace it (see ops/lists/typed_lists.py).
 """
 
 from __future__ import annotations
@@ -109,7 +108,7 @@ def _write_product(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.getitem")
 def _item_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Give the item of a tuple, list or deque its kind; only lists have slices."""
+    """Rule for an item of a tuple, list or deque, and for a slice of a list."""
     value, index = node.inputs
     if kinds.kind(value) is None or kinds.kind_or_number_type(index) is None:
         return None
@@ -137,7 +136,7 @@ def _write_item(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.setitem")
 def _set_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Add the item to the list; a slice as the index replaces several."""
+    """Rule for the replacement of an item of a list, or of the items in a slice."""
     value, index, item = node.inputs
     if kinds.kind(value) is None or kinds.kind_or_number_type(index) is None:
         return None
@@ -187,7 +186,7 @@ def _write_append(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_method.pop")
 def _pop_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Give the popped item its kind; an index has to be an integer, and a deque takes none."""
+    """Rule for `pop` of a list, with or without an integer index, or of a deque, which takes no index."""
     value, *indices = node.inputs
     if kinds.kind(value) is None or (indices and kinds.kind_or_number_type(indices[0]) is None):
         return None
@@ -213,7 +212,7 @@ def _write_pop(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.enumerate")
 def _enumerate_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Mark an `enumerate` of a list, without a start."""
+    """Rule for `enumerate` of a list, without a start."""
     kind = kinds.kind_or_number_type(node.inputs[0])
     if kind is None:
         return None
@@ -230,7 +229,7 @@ def _write_enumerate(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_iterate")
 def _iterate_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Make a cursor over a list, or over the pairs of an `enumerate` that starts at 0."""
+    """Rule for the iterator over a list, or over an `enumerate` that starts at 0."""
     (value,) = node.inputs
     kind = kinds.kind(value)
     if kind is None:
@@ -267,7 +266,7 @@ def _write_advance(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_current")
 def _current_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Give the current item the kind that the cursor yields."""
+    """Rule for the current item of an iterator: a number, a pair, or an inner list."""
     (value,) = node.inputs
     kind = kinds.kind(value)
     if kind == PAIRS:
@@ -285,7 +284,7 @@ def _current_rule(kinds: Kinds, node: Node) -> bool | None:
 
 @rewrite_rule("object_current")
 def _write_current(writer: Writer, node: Node) -> list[Value]:
-    """Return the current item of a cursor; that of pairs is the cursor itself."""
+    """Return the current item of a cursor; a pair is replaced by the cursor, from which it is read."""
     if writer.kinds.kind(node.inputs[0]) == INNER_LIST_CURSOR:
         return writer.copy_with_inner_lists(node)
     _, cursor = writer.replacements(node.inputs[0])
@@ -296,7 +295,7 @@ def _write_current(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_unpack")
 def _unpack_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Give the names the kinds of a tuple's items, or of a pair's: an int and the list's item."""
+    """Rule for the unpacking of a tuple, or of a pair of an `enumerate`, which has an int and an item of the list."""
     (value,) = node.inputs
     kind = kinds.kind(value)
     if isinstance(kind, TupleType):

@@ -1,7 +1,7 @@
 """Rules for boxed numbers: kinds of results, and the scalar ops with Python's meaning that replace object ops.
 
 A rule returns True if it supports a node, False if not, None if undecided (see `kind_inference.Rule`). An op whose
-result may exceed 64 bits stays on objects where the call cannot be rerun as plain Python: in `late_nodes`.
+result may exceed 64 bits stays on objects in `late_nodes`, after which the call cannot rerun as plain Python.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ _OPERAND_COUNTS = {
     **dict.fromkeys((*_BINARY_OPS.values(), *_COMPARISONS.values()), 2),
     **dict.fromkeys(_UNARY_OPS.values(), 1),
 }
-_BOUND_TYPES = (int, type(None))  # of a slice with known bounds
-_INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1  # graphs have no numbers for other ints
+_BOUND_TYPES = (int, type(None))  # of the bounds of a native slice
+_INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1  # the limits of native ints
 
 
 @rule("object_constant")
 def _constant_rule(kinds: Kinds, node: Node) -> bool:
-    """Give a constant its kind, and return whether it is native: numbers, tuples of these, slices with int bounds."""
+    """Return whether a constant is native, and set its kind: a number, a tuple of these, or a slice with int bounds."""
     value = node.attributes["value"]
     kind = _kind_of_constant(value)
     if type(value) is slice and value.step != 0:
@@ -64,7 +64,7 @@ def _constant_rule(kinds: Kinds, node: Node) -> bool:
 
 
 def _kind_of_constant(value: object) -> Kind:
-    """Return the kind of a number, or of a tuple of numbers; OTHER for other objects."""
+    """Return the kind of a number, or of a tuple of numbers; OTHER for any other object."""
     if type(value) is tuple and value:
         item_kinds = [_kind_of_constant(item) for item in value]
         return OTHER if OTHER in item_kinds else TupleType(tuple(item_kinds))  # type: ignore[arg-type]
@@ -126,7 +126,7 @@ def _write_box(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_unbox")
 def _unbox_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Return whether a number can be unboxed as the type; None while its kind is unknown."""
+    """Rule for the unboxing of a number as the attribute `type`."""
     kind, type_ = kinds.kind(node.inputs[0]), node.attributes["type"]
     if kind is None:
         return None
@@ -147,13 +147,13 @@ def _write_unbox(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_element")
 def _element_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Return whether a number can become an array's element of the dtype; None while its kind is unknown."""
+    """Rule for the conversion of a number to an element of an array."""
     kind, dtype = kinds.kind(node.inputs[0]), node.attributes["dtype"]
     if kind is None:
         return None
     if not isinstance(kind, TensorType) or not is_number(TensorType(dtype)):
         return False
-    if not kind.weak:  # other dtypes of NumPy may not fit
+    if not kind.weak:  # NumPy's number: a conversion to another dtype may not fit
         return kind.dtype is dtype or (dtype.is_floating and (kind.dtype.is_floating or kind.dtype.is_integer))
     return not (kind == FLOAT and dtype.is_integer and node in kinds.late_nodes)
 
@@ -173,7 +173,7 @@ def _write_element(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_check_assigned")
 def _check_assigned_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Make the result and the checked value one object."""
+    """Rule for checked values that are numbers, tuples, lists or deques: the result is the same object."""
     kind = kinds.kind(node.inputs[0])
     if kind is None:
         return None
@@ -213,17 +213,17 @@ def operator_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 def _result_kind(kinds: Kinds, node: Node, name: str, input_kinds: list[Kind]) -> tuple[Kind, bool]:
-    """Return the result kind of an operator, and whether the operator has to stay on objects."""
+    """Return the kind of an operator's result, and whether the operator is refused: it has to stay on objects."""
     if name.removeprefix("python_") in _BITWISE_OPS and FLOAT in input_kinds:
         return OTHER, True  # raises Python's TypeError
     (kind,) = OPS[name].result_types(input_kinds, {})  # type: ignore[arg-type]
     assert isinstance(kind, TensorType)
-    # The result may be beyond 64 bits, or of another kind.
-    may_overflow = kind == INT or name in ("python_power", "python_int")
+    # The call reruns as plain Python for a result beyond 64 bits, or of another kind.
     is_bounded = name in (
         "python_modulo", "python_float", "python_and", "python_or", "python_xor", "python_right_shift"
     )
-    return kind, may_overflow and not is_bounded and node in kinds.late_nodes
+    may_rerun = name in ("python_power", "python_int") or (kind == INT and not is_bounded)
+    return kind, may_rerun and node in kinds.late_nodes
 
 
 def _op_name(node: Node) -> str:
@@ -245,7 +245,7 @@ def write_operator(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.pos", "object_apply.round")
 def _rounding_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Give the result its kind: `round` returns ints, `+x` of a bool an int."""
+    """Rule for `round(x)`, which returns an int, and `+x`, which returns an int for a bool."""
     kind = kinds.kind_or_number_type(node.inputs[0])
     if kind is None:
         return None
@@ -298,7 +298,7 @@ def _reduction_rule(kinds: Kinds, node: Node) -> bool | None:
 @rewrite_rule("object_apply.min", "object_apply.max")
 @dict_rewrite_rule("object_apply.min", "object_apply.max")
 def _write_extremum(writer: Writer, node: Node) -> list[Value]:
-    """Choose by comparisons, in Python's order of operands; one operand is a list, which is reduced."""
+    """Reduce a list that is the only operand; choose among several numbers by comparisons in Python's order."""
     function = node.attributes["function"]
     if len(node.inputs) == 1:
         return write_reduction(writer, node)

@@ -38,7 +38,8 @@ _NO_BOUNDS = (False, False, False)  # attribute `has_bounds` of a slice: whether
 
 
 def is_list_operation(kinds: Kinds, node: Node, operand_count: int = 1) -> bool | None:
-    """Return whether the node has `operand_count` operands, the first a list or dict; None if undecided."""
+    """Return whether the node has so many operands, none by keyword, and the first is traversable; None if undecided.
+    """
     kind = kinds.kind_or_number_type(node.inputs[0])
     if kind is None:
         return None
@@ -97,13 +98,13 @@ def _write_copy(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.range")
 def _range_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Rule for a range with a constant nonzero step; uses other than `list(range(…))` make it an object."""
+    """Rule for a range with a constant step other than 0; it is replaced if its only uses are `list(range(…))`."""
     input_kinds = [kinds.kind_or_number_type(value) for value in node.inputs]
     if node.attributes["keywords"] or not all(kind is None or is_index(kind) for kind in input_kinds):
         return False
     if None in input_kinds:
         return None
-    if len(input_kinds) == 3 and not (constant_of(node.inputs[2]) or 0):
+    if len(input_kinds) == 3 and not constant_of(node.inputs[2]):
         return False
     kinds.widen_kind_of(node.results[0], RANGE)
     return kinds.kind(node.results[0]) == RANGE
@@ -129,7 +130,7 @@ def _slice_object_rule(kinds: Kinds, node: Node) -> bool | None:
     if None in input_kinds:
         return None
     if not is_none(node.inputs[2]) and not constant_of(node.inputs[2]):
-        return False  # a step of 0 raises its own error
+        return False  # a step that may be 0 raises an error of slices
     kinds.widen_kind_of(node.results[0], SLICE)
     return kinds.kind(node.results[0]) == SLICE
 
@@ -154,10 +155,7 @@ def write_slice(writer: Writer, node: Node) -> list[Value]:
 
 
 def _bounds_of_slice(writer: Writer, node: Node) -> tuple[list[Value], tuple[bool, ...]]:
-    """Return the bounds that the node's second operand has, read from the node that defines that slice object.
-
-    The second result is the attribute `has_bounds`.
-    """
+    """Return the bounds of the slice object that is the node's second operand, and the attribute `has_bounds`."""
     index = node.inputs[1]
     slice_node = index.node
     assert slice_node is not None
@@ -182,7 +180,7 @@ def replace_rule(kinds: Kinds, node: Node) -> bool | None:
 
 
 def write_replace(writer: Writer, node: Node) -> list[Value]:
-    """Return the replacement of a None that is used; add the replacement of the items in a slice."""
+    """Write the replacement of the items in a slice; return a None if the node's result is used."""
     value, _, items = node.inputs
     bounds, has_bounds = _bounds_of_slice(writer, node)
     return writer.write_mutation("replace", node, value, writer.typed_list(items), *bounds, has_bounds=has_bounds)
@@ -257,7 +255,7 @@ def _write_change(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.delitem")
 def _delete_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Accept an integer as the index."""
+    """Rule for `del xs[i]` with an integer i."""
     is_supported, index_kind = is_list_operation(kinds, node, 2), kinds.kind_or_number_type(node.inputs[1])
     if not is_supported:
         return is_supported
@@ -275,7 +273,7 @@ def _write_delete(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_method.insert")
 def _insert_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Add the item to the list; the index has to be an integer."""
+    """Rule for `xs.insert(i, item)` with an integer i."""
     is_supported, index_kind = is_list_operation(kinds, node, 3), kinds.kind_or_number_type(node.inputs[1])
     if not is_supported:
         return is_supported
@@ -327,7 +325,7 @@ def _write_find(writer: Writer, node: Node) -> list[Value]:
 @rule("object_apply.sum", "object_apply.any", "object_apply.all")
 @dict_rule("object_apply.sum", "object_apply.any", "object_apply.all")
 def _reduce_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Give the result its kind: bools for `any` and `all`, and a sum's for numbers of one kind."""
+    """Rule for Python's numbers: the result of `any` and `all` is a bool, that of `sum` an int or a float."""
     is_supported = is_list_operation(kinds, node)
     if not is_supported:
         return is_supported
@@ -336,6 +334,7 @@ def _reduce_rule(kinds: Kinds, node: Node) -> bool | None:
         return None
     if node.attributes["function"] != "sum":
         return is_python_number(item_kind) and set_result_kind(kinds, node, BOOL)
+    # The call reruns for an int beyond 64 bits, and for an empty list of floats, whose sum is an int.
     if not is_python_number(item_kind) or node in kinds.late_nodes:
         return False
     return set_result_kind(kinds, node, FLOAT if item_kind == FLOAT else INT)
@@ -363,7 +362,7 @@ def _write_read(writer: Writer, node: Node) -> list[Value]:
 
 @rule("object_print")
 def _print_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Accept prints of lists of numbers, next to numbers, tuples and objects."""
+    """Rule for prints of lists of numbers, also among numbers, tuples and objects."""
     input_kinds = [kinds.kind_or_number_type(value) for value in node.inputs]
     if LIST not in input_kinds or not all(
         kind in (None, LIST, OTHER) or is_item(kind) for kind in input_kinds
