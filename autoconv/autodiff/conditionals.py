@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from autoconv.autodiff.cotangents import accumulate, conform, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import varied_values
@@ -53,10 +54,20 @@ class Arm:
     leading_parameters: Sequence[Value] = ()
 
 
-def add_cotangent_parameters(child: Level, pairs: Sequence[tuple[Value, Value]], varied: set[Value]) -> list[Value]:
-    """Add a parameter to the backward graph for each pair (result of the node, output): the result's cotangent.
+class _ThreadedStack(NamedTuple):
+    """A stack that passes through a node: the arm's level that owns it, its form in the arm, and that around the node.
+    """
 
-    The parameters are accumulated as cotangents of the varied outputs, and returned.
+    owner: Region
+    inner: Stack
+    outer: Stack
+
+
+def add_cotangent_parameters(child: Level, pairs: Sequence[tuple[Value, Value]], varied: set[Value]) -> list[Value]:
+    """Add a parameter to the backward graph for each pair of a result of the node and the region's output for it.
+
+    The parameter is the result's cotangent, and is accumulated as that of the output if it is varied. Return the
+    parameters.
     """
     parameters = []
     for result, output in pairs:
@@ -90,13 +101,13 @@ def add_backward_cond(
         child = arm.child
         capture_parameters = [child.capture(outer) for outer in all_captures]
         tops, bottoms = [], []
-        for owner, inner_stack, _ in stacks:  # an arm passes on the stacks of other arms unchanged
-            if owner is child:
-                assert inner_stack.top is not None and inner_stack.bottom is not None
-                tops.append(inner_stack.top)
-                bottoms.append(inner_stack.bottom)
+        for stack in stacks:  # an arm passes on the stacks of other arms unchanged
+            if stack.owner is child:
+                assert stack.inner.top is not None and stack.inner.bottom is not None
+                tops.append(stack.inner.top)
+                bottoms.append(stack.inner.bottom)
             else:
-                passed_stack = child.backward.add_parameter(inner_stack.type, "stack")
+                passed_stack = child.backward.add_parameter(stack.inner.type, "stack")
                 tops.append(passed_stack)
                 bottoms.append(passed_stack)
         child.backward.parameters = [*arm.cotangent_parameters, *capture_parameters, *tops]
@@ -105,15 +116,13 @@ def add_backward_cond(
     # The type of a cotangent that was popped from a list may be less precise than that of the result.
     pairs = zip(cotangents, arms[0].cotangent_parameters, strict=True)
     cotangents = [conform(level.builder, cotangent, parameter.type) for cotangent, parameter in pairs]
-    types = [
-        *(cotangent_type(captures[j].type) for j in positions), *(inner_stack.type for _, inner_stack, _ in stacks)
-    ]
+    types = [*(cotangent_type(captures[j].type) for j in positions), *(stack.inner.type for stack in stacks)]
     backward_cond = level.backward.add(
-        OPS["cond"], [index, *cotangents, *resolved_captures, *(top_of(stack) for *_, stack in stacks)],
+        OPS["cond"], [index, *cotangents, *resolved_captures, *(top_of(stack.outer) for stack in stacks)],
         regions=[arm.child.backward for arm in arms], types=types, span=level.builder.span,
     )  # fmt: skip
-    for (_, _, stack), bottom in zip(stacks, backward_cond.results[len(positions) :], strict=True):
-        stack.bottom = bottom
+    for stack, bottom in zip(stacks, backward_cond.results[len(positions) :], strict=True):
+        stack.outer.bottom = bottom
     for j, cotangent in zip(positions, backward_cond.results, strict=False):
         accumulate(level.builder, level.cotangents, captures[j], cotangent, node)
 
@@ -131,8 +140,8 @@ def cotangent_or_zeros(level: Level, value: Value, type_: Type) -> Value:
 
 def _thread_stacks_of_arms(
     level: Level, node: Node, arms: Sequence[Arm], body: Graph | None
-) -> list[tuple[Region, Stack, Stack]]:
-    """Thread the arms' stacks through the node; return triples (level of the arm, its stack, enclosing stack)."""
+) -> list[_ThreadedStack]:
+    """Thread the arms' stacks through the node, and through `body`, the body of a try; return the stacks."""
     children = [arm.child for arm in arms]
     pairs = [(child, inner_stack) for child in children for inner_stack in child.stacks]
     node_count = len(level.forward.nodes)
@@ -158,7 +167,7 @@ def _thread_stacks_of_arms(
     final_stacks = extend_node(node, inputs, regions, [inner_stack.type for _, inner_stack in pairs])
     for stack, value in zip(outer_stacks, final_stacks, strict=True):
         level.close_stack(stack, value)
-    return [(owner, inner_stack, stack) for (owner, inner_stack), stack in zip(pairs, outer_stacks, strict=True)]
+    return [_ThreadedStack(*pair, outer_stack) for pair, outer_stack in zip(pairs, outer_stacks, strict=True)]
 
 
 def top_of(stack: Stack) -> Value:

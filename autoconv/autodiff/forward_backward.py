@@ -5,11 +5,11 @@ only values that a gradient reads are stored. The kind of level determines how a
 
 - At the root, both graphs may be one, and nothing is stored (`RootLevel`); or the value becomes a result of the forward
   graph and a parameter of the backward graph (`SplitRootLevel`).
-- In an arm, a loop's body or an end of a try, captures are read from the enclosing level. Computed values are pushed
-  onto a stack: a tensor list per value, threaded through all enclosing regions and popped in the backward pass
-  (`Region`). So nested loops share one flat stack per value, and an arm that was not taken pushes nothing.
-- The graph of a call, or a try's body, which runs as often as the enclosing graph, returns it as a further result
-  (`SingleRunLevel`).
+- In an arm, a loop's body or an end of a try, captures are read from the enclosing level. Each computed value is pushed
+  onto a stack of its own: a tensor list that passes through all enclosing regions, and is popped in the backward pass
+  (`Region`). Nested loops share the flat stack of a value, and an arm that is not taken pushes nothing.
+- The graph of a call, and the body of a try, run as often as the enclosing graph; they return the value as a further
+  result (`SingleRunLevel`).
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ class Level:
 class Stack:
     """The stack of one stored value of a region, on which each run of the region pushes an item.
 
-    The fields are this list at four points: before and after the region in the forward graph (`entry` and `exit`), and
-    in the backward graph, which pops (`top` and `bottom`). None stands for points that are not built yet.
+    The fields are the list at four points: before and after the region in the forward graph (`entry` and `exit`), and
+    before and after the pops in the backward graph (`top` and `bottom`). A point that is not built yet is None.
     """
 
     type: ListType
@@ -145,8 +145,7 @@ class SplitRootLevel(RootLevel):
         self.saved_values: list[Value] = []
 
     def _transfer(self, value: Value) -> Value:
-        """Return the value in the backward region: captured, counted, recomputed, or read from a stack."""
-        return Level._transfer(self, value)
+        return Level._transfer(self, value)  # a root with two graphs has no transfer function
 
     def _store(self, value: Value) -> Value:
         self.saved_values.append(value)
@@ -157,10 +156,10 @@ class Region(Level):
     """The level of an arm, a loop's body, or an end of a try.
 
     `outer` maps parameters of the forward graph to values of the enclosing level. `captures` maps values of the
-    enclosing level that the backward graph reads to its parameters. If `repeats`, as for loops, the results of pure
-    nodes that depend on captures alone, and slices of these, are recomputed rather than stored. `counters` maps
-    parameters that are functions of the iteration number to functions that build them in the backward graph. Numbers
-    that depend on counters are recomputed too.
+    enclosing level that the backward graph reads to its parameters. With `repeats`, for loops, the results of pure
+    nodes that depend on captures alone, and slices of such results, are recomputed rather than stored. `counters` maps
+    parameters that follow from the iteration number to functions that build them in the backward graph. Numbers that
+    depend on counters are recomputed as well.
     """
 
     def __init__(self, parent: Level, forward: Graph, outer: Mapping[Value, Value], repeats: bool = False) -> None:
@@ -237,7 +236,7 @@ class Region(Level):
         return self._is_invariant(value) or self._is_from_counters(value)
 
     def _is_indexed_invariant(self, value: Value) -> bool:
-        """Return whether the value is an invariant indexed by numbers: then only the numbers are stored."""
+        """Return whether the value is an invariant indexed by numbers, so that only the numbers have to be stored."""
         node = value.node
         if node is None or node.op.name != "get_item" or not self._is_invariant(node.inputs[0]):
             return False
@@ -264,9 +263,9 @@ def _capture(captures: dict[Value, Value], graph: Graph, outer_value: Value) -> 
 class SingleRunLevel(Level):
     """The level of a graph that runs once in each run of the enclosing level: of a call, or of a try's body.
 
-    `add_result` returns a value of this graph as a value of the enclosing level. The backward graph is that of the
-    enclosing level, or a separate one. In the latter case `captures` maps the values of the enclosing level that it
-    reads to its parameters.
+    `add_result` makes a value of the forward graph a result of it, and returns the value of the enclosing level. The
+    backward graph is that of the enclosing level, or a separate one; `captures` then maps the values of the enclosing
+    level that the separate graph reads to its parameters.
     """
 
     def __init__(
@@ -299,7 +298,7 @@ class ReverseBuilder(GraphBuilder):
             return apply
 
         def apply_to_shape(x: object, **attributes: Any) -> Any:
-            """Apply the op in the forward graph if its result is an integer; store the result, not the operand."""
+            """Apply the op; in the forward graph if the result is an integer, so that it is stored, not the operand."""
             if not isinstance(x, Value) or x.graph is self.graph or self._level.is_available(x):
                 return apply(x, **attributes)
             (type_,) = op.result_types([x.type], attributes)
@@ -316,7 +315,7 @@ class ReverseBuilder(GraphBuilder):
         return super().__getattr__("zeros_like")(x, **attributes)
 
     def _operand_value(self, op: Op, operand: object, position: int, operands: Sequence[Any]) -> Value:
-        """Return the operand in the backward graph; of an operand whose shape alone is read, a value of that shape."""
+        """Return the operand in the backward graph, or another value of its shape if the op reads the shape alone."""
         if isinstance(operand, Value) and operand.graph is not self.graph:
             if position in op.traits.shape_only and not self._level.is_available(operand):
                 if isinstance(operand.type, TensorType) and is_static_shape(operand.type.shape):
@@ -346,7 +345,7 @@ def move_before(graph: Graph, node: Node, count: int) -> None:
 def extend_node(
     node: Node, inputs: Sequence[Value], regions: Sequence[Graph], types: Sequence[Type], **attributes: Any
 ) -> tuple[Value, ...]:
-    """Replace a node's inputs and regions, and append results of these types; return the new results."""
+    """Replace a node's inputs and regions in place, and append results of `types`; return the new results."""
     node.inputs, node.regions = tuple(inputs), tuple(regions)
     node.attributes = {**node.attributes, **attributes}
     count = len(node.results)

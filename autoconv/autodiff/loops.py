@@ -28,9 +28,10 @@ _ONE, _ZERO = np.array(1, np.int64), np.array(0, np.int64)
 class _Body:
     """A loop's body and its reverse, the forward and the backward graph of the level `child`.
 
-    `forward_parameters` are the parameters of the body before stacks were added. All other values are parameters of the
+    `forward_parameters` are the parameters of the body before stacks were added. The other values are parameters of the
     backward graph: `remaining_count` is the number of iterations still to be reversed; `cotangent_parameters` are
-    cotangents of the state at `carried_positions`; `sums` add up the cotangents of the captures at `summed_positions`.
+    cotangents of the state at `carried_positions`; `sums` are those of the cotangents of captures, at
+    `summed_positions` among the loop's inputs, in the iterations that are reversed already.
     """
 
     child: Region
@@ -59,7 +60,7 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
     builder = level.builder
     initial_values = [cotangent_or_zeros(level, results[i], results[i].type) for i in body.carried_positions]
     initial_values += [zeros_of(builder, inputs[j]) for j in body.summed_positions]
-    # An iteration of the backward loop gets each stack as `top`, and gives it as `bottom`.
+    # The body of the backward loop gets each stack as `top`, and returns it as `bottom`.
     state = [body.remaining_count, *body.cotangent_parameters, *body.sums, *map(top_of, child.stacks)]
     captures = list(child.captures.items())
     remaining_after = child.builder.subtract(body.remaining_count, _ONE)
@@ -86,7 +87,7 @@ def _find_carried_state(
 ) -> _Body:
     """Return the reversed body, in which all state that needs a cotangent has one: a least fixed point.
 
-    If `recomputes`, the body is recomputed in the backward graph.
+    With `recomputes`, the backward graph recomputes segments of iterations (see checkpoints.py).
     """
     state_count = state_size(node)
     is_varied = varied_state(node.regions[1], [value in varied for value in node.inputs], state_count, level.heap)
@@ -165,10 +166,7 @@ def _constant_step(parameter: Value, next_value: Value) -> int:
 
 
 def _induction_value(child: Region, start: Value, step: int, remaining_count: Value) -> Value:
-    """Compute an induction variable from its start.
-
-    `remaining_count` is 1 for the first iteration, which is reversed last.
-    """
+    """Return an induction variable, computed from its start; `remaining_count` is 1 in the first iteration."""
     b, start_value = child.builder, child.capture(start)
     is_weak = start_value.weak
     advance = b.multiply(b.subtract(remaining_count, _ONE), np.array(step, np.int64))
@@ -177,7 +175,7 @@ def _induction_value(child: Region, start: Value, step: int, remaining_count: Va
 
 
 def _next_sum(child: Region, total: Value, parameter: Value) -> Value:
-    """Return `total` plus the cotangent of `parameter`, a capture; `total` is the sum of other iterations."""
+    """Return `total`, the sum of the iterations reversed before, plus the cotangent of `parameter`, a capture."""
     b, cotangent = child.builder, child.cotangents[parameter]
     is_tensor = isinstance(total.type, TensorType)
     return conform(b, b.add(total, cotangent) if is_tensor else b.list_add(total, cotangent), total.type)

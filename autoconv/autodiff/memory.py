@@ -4,8 +4,8 @@
     after    %A_1 = set_item(%A, %x, %i, spec=…)
 
 Arrays that are written in a loop or an arm become its state. The roots of a name are the arrays to which it may refer.
-If a loop or an arm changes the array of a name, an integer value is its index among the roots. Reads and writes select
-the array by this index.
+If a loop or an arm binds the name to another array, an integer value has the array's index among the roots. Reads and
+writes select the array by the index.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from autoconv.ops.index_spec import INPUT, Rest
 
 
 def replace_memory(graph: Graph) -> tuple[Graph, list[int]]:
-    """Return the graph with tensors in place of arrays, and the positions of the parameters that the graph writes.
+    """Return the graph with tensors in place of arrays, and the positions of the parameters that it writes.
 
-    The final contents of these parameters are further outputs, in the order of the positions. Raises StagingError for
-    graphs that have no form without arrays.
+    The final contents of the written parameters are further outputs, in the order of the positions. Raises StagingError
+    for graphs that have no form without arrays.
     """
     return _Conversion(graph).run()
 
@@ -39,8 +39,7 @@ def replace_memory(graph: Graph) -> tuple[Graph, list[int]]:
 class _Conversion:
     """The conversion of one graph.
 
-    `_overlaps` finds the roots of a value. Each converter adds the converted form of one node to the `region` that
-    is being built.
+    `_overlaps` finds the roots of a value. A `region` is the converted graph, or region of a node, that is being built.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -77,7 +76,7 @@ class _Conversion:
         """Return the converted value; for an array, its current contents."""
         return self._load(region, value) if isinstance(value.type, ArrayType) else region.values[value]
 
-    # ---- nodes
+    # ---- nodes: each converter adds the converted form of a node to the region
 
     def _convert_nodes(self, region: ValueRegion, graph: Graph) -> None:
         """Add the converted nodes of `graph` to the region."""
@@ -240,7 +239,7 @@ class _Conversion:
         region.contents.update(zip(written_roots, results, strict=True))
 
     def _convert_while(self, region: ValueRegion, node: Node) -> None:
-        """Convert a loop, whose state is that which `_set_state` describes."""
+        """Convert a loop; `_set_state` describes the state of the converted loop."""
         state_count = state_size(node)
         written_roots = self._written_roots(node, region)
         if any(inner.op.traits.stores_into is not None for inner in node.regions[0].walk()):
@@ -274,9 +273,10 @@ class _Conversion:
         self, region: ValueRegion, values: Sequence[Value], state: Iterator[Value], value_positions: Sequence[int],
         roots: Mapping[int, tuple[Value, ...]], written_roots: Sequence[Value],
     ) -> None:  # fmt: skip
-        """Set the values that a loop carries.
+        """Set the converted `values` of a loop's state, or of its results, to those in `state`.
 
-        These are the values at `value_positions`, the indices of arrays in their `roots`, and the contents of roots.
+        In this order, `state` has the values at `value_positions`, the index of each array among its `roots` (by the
+        array's position), and the contents of `written_roots`.
         """
         for i in value_positions:
             region.values[values[i]] = next(state)
@@ -287,7 +287,10 @@ class _Conversion:
             region.contents[root] = next(state)
 
     def _roots_of(self, value: Value, region: ValueRegion) -> tuple[Value, ...]:
-        """Return the arrays that a result of a node with regions may be; all have to exist outside of its regions."""
+        """Return the arrays that a result of a node with regions may be, in the order of `region.contents`.
+
+        An array that the node's regions make is refused: it has no contents outside of them.
+        """
         array_roots = self._overlaps.roots(value)
         if not array_roots or not all(root in region.contents for root in array_roots):
             raise_no_gradient("an array created by a loop or a branch replaces another one")
@@ -307,7 +310,7 @@ class _Conversion:
 
 
 def _accesses_arrays(node: Node) -> bool:
-    """Return whether the node or its regions read or write arrays."""
+    """Return whether an array is an operand or a result of the node, or of a node in its regions."""
     return any(
         isinstance(value.type, ArrayType)
         for graph in node.regions

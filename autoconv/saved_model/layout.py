@@ -42,7 +42,7 @@ def contains_saved_model(export_dir: str | os.PathLike[str]) -> bool:
 def write_folder(
     folder: str, content: dict[str, Any], graphs: Sequence[str], arrays: Mapping[str, np.ndarray], assets: Sequence[str]
 ) -> None:
-    """Write a folder: `content` is what the index has in addition to the files; `assets` are paths of files to copy."""
+    """Write a folder; `content` are further entries of the index, and `assets` are paths of files to copy."""
     is_new = not os.path.isdir(folder)
     os.makedirs(folder, exist_ok=True)
     try:
@@ -160,7 +160,7 @@ def _file_digest(path: str) -> str:
 
 
 def _checked_name(folder: str, name: str) -> str:
-    """Return `name` if it is that of a file in the folder; raises DataLossError for a path that leads elsewhere."""
+    """Return `name` if it is that of a file in the folder itself; raises DataLossError for any other path."""
     if not isinstance(name, str) or name in ("", ".", "..") or any(character in name for character in "/\\\0"):
         raise DataLossError(f"{folder}: {name!r} is not the name of a file.")
     return name

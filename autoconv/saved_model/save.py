@@ -34,10 +34,10 @@ def save(
     """Write an object to a folder: its variables, the objects that it owns, and the traces of its functions.
 
     Existing traces are saved; a function with an `input_signature` is traced if it has no trace. `signatures` is a
-    function or a dict of functions, which take tensors by name and return a tensor or a dict of them. Without it, the
-    object's only function that has one trace, and an `input_signature` or from `get_concrete_function`, is the
-    signature "serving_default". Classes and Python code are not saved. An older save stays in the folder until the
-    new one is complete.
+    function or a dict of functions, which take tensors by name and return a tensor or a dict of them. By default, the
+    signature "serving_default" is the object's only function that has one trace, and either an `input_signature` or
+    been returned by `get_concrete_function`. Classes and Python code are not saved. An older save stays in the folder
+    until the new one is complete.
 
     Raises ValueError for an object that owns nothing to save, or for a signature without a trace. Raises AssertionError
     for a function that uses a variable that the object does not own, and AutoconvError for a function that no file can
