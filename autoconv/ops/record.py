@@ -39,7 +39,7 @@ Gradient = Callable[..., Any]
 EffectRule = Callable[[Sequence[Type], Mapping[str, Any]], Effects]
 
 
-# Errors of a type rule on inputs for which it is not written. A trace would take them for errors of the program.
+# Errors of a type rule for inputs that it does not foresee. A trace would take them for errors of the program.
 _FAILURES = (IndexError, KeyError, AttributeError, AssertionError, NameError, ZeroDivisionError)
 _MAX_BYTES = 2**63  # bytes that native code can count
 
@@ -75,7 +75,7 @@ class Sample:
 class Op:
     """The record of an op.
 
-    name            its name here, in the graph's text, and in `Builder`
+    name            its name in `OPS`, in the graph's text, and in `Builder`
     graphdef        its name in a TensorFlow GraphDef
     result          type rule: (*input types, **attributes) -> a result type, or a sequence of them; raises TypeError or
                     ValueError with the reason for incompatible inputs. Ops with regions take `regions=` as well
@@ -126,13 +126,13 @@ class Op:
         return f"<Op {self.name}>"
 
 
-def define(**facts: Any) -> Op:
+def define(**record_fields: Any) -> Op:
     """Make an op and add it to `OPS`; raises ValueError when the name is taken.
 
-    `facts` are fields of `Op`, and of its `Traits`.
+    `record_fields` are fields of `Op`, and of its `Traits`.
     """
-    traits = Traits(**{name: facts.pop(name) for name in _TRAITS & facts.keys()})
-    op = Op(**facts, traits=traits)
+    traits = Traits(**{name: record_fields.pop(name) for name in _TRAITS & record_fields.keys()})
+    op = Op(**record_fields, traits=traits)
     if op.name in OPS:
         raise ValueError(f"the op {op.name!r} is defined twice")
     OPS[op.name] = op

@@ -23,9 +23,9 @@ _MAX_WORK = 200  # the most steps of np.shares_memory's exact algorithm
 class Overlaps:
     """Alias facts of a graph and its regions.
 
-    The lattice element of an array is the set of its possible base arrays; None in it stands for any array. The sets
-    grow to a least fixed point over region flow. Arguments of `shared` array types count as one base array. Without
-    `arguments_are_disjoint`, each argument may be any array.
+    The lattice element of an array is the set of its possible base arrays, in which None stands for any array. The sets
+    grow to a least fixed point along the flow of values into and out of regions. Arguments of `shared` array types
+    count as one base array. Without `arguments_are_disjoint`, each argument may be any array.
     """
 
     def __init__(self, graph: Graph, arguments_are_disjoint: bool = True) -> None:
@@ -71,7 +71,7 @@ class Overlaps:
         return None if None in possible_roots else self.roots(value)
 
     def all_roots(self) -> list[Value]:
-        """Return the arguments and allocated arrays that count as base arrays; no two have common elements."""
+        """Return the base arrays that are known to be distinct; no two of them have common elements."""
         return [value for value, roots in self._roots.items() if roots == {value}]
 
     def may_view(self, value: Value, array: Value) -> bool:
@@ -84,7 +84,7 @@ class Overlaps:
         return self._roots.get(base_of(value), frozenset({None}))
 
     def _collect_sources(self, graph: Graph) -> None:
-        """Record the arrays that a graph and its regions allocate, and the values that flow into their other arrays."""
+        """Record the arrays that a graph and its regions allocate, and the values that flow into each other array."""
         if graph in self._visited:
             return
         self._visited.add(graph)
@@ -114,7 +114,7 @@ class Overlaps:
                 roots = self._roots.get(value, frozenset())
                 for source in sources:
                     roots |= self._roots.get(base_of(source), frozenset())
-                if not sources:  # nothing is known about the array
+                if not sources:  # an array of unknown origin
                     roots |= {None}
                 if roots != self._roots.get(value, frozenset()):
                     self._roots[value] = roots
@@ -124,7 +124,7 @@ class Overlaps:
 class Writes:
     """The arrays that a graph and its regions may write.
 
-    Conservative: an op with array operands, and with results other than tensors, may keep the arrays and write them.
+    Conservative: an op whose operands are arrays and whose results are not all tensors may keep and write the arrays.
     """
 
     def __init__(self, graph: Graph, overlaps: Overlaps) -> None:
@@ -184,12 +184,14 @@ def base_of(value: Value) -> Value:
 def _are_same_view(first: Value, second: Value) -> bool:
     """Return whether two views are made by the same ops from the same values."""
     while first is not second:
-        node, other = first.node, second.node
-        if node is None or other is None or node.op is not other.op or not node.op.traits.view:
+        first_node, second_node = first.node, second.node
+        if first_node is None or second_node is None:
             return False
-        if node.attributes != other.attributes or node.inputs[1:] != other.inputs[1:]:
+        if first_node.op is not second_node.op or not first_node.op.traits.view:
             return False
-        first, second = node.inputs[0], other.inputs[0]
+        if first_node.attributes != second_node.attributes or first_node.inputs[1:] != second_node.inputs[1:]:
+            return False
+        first, second = first_node.inputs[0], second_node.inputs[0]
     return True
 
 
@@ -226,9 +228,8 @@ def _strided_view(value: Value, base: Value) -> _StridedView | None:
         offset += type_.dtype.size
     elif node.op.name == "array_diagonal":
         diagonal = node.attributes["offset"]
-        offset += (
-            max(diagonal, 0) * source.strides[-1] + max(-diagonal, 0) * source.strides[-2] if type_.shape[-1] else 0
-        )
+        column, row = max(diagonal, 0), max(-diagonal, 0)  # of the first element
+        offset += row * source.strides[-2] + column * source.strides[-1] if type_.shape[-1] else 0
     return _StridedView(offset, type_.shape, type_.strides)  # type: ignore[arg-type]
 
 
@@ -236,7 +237,7 @@ def _view_offset(node: Node, source: _StridedView) -> int:
     """Return the bytes from the start of the viewed array to that of the view."""
     offset = 0
     for entry, axis in basic_entries(len(source.shape), node.attributes["spec"]):
-        if isinstance(entry, NewAxis):  # it may stand behind the last dimension
+        if isinstance(entry, NewAxis):  # `axis` may be no dimension of the viewed array
             continue
         size, stride = source.shape[axis], source.strides[axis]
         if isinstance(entry, At):
@@ -248,7 +249,7 @@ def _view_offset(node: Node, source: _StridedView) -> int:
 
 
 def _overlap_relation(first: _StridedView, second: _StridedView, element_size: int) -> str:
-    """Return the alias relation of two different views of one array; `element_size`, in bytes, is the larger one."""
+    """Return the alias relation of two views of one array; `element_size`, in bytes, is that of the wider dtype."""
     first_range, second_range = (_byte_range(view, element_size) for view in (first, second))
     if first_range is None or second_range is None:
         return DISJOINT

@@ -6,8 +6,8 @@
 Accumulators are the arrays of one integer dtype that a graph allocates, and the states of its loops. An update of an
 accumulator is a step or a reset. A step writes a number of some accumulator plus a number in the interval `steps`. A
 reset writes a number in the interval `resets`. A `StepRange` holds the two intervals, None for one that does not occur.
-A run has at most as many updates as the trip counts of its loops allow, and never more than `_UPDATE_LIMIT`. So the
-numbers in accumulators stay in one interval, and their sums need no test for overflow.
+A run has at most as many updates as the trip counts of its loops allow, and never more than `_UPDATE_LIMIT`. Therefore
+the numbers in accumulators stay in one interval, and their sums need no test for overflow.
 
 The analysis begins with all accumulators and drops those with an update of another kind, until none is left to drop.
 """
@@ -61,7 +61,7 @@ class _Accumulators:
         self._ranges = ranges
         self._dtype = dtype
         self._update_bound = update_bound
-        # An eighth of the dtype's maximum. All steps together add at most as much, so the sum of two accumulators fits.
+        # An eighth of the dtype's maximum, and at most as much for all steps together: sums of two accumulators fit.
         self._largest_reset = 1 << 8 * dtype.size - 4
         self._largest_step = self._largest_reset // update_bound - 1
         self._sources: dict[Value, list[Value | None]] = {}  # by parameter or result of a control node
@@ -110,7 +110,7 @@ class _Accumulators:
                 self._updates.append((frozenset({accumulator}), value))
 
     def _record_allocation(self, node: Node) -> None:
-        """Record the arrays that a node allocates as accumulators, with their first number as an update."""
+        """Record the arrays that a node allocates as accumulators, with their initial contents as an update."""
         if not node.op.traits.allocates:
             return
         for value in node.results:
@@ -146,7 +146,7 @@ class _Accumulators:
         return frozenset(self._accumulators) if roots is None else roots
 
     def _drop_unbounded_accumulators(self) -> None:
-        """Drop accumulators that have an update which is unknown or not small, until no accumulator has one."""
+        """Drop accumulators with an update that is unknown or not small, until no accumulator has such an update."""
         while True:
             self._step_ranges = {}
             dropped_accumulators = set[Value]()
@@ -157,7 +157,7 @@ class _Accumulators:
                 return
             self._accumulators -= dropped_accumulators
 
-    # ---- step_ranges of numbers; a step is relative to a number in any of the accumulators
+    # ---- step ranges of numbers; increments are relative to a number in any of the accumulators
 
     def _step_range_of_update(self, update: Value | StepRange | None) -> StepRange | None:
         """Return the step range of the number that an update writes; None if it is unknown."""
@@ -224,7 +224,7 @@ class _Accumulators:
         return isinstance(type_, TensorType) and type_.dtype is self._dtype and not (scalars_only and type_.shape != ())
 
     def _is_small(self, step_range: StepRange | None) -> bool:
-        """Return whether increments and resets are so small that numbers stay within the dtype; false for None."""
+        """Return whether increments and resets are so small that numbers stay within the dtype; False for None."""
         if step_range is None:
             return False
         increments, resets = step_range.increments or (0, 0), step_range.resets or (0, 0)

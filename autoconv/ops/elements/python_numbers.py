@@ -1,7 +1,7 @@
 """Element rules of Python's numbers.
 
-Ints are exact. Where Python raises, or a result exceeds 64 bits, which raises as well, `b.raise_if` calls the op's
-kernel for the error. Where only the kernel computes a result, `b.fail_if` calls it.
+Ints are exact. `b.raise_if` calls the op's kernel where Python raises, and where a result exceeds 64 bits, so that the
+kernel raises the error. `b.fail_if` calls the kernel where the rule cannot compute the result.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from autoconv.graph.dtypes import DType, bool_, float64, int64, uint64
 from autoconv.ops.elements.arithmetic import floor_quotient, is_rounded_up, safe_divisor
 from autoconv.ops.elements.registry import Elements, element
 
-_MAX_EXACT = 2**53  # up to here float64 represents every integer
+_MAX_EXACT = 2**53  # float64 represents every integer up to it
 
 
 def _to_common_kind(b: Elements, *operands: Any) -> tuple[Any, ...]:
@@ -231,7 +231,7 @@ def to_integer(b: Elements, x: Any) -> Any:
 
 @element("python_round")
 def round_half_to_even(b: Elements, x: Any, *, digits: int | None) -> Any:
-    """Return a number rounded half to even, as an int; with `digits`, None: the kernel rounds as CPython does."""
+    """Return a number rounded half to even, as an int; None with `digits`, for which the kernel calls Python."""
     if digits is not None:
         return None
     return to_integer(b, b.intrinsic("rint", x) if x.dtype.is_floating else x)
@@ -249,7 +249,7 @@ def truth(b: Elements, x: Any) -> Any:
 
 @element("python_power")
 def power(b: Elements, x: Any, y: Any) -> Any:
-    """Return the power, for floats by the C library or as it rounds.
+    """Return the power; for floats, that of the C library.
 
     Operands for which Python raises, or has a complex result, go to the kernel.
     """
@@ -286,7 +286,7 @@ def _power_by_products(b: Elements, x: Any, y: Any, exponent: int) -> Any:
     is_certain = (rounded + rounding_error * 1.125).same(rounded) & (magnitude > 2.0**-900) & (magnitude < 2.0**900)
 
     def call_library(*_: Any) -> tuple[Any, list[Any]]:
-        # In a routine: a direct call has no effects, so that LLVM would let it run always, and select its result.
+        # LLVM would make a direct call, which has no effects, for all operands, and then select results.
         return b.constant(False, bool_), [b.routine("library_power", lambda b, x, y: b.libm("pow", x, y), x, y)]
 
     (result,) = b.iterate(~is_certain, [rounded], call_library, 1)
@@ -294,13 +294,13 @@ def _power_by_products(b: Elements, x: Any, y: Any, exponent: int) -> Any:
 
 
 def _exact_product(b: Elements, x: tuple[Any, Any], y: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Return a product and its error; each factor has an error, or None if it is exact."""
+    """Return a product and its error; a factor is a pair of a number and its error, None if it is exact."""
     (x_value, x_error), (y_value, y_error) = x, y
     product = x_value * y_value
     error = b.fma(x_value, y_value, -product)
-    for value, other_error in ((x_value, y_error), (y_value, x_error)):
-        if other_error is not None:
-            error = b.fma(value, other_error, error)
+    for value, error_of_other_factor in ((x_value, y_error), (y_value, x_error)):
+        if error_of_other_factor is not None:
+            error = b.fma(value, error_of_other_factor, error)
     return product, error
 
 

@@ -80,16 +80,17 @@ def _define_real_unary(name: str, graphdef: str, kernel: Callable[..., Any], der
 
 def _define_binary(
     name: str, graphdef: str, kernel: Callable[..., Any], gradient: Gradient | Any,
-    *samples: tuple[Any, Any] | Sample, rule: Callable[..., TensorType] | None = None, **facts: Any,
+    *samples: tuple[Any, Any] | Sample, rule: Callable[..., TensorType] | None = None, **record_fields: Any,
 ) -> Op:  # fmt: skip
     """Define an op on the elements of two tensors of a floating dtype, which broadcast."""
+
     def result(x: TensorType, y: TensorType, **_: Any) -> TensorType:
         return broadcast(floating_rule(name, allows_complex=False)(x), y)
 
     return define(
         name=name, graphdef=graphdef, result=rule or result, kernel=quiet(kernel), gradient=gradient,
         unify="all", elementwise=True,
-        samples=tuple(each if isinstance(each, Sample) else sample(*each) for each in samples), **facts,
+        samples=tuple(each if isinstance(each, Sample) else sample(*each) for each in samples), **record_fields,
     )  # fmt: skip
 
 
@@ -137,7 +138,10 @@ def _power_effects(types: Sequence[Type], attributes: Any) -> Effects:
 
 
 def _power_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return the cotangent times y·x^(y-1), 0 where y is 0; and times x^y·log(x), 0 where x has no real logarithm."""
+    """Return the cotangent times y·x^(y-1), and times x^y·log(x).
+
+    The former is 0 where y is 0, the latter where x has no logarithm in its dtype.
+    """
     (cotangent,), (x, y), (power_,) = cotangents, inputs, results
     is_constant_in_x = b.equal(y, 0.0)
     exponent = b.select(is_constant_in_x, b.ones_like(y), y)
@@ -161,7 +165,7 @@ def _squared_difference_gradient(
 
 
 def _atan2_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return x and -y, over x² + y², times the cotangent."""
+    """Return the cotangent times x / (x² + y²) for y, and times -y / (x² + y²) for x."""
     (cotangent,), (y, x) = cotangents, inputs
     scaled_cotangent = b.divide(cotangent, b.add(b.square(x), b.square(y)))
     return (
@@ -176,18 +180,18 @@ def _hypot_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 
 
 def _copysign_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Multiply the cotangent by the signs of x and of the result; the second operand gives only a sign: None."""
+    """Return the cotangent times the signs of x and of the result; None for the second operand, which gives a sign."""
     (cotangent,), (x, _), (result,) = cotangents, inputs, results
     return unbroadcast(b, b.multiply(cotangent, b.multiply(b.sign(x), b.sign(result))), x), None
 
 
 def _nextafter_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return the cotangent for the first operand, as in TensorFlow; the second gives only a direction: None."""
+    """Return the cotangent for the first operand, as in TensorFlow; None for the second, which is only a direction."""
     return unbroadcast(b, cotangents[0], inputs[0]), None
 
 
 def _logaddexp_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return the shares of both operands: sigmoid(x - y) for x, the remainder for y."""
+    """Return the cotangent times sigmoid(x - y) for x, and times 1 - sigmoid(x - y) for y."""
     (cotangent,), (x, y) = cotangents, inputs
     x_slope = b.sigmoid(b.subtract(x, y))
     return (

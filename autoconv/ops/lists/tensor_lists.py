@@ -117,7 +117,7 @@ def _list_pop_type(list_: Type) -> tuple[Type, Type]:
 
 
 def _list_pop_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Push the cotangent of the element to that of the shorter list; a missing one is zeros."""
+    """Push the cotangent of the element to that of the shorter list; zeros stand for a missing cotangent."""
     (shorter_list, x), (shorter_list_cotangent, x_cotangent) = results, cotangents
     return (
         b.list_push(
@@ -167,7 +167,7 @@ def _list_set(list_: ListValue, index: Any, x: Any, *, resize: bool = False, wra
 
 
 def _list_set_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Return the list's cotangent with zeros at the index, in the list's former length, and that of the element."""
+    """Return the cotangents of the list, with zeros at the index and the length before `resize`, and of the element."""
     (cotangent,), (list_, index, x) = cotangents, inputs
     wrap = attributes.get("wrap", False)
     list_cotangent = b.list_set(cotangent, index, b.zeros_like(x), resize=False, wrap=wrap)
@@ -214,8 +214,8 @@ def _join_lists_type(first: Type, second: Type) -> ListType:
 
 def _list_concat(first: ListValue, second: ListValue) -> Any:
     second_items = second.items()
-    if second.like is not None:  # `like` gives the shapes of unwritten elements by position, and positions change
-        second_items = list(second)  # iterating replaces unwritten elements by zeros of those shapes
+    if second.like is not None:  # `like` has the shapes of unwritten elements, by positions that change
+        second_items = list(second)  # iteration gives unwritten elements as zeros of their shapes
     return first.with_items([*first.items(), *second_items])
 
 

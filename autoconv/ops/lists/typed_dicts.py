@@ -246,7 +246,7 @@ def _ranking_element(element: ItemType) -> TupleType:
 def _ranking(entry_list: bytearray, index: bytearray, *, element: ItemType, has_values: bool) -> tuple[Any]:
     """Return a typed list of pairs of a value and its negated position.
 
-    A descending sort of the pairs keeps equal values in the order of insertion, as `Counter.most_common` does.
+    A descending sort of the pairs keeps equal values in the order of insertion, as Counter's `most_common` does.
     """
     pairs = [(value, -i) for i, (_, value) in enumerate(items_of(entry_list, element))]
     return (bytearray(to_bytes(pairs, _ranking_element(element))),)

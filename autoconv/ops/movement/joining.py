@@ -43,10 +43,11 @@ def _concat_type(*inputs: TensorType, axis: int) -> TensorType:
 
 
 def _check_other_axes(shapes: list[tuple[Dimension, ...]], resolved_axis: int) -> None:
-    """Raise ValueError for sizes that differ along an axis other than the one that is joined."""
+    """Raise ValueError for sizes that differ along an axis other than `resolved_axis`, which is joined."""
     for shape in shapes[1:]:
-        for axis, (size, other) in enumerate(zip(shapes[0], shape, strict=True)):
-            if axis != resolved_axis and isinstance(size, int) and isinstance(other, int) and size != other:
+        for axis, sizes in enumerate(zip(shapes[0], shape, strict=True)):
+            are_known = all(isinstance(size, int) for size in sizes)
+            if axis != resolved_axis and are_known and len(set(sizes)) > 1:
                 raise ValueError(
                     f"concat: axis {axis} of shapes [{shape_text(shapes[0])}] and [{shape_text(shape)}] differs"
                 )
@@ -244,7 +245,7 @@ def _split_type(
 
 
 def _split(x: Any, lengths: Any = None, *, sizes: Any, axis: int = 0) -> Any:
-    """Return the parts, of sizes `lengths` if this is passed; it may have one -1 for the remaining elements."""
+    """Return the parts, of the sizes `lengths` if they are passed; one -1 in them stands for the remaining elements."""
     size = np.shape(x)[axis]
     if lengths is not None:
         sizes = [int(length) for length in lengths]

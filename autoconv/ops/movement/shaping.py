@@ -112,7 +112,10 @@ def _reshape_type(
 
 
 def _infer_sizes(old_shape: Shape, new_shape: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
-    """Return the new shape with the inferred size, or None, in place of -1; raises ValueError if it cannot fit."""
+    """Return the new shape with the inferred size (None: unknown) in place of -1.
+
+    Raises ValueError if the old shape has a number of elements that cannot fit.
+    """
     new_count = element_count(tuple(dimension for dimension in new_shape if dimension != -1)) or 0
     old_count = element_count(old_shape)
     if old_count is None:
@@ -139,9 +142,9 @@ def _replace_minus_one(shape: tuple[Dimension, ...], inferred: Dimension) -> tup
 
 
 def _remaining_dimension(old_shape: Shape, count: int) -> Dimension:
-    """Return the size for which -1 stands, or None if it is unknown; `count` is the product of the other new sizes.
+    """Return the size for which -1 stands; None if it is unknown. `count` is the product of the other new sizes.
 
-    It is the only open size of `old_shape`, if the product of the other old sizes is `count` too.
+    It is the only open size of `old_shape` if the product of the other old sizes is `count`.
     """
     unknown_sizes = [dimension for dimension in old_shape or () if not isinstance(dimension, int)]
     static_count = element_count(tuple(dimension for dimension in old_shape or () if isinstance(dimension, int)))
@@ -151,8 +154,7 @@ def _remaining_dimension(old_shape: Shape, count: int) -> Dimension:
 def _reshape(x: Any, shape_vector: Any = None, *, shape: Any, infers_without_zeros: bool = False) -> Any:
     """Return the elements in another shape; one of its sizes may be -1.
 
-    With `infers_without_zeros`, that size is the quotient of the products of the other sizes than 0, as in TensorFlow,
-    where another size is 0.
+    With `infers_without_zeros`, a size of -1 beside a size of 0 is inferred by `_infer_without_zeros`.
     """
     sizes = tuple(map(int, shape if shape_vector is None else np.atleast_1d(shape_vector)))
     sizes = _infer_without_zeros(np.shape(x), sizes) if infers_without_zeros else sizes
@@ -166,7 +168,10 @@ def _reshape(x: Any, shape_vector: Any = None, *, shape: Any, infers_without_zer
 
 
 def _infer_without_zeros(old_sizes: Any, sizes: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the sizes with a number in place of a single -1 beside a 0, if there is one that fits."""
+    """Return the sizes with a number in place of a single -1 beside a 0, if there is one that fits.
+
+    As in TensorFlow, the number is the quotient of the products of the old and the new sizes that are not 0.
+    """
     if 0 not in sizes or 0 not in old_sizes or sizes.count(-1) != 1 or min(sizes) < -1:
         return sizes
     quotient, remainder = divmod(math.prod(filter(None, old_sizes)), -math.prod(filter(None, sizes)))
@@ -231,7 +236,7 @@ def _squeeze_type(x: TensorType, *, axis: tuple[int, ...] | None = None) -> Tens
 
 
 def _squeeze(x: Any, *, axis: tuple[int, ...] | None = None) -> Any:
-    """Drop the axes, by default all of size 1; another size raises TensorFlow's error."""
+    """Drop the axes, by default all of size 1; an axis of another size raises TensorFlow's error."""
     for i in axis or ():
         if np.shape(x)[i] != 1:
             raise InvalidArgumentError(
@@ -252,7 +257,7 @@ def _ensure_shape_type(x: TensorType, *, shape: tuple[int | None, ...] | None) -
     if shape is None:
         return x
     pairs = zip(x.shape, shape, strict=True)
-    sizes = (size if isinstance(size, int) or asserted is None else asserted for size, asserted in pairs)
+    sizes = (size if isinstance(size, int) or expected is None else expected for size, expected in pairs)
     return x.with_shape(tuple(sizes))
 
 

@@ -49,7 +49,10 @@ def _view_type(x: ArrayType, *operands: TensorType, spec: Spec) -> ArrayType:
 
 
 def basic_entries(rank: int, spec: Spec) -> list[tuple[Entry, int]]:
-    """Return pairs of an entry of a basic index and the dimension it indexes; omitted dimensions have whole slices."""
+    """Return pairs of an entry of a basic index and the dimension that it indexes.
+
+    Dimensions that the index omits have a slice that takes them whole.
+    """
     result: list[tuple[Entry, int]] = []
     for entry, _, axis, width in align(spec, rank):
         if isinstance(entry, Rest):
@@ -89,7 +92,7 @@ def _strided(
 ) -> np.ndarray:
     """Return a view of `x` that starts `offset` bytes after its first element.
 
-    `read_only` is true, or "overlaps" if NumPy would let the program write the view, but its elements overlap.
+    `read_only` is True, or "overlaps" for a view that NumPy lets the program write, although its elements overlap.
     """
     view = np.asarray(_ArrayInterface(x, offset, shape, strides))
     if read_only:

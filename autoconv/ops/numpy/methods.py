@@ -52,7 +52,7 @@ def _method_kernel(method: str) -> Callable[..., Any]:
 
 
 def _effects_of_extreme(types: Sequence[Any], attributes: Any) -> Effects:
-    """Return RAISE unless the operand is known to have elements. Symbols here are open sizes, never 0."""
+    """Return RAISE unless the operand is known to have elements; a size that is a symbol is never 0."""
     shape = types[0].shape
     return Effects.RAISE if shape is None or None in shape or 0 in shape else Effects.PURE
 
@@ -73,10 +73,10 @@ def _define_reduction(method: str, gradient: Any, samples: tuple[Any, ...], effe
 
 
 def _gradient_of_reduction(op: str) -> Callable[..., Any]:
-    """Return the gradient rule of TensorFlow's reduction `op`, for NumPy's method: for floats both compute the same."""
+    """Return the gradient rule of a method that computes, for floats, the same as TensorFlow's reduction `op`."""
 
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-        """Return the gradient of the op of tensors, with both values in the operand's dtype."""
+        """Apply the gradient of `op`, with the result and its cotangent in the operand's dtype."""
         dtype = dtype_of(inputs[0])
         if not dtype.is_differentiable:
             return (None,)
@@ -136,6 +136,7 @@ _define_reduction("argmin", _INDEX_RESULT, _INDEX_SAMPLES, _effects_of_extreme)
 
 def _define_scan(method: str) -> None:
     """Define the op of an array's method `cumsum` or `cumprod`; with axis None it scans the flattened array."""
+
     def result(x: TensorType, *, axis: int | None = None, dtype: DType | None = None) -> TensorType:
         """Return the type with NumPy's dtype, a vector if `axis` is None."""
         shape: Shape = x.shape
@@ -146,7 +147,7 @@ def _define_scan(method: str) -> None:
         return TensorType(_numpy_dtype(method, x, dtype=dtype), shape)
 
     def gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-        """Return the gradient of the op of tensors, of the vector of all elements if `axis` is None."""
+        """Apply the gradient of TensorFlow's scan, to the flattened array if `axis` is None."""
         (x,), dtype, axis = inputs, dtype_of(inputs[0]), attributes.get("axis")
         if not dtype.is_differentiable:
             return (None,)

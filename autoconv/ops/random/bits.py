@@ -1,7 +1,7 @@
 """Random numbers of counter-based generators (Philox, Threefry): each number is a pure function of key and counter.
 
 The stateless ops take the key as a tensor; the stateful ones draw key and counter from `GLOBAL`. Words become numbers
-as in TensorFlow: one seed gives the same uniform numbers and integers, and normal ones that are equal up to rounding.
+as in TensorFlow: a seed gives TensorFlow's uniform numbers and integers, and its normal numbers up to rounding.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from autoconv.ops.traits import SizeOperand
 
 TRUNCATION = 2.0  # bound of truncated normal numbers, in standard deviations
 PRECISION = {"float64": 52, "float32": 23, "float16": 10, "bfloat16": 7}  # random bits of a uniform number, by dtype
-RESERVED_WORDS = 256  # words that a draw of truncated normal numbers reserves for each number
+RESERVED_WORDS = 256  # for each truncated normal number
 MIN_UNIFORM = 1e-7  # lower bound of uniform numbers before their logarithm is taken
 
 
@@ -73,7 +73,8 @@ def _element_count(shape: tuple[int, ...]) -> int:
 
 
 def _draw_words(bits: Bits, shape: tuple[int, ...], has_64_bits: bool = True) -> Any:
-    """Return random integers as uint64: words of 32 bits, or pairs of words, with the lower half first."""
+    """Return random bits as uint64: words of 32 bits, or if `has_64_bits` pairs of words, the first in the lower half.
+    """
     count = _element_count(shape)
     if not has_64_bits:
         return bits.words(count).astype(np.uint64).reshape(shape)
@@ -84,7 +85,7 @@ def _draw_words(bits: Bits, shape: tuple[int, ...], has_64_bits: bool = True) ->
 def _words_to_fractions(words: Any, dtype: DType) -> Any:
     """Return numbers in [0, 1) from the lower bits of words.
 
-    They are float32, from one word each; or if `dtype` is float64, from pairs of words in the last axis.
+    For float64, pairs of words in the last axis become numbers of float64; for other dtypes, words become float32.
     """
     precision = PRECISION[dtype.name]
     if dtype is not float64:
@@ -93,8 +94,8 @@ def _words_to_fractions(words: Any, dtype: DType) -> Any:
     return (upper | words[..., 1]) * 2.0**-precision
 
 
-def _draw_unit(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
-    """Return multiples of the dtype's epsilon, uniform in [0, 1)."""
+def _draw_uniform(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
+    """Return uniform numbers in [0, 1), all multiples of the dtype's epsilon."""
     count = _element_count(shape)
     words = bits.words(2 * count).reshape(-1, 2) if dtype is float64 else bits.words(count)
     return _words_to_fractions(words, dtype).astype(dtype.numpy, copy=False).reshape(shape)
@@ -106,7 +107,7 @@ def to_fractions(words: np.ndarray) -> Any:
 
 
 def _words_to_normal_pairs(words: Any, dtype: DType) -> Any:
-    """Apply the Box-Muller transform to the words in the last axis, which become two normal numbers, float64.
+    """Return two normal numbers, float64, in the last axis for the words in it, by the Box-Muller transform.
 
     Unless the dtype is float64, each step is rounded to float32.
     """
@@ -141,10 +142,10 @@ def _draw_normal(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
 
 
 def _draw_truncated(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
-    """Return normal numbers without those beyond two standard deviations.
+    """Return normal numbers within two standard deviations.
 
     The result is divided into groups of as many numbers as one block makes. Each group has its own range of blocks, and
-    takes one block at a time until it is full of accepted numbers.
+    takes one block after the other until it is full of accepted numbers.
     """
     count, words_per_pair = _element_count(shape), words_per_normal_pair(dtype)
     group_size = 8 // words_per_pair
@@ -166,7 +167,7 @@ def _draw_truncated(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
 
 
 def _draw_integers(bits: Bits, shape: tuple[int, ...], low: Any, high: Any) -> Any:
-    """Return integers in [low, high): remainders of a word, or of two words for 64 bits; the bias is small."""
+    """Return integers in [low, high) as remainders of a word, or of two words for 64 bits, with a small bias."""
     dtype = np.asarray(low).dtype
     if not np.all(np.less(low, high)):
         raise InvalidArgumentError(f"Need minval < maxval, got {np.max(low)} >= {np.min(high)}")
@@ -255,7 +256,7 @@ def _define_float_ops(name: str, stateless_name: str, graphdefs: tuple[str, str]
     )  # fmt: skip
 
 
-_define_float_ops("uniform", "stateless_random_uniform", ("RandomUniform", "StatelessRandomUniformV2"), _draw_unit)
+_define_float_ops("uniform", "stateless_random_uniform", ("RandomUniform", "StatelessRandomUniformV2"), _draw_uniform)
 _define_float_ops(
     "normal", "stateless_random_normal", ("RandomStandardNormal", "StatelessRandomNormalV2"), _draw_normal
 )

@@ -30,7 +30,7 @@ from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.traits import SizeOperand
 
 _NO_GRADIENT = no_gradient("random numbers are not differentiated through")
-MAX_DIRECT_MEAN = 10.0  # smaller means use products of uniform numbers (Poisson) or geometric steps (binomial)
+MAX_DIRECT_MEAN = 10.0  # below it, a mean is small: no rejection is needed (Poisson and binomial)
 BLOCKS_FOR_STEPS = 42  # blocks reserved for a binomial number by geometric steps, as in TensorFlow
 
 
@@ -50,8 +50,8 @@ def gamma(bits: Bits, shape: tuple[int, ...], alpha: Any) -> np.ndarray:
     numbers[exponential_positions] = -np.log1p(-streams.uniform(exponential_positions))
 
     def attempt(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Draw candidates at the positions, and whether each is accepted."""
-        # The candidate is a cube of a shifted normal number x, accepted with a probability of at least 1 - 0.0331·x⁴.
+        """Return candidates for the positions, and the condition that each is accepted."""
+        # A candidate is the cube of a shifted normal number x, accepted with a probability of at least 1 - 0.0331·x⁴.
         normal = streams.normal(positions)
         root = 1.0 + slopes[positions] * normal
         is_positive = root > 0
@@ -90,7 +90,7 @@ def poisson(bits: Bits, shape: tuple[int, ...], mean: Any) -> np.ndarray:
     inverse_alpha = 1.1239 + 1.1328 / (hat_widths - 3.4)
 
     def attempt(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Draw candidates at the positions, and whether each is accepted."""
+        """Return candidates for the positions, and the condition that each is accepted."""
         # Transformed rejection: a uniform offset is transformed to a candidate below the hat; constants are Hörmann's.
         offset, height = streams.uniform(positions) - 0.5, streams.uniform(positions)
         distance, tail, width = 0.5 - np.abs(offset), hat_tails[positions], hat_widths[positions]
@@ -113,28 +113,29 @@ def binomial(bits: Bits, shape: tuple[int, ...], counts: Any, probabilities: Any
     if not np.all(trial_counts >= 0) or not np.all((success_probabilities >= 0) & (success_probabilities <= 1)):
         raise InvalidArgumentError("binomial takes counts of at least 0 and probabilities from 0 to 1")
     is_mirrored = success_probabilities > 0.5
-    chances = np.where(is_mirrored, 1.0 - success_probabilities, success_probabilities)
+    small_probabilities = np.where(is_mirrored, 1.0 - success_probabilities, success_probabilities)  # at most 1/2
     numbers = np.zeros(trial_counts.size)
-    has_small_mean = trial_counts * chances < MAX_DIRECT_MEAN
+    has_small_mean = trial_counts * small_probabilities < MAX_DIRECT_MEAN
     streams.space_blocks(np.where(has_small_mean, BLOCKS_FOR_STEPS, RESERVED_BLOCKS))
-    active_positions, steps = np.flatnonzero(has_small_mean), np.zeros(trial_counts.size)
-    while active_positions.size:
+    active_positions, trial_positions = np.flatnonzero(has_small_mean), np.zeros(trial_counts.size)
+    while active_positions.size:  # go to the trial of the next success
         log_uniform = np.log(streams.uniform(active_positions))
-        steps[active_positions] += np.ceil(log_uniform / np.log1p(-chances[active_positions]))
-        active_positions = active_positions[steps[active_positions] <= trial_counts[active_positions]]
+        trial_positions[active_positions] += np.ceil(log_uniform / np.log1p(-small_probabilities[active_positions]))
+        active_positions = active_positions[trial_positions[active_positions] <= trial_counts[active_positions]]
         numbers[active_positions] += 1
-    deviation = np.sqrt(trial_counts * chances * (1.0 - chances))
+    deviation = np.sqrt(trial_counts * small_probabilities * (1.0 - small_probabilities))
     hat_widths = 1.15 + 2.53 * deviation
-    hat_tails = -0.0873 + 0.0248 * hat_widths + 0.01 * chances
-    modes, odds = np.floor((trial_counts + 1.0) * chances), chances / (1.0 - chances)
+    hat_tails = -0.0873 + 0.0248 * hat_widths + 0.01 * small_probabilities
+    modes = np.floor((trial_counts + 1.0) * small_probabilities)
+    odds = small_probabilities / (1.0 - small_probabilities)
 
     def attempt(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Draw candidates at the positions, and whether each is accepted."""
+        """Return candidates for the positions, and the condition that each is accepted."""
         # Transformed rejection, as for `poisson`.
         n, mode, ratio = trial_counts[positions], modes[positions], odds[positions]
         offset, height = streams.uniform(positions) - 0.5, streams.uniform(positions)
         distance, tail, width = 0.5 - np.abs(offset), hat_tails[positions], hat_widths[positions]
-        candidates = np.floor((2.0 * tail / distance + width) * offset + n * chances[positions] + 0.5)
+        candidates = np.floor((2.0 * tail / distance + width) * offset + n * small_probabilities[positions] + 0.5)
         is_surely_accepted = (distance >= 0.07) & (height <= 0.92 - 4.2 / width)
         is_outside = (candidates < 0) | (candidates > n)
         successes = np.clip(candidates, 0.0, n)
@@ -156,8 +157,8 @@ def binomial(bits: Bits, shape: tuple[int, ...], counts: Any, probabilities: Any
 class _NumberStreams:
     """The random words for the numbers of a result, in an order in which numbers of one parameter are neighbours.
 
-    Each number has its own blocks of words. A block makes a pair of uniform or of normal numbers, and the second of the
-    pair is used first.
+    Each number has its own blocks of words. A block makes a pair of uniform or of normal numbers; the second of a pair
+    is used first. Methods take `positions` in that order.
     """
 
     def __init__(self, bits: Bits, parameter_count: int, shape: tuple[int, ...]) -> None:
@@ -170,7 +171,7 @@ class _NumberStreams:
         self._unused_counts = {kind: np.zeros(number_count, np.int64) for kind in self._pairs}
 
     def space_blocks(self, distances: np.ndarray) -> None:
-        """Let the blocks of the number at position i begin with block i·distances[i]."""
+        """Set the first block of the number at each position i to block i·distances[i]."""
         self._next_blocks = np.arange(distances.size, dtype=np.uint64) * distances.astype(np.uint64)
 
     def of_parameter(self, values: np.ndarray) -> np.ndarray:
@@ -232,7 +233,7 @@ def _stirling_correction(counts: np.ndarray) -> np.ndarray:
 def _draw_until_accepted(
     numbers: np.ndarray, positions: np.ndarray, attempt: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 ) -> None:
-    """Sample by rejection into `numbers`, at these positions.
+    """Sample by rejection: set `numbers` at the positions.
 
     attempt(positions) returns a candidate for each position, and a bool array of those that are accepted. Positions
     without an accepted candidate are attempted again.

@@ -39,9 +39,9 @@ class GeneratorBits(NamedTuple):
 def high_product(x: Any, y: Any) -> Any:
     """Return the upper 64 bits of the product of two words."""
     x_low, x_high, y_low, y_high = x & _HALF, x >> _HALF_BITS, y & _HALF, y >> _HALF_BITS
-    middle = x_high * y_low + (x_low * y_low >> _HALF_BITS)
-    other_middle = x_low * y_high + (middle & _HALF)
-    return x_high * y_high + (middle >> _HALF_BITS) + (other_middle >> _HALF_BITS)
+    first_middle = x_high * y_low + (x_low * y_low >> _HALF_BITS)
+    second_middle = x_low * y_high + (first_middle & _HALF)
+    return x_high * y_high + (first_middle >> _HALF_BITS) + (second_middle >> _HALF_BITS)
 
 
 def _advance_pcg64(state: Any) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from autoconv.ops.random.generator_bits import GeneratorBits, fraction_of_word, masked_up_to, next_normal
 
 _ONE = np.uint64(1)
-# Where the tail begins beyond the layers of the ziggurat.
+# The numbers at which the tails begin, beyond the layers of the ziggurat.
 _NORMAL_TAIL, _EXPONENTIAL_TAIL = 3.6541528853610087963519472518, 7.69711747013104972
 # The tolerances of sums of probabilities are the roots of the machine epsilons of float64 and float32.
 _SUM_TOLERANCE, _SUM_TOLERANCE_32 = 2.0**-26, 2.0**-11.5
@@ -180,7 +180,7 @@ def gumbel(bits: GeneratorBits, state: Any, loc: Any, scale: Any) -> Any:
 
 
 def same(x: Any) -> Any:
-    """Return x: the conversion of draws that need none."""
+    """Return x; this is the `convert` of `number_code` for numbers that are not converted."""
     return x
 
 

@@ -40,7 +40,7 @@ def _define_reduction(
     name: str, graphdef: str, kernel: Callable[..., Any], gradient: Gradient | NoGradient, kinds: str,
     samples: tuple[Any, ...], reduction: Reduction | None = None,
 ) -> Op:  # fmt: skip
-    """Define a reduction; `kinds` are the allowed kinds of dtypes, the letters of `element_kind`."""
+    """Define a reduction; `kinds` has the letter of `element_kind` for each allowed kind of dtypes."""
 
     def result(x: TensorType, *, axis: Axis = None, keepdims: bool = False, **_: Any) -> TensorType:
         if element_kind(x.dtype) not in kinds:
@@ -91,7 +91,7 @@ _ROWS_PER_BLOCK = 128
 def _sum_in_blocks(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     """Sum over leading axes in blocks of rows, and add the sums of the blocks in float64.
 
-    NumPy adds row by row, and loses digits. For other axes, and for few rows, its sum is exact enough and is returned.
+    NumPy adds row by row, and loses digits. Its sum over other axes, or of few rows, is exact enough and is returned.
     """
     axis_count = len(axis)
     is_leading = tuple(sorted(i % x.ndim for i in axis)) == tuple(range(axis_count)) and axis_count < x.ndim
@@ -127,7 +127,7 @@ def _highest(dtype: Any) -> Any:
 
 
 def _mean(x: Any, axis: Axis, keepdims: bool) -> Any:
-    """Return the mean, for integers rounded towards zero. Without elements it is nan, for integers 0."""
+    """Return the mean, for integers rounded towards zero; without elements, nan for floats and 0 for integers."""
     count = _reduced_count(x, axis)
     if x.dtype.kind not in "iu":
         if x.dtype == np.float16:

@@ -41,24 +41,24 @@ _FLAGS = re.compile(r"\(\?([imsU]*)(?:-([imsU]+))?([:)])")
 def replace(item: bytes, pattern: str, rewrite: str, replace_global: bool) -> bytes:
     """Replace the first match or all; `\\\\0` to `\\\\9` in `rewrite` stand for the match and for its groups.
 
-    An empty match at the end of the match before is left out. A rewrite with the number of a group that the pattern
+    An empty match where the previous match ends is left out. A rewrite with the number of a group that the pattern
     does not have replaces nothing.
     """
     compiled = _compiled(pattern)
     parts = _rewrite_parts(rewrite)
     if any(isinstance(part, int) and part > compiled.groups for part in parts):
         return item
-    text, pieces, end = item.decode("utf-8", "surrogateescape"), [], 0
-    last_end = -1
+    text, pieces = item.decode("utf-8", "surrogateescape"), []
+    last_end: int | None = None  # the end of the last replaced match
     for match in compiled.finditer(text):
         if match.start() == match.end() == last_end:
             continue
-        pieces.append(text[end : match.start()])
+        pieces.append(text[last_end or 0 : match.start()])
         pieces += [part if isinstance(part, str) else match.group(part) or "" for part in parts]
-        end = last_end = match.end()
+        last_end = match.end()
         if not replace_global:
             break
-    return "".join([*pieces, text[end:]]).encode("utf-8", "surrogateescape")
+    return "".join([*pieces, text[last_end or 0 :]]).encode("utf-8", "surrogateescape")
 
 
 def matches(item: bytes, pattern: str) -> bool:
@@ -67,7 +67,7 @@ def matches(item: bytes, pattern: str) -> bool:
 
 
 def _rewrite_parts(rewrite: str) -> list[str | int]:
-    """Return the texts and the numbers of groups of a rewrite, up to a backslash before anything else."""
+    """Return the texts, and the numbers of groups, in a rewrite; a backslash before another character ends it."""
     parts: list[str | int] = []
     for text, escaped in re.findall(r"([^\\]+)|\\(.?)", rewrite, re.DOTALL):
         if text or escaped == "\\":
@@ -126,9 +126,10 @@ class _Translation:
                 raise self._error("unexpected )")
             self._scopes.pop()
             return ")" * (len(opened) + 1) + self._quantifier()
-        if character in "^$":
-            in_lines = "m" in flags
-            return ("(?m:^)" if in_lines else r"\A") if character == "^" else (r"(?=\n|\Z)" if in_lines else r"\Z")
+        if character == "^":
+            return "(?m:^)" if "m" in flags else r"\A"
+        if character == "$":
+            return r"(?=\n|\Z)" if "m" in flags else r"\Z"
         if character == ".":
             return ("(?s:.)" if "s" in flags else r"[^\n]") + self._quantifier()
         if character == "[":
@@ -166,8 +167,7 @@ class _Translation:
         found = _QUANTIFIER.match(self._pattern, self._position)
         if found is None:
             return ""
-        least, most = found[1], found[2]
-        if any(count and int(count) > _MAX_COUNT for count in (least, most)):
+        if any(count and int(count) > _MAX_COUNT for count in found.groups()):
             raise self._error(f"invalid repetition size: {found[0]}")
         is_lazy = self._pattern.startswith("?", found.end())
         self._position = found.end() + is_lazy
