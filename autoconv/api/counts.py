@@ -45,7 +45,7 @@ def confusion_matrix(
         assert_less(columns, class_count, "`predictions` out of bound")
     out_dtype = as_dtype(dtype)
     if weights is None:
-        counts = ones_like(rows, out_dtype)
+        increments = ones_like(rows, out_dtype)
     else:
-        counts = cast(reshape(convert_to_tensor(weights), [-1]), out_dtype)
-    return scatter_nd(stack([rows, columns], axis=1), counts, stack([class_count, class_count]))
+        increments = cast(reshape(convert_to_tensor(weights), [-1]), out_dtype)
+    return scatter_nd(stack([rows, columns], axis=1), increments, stack([class_count, class_count]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.api.boxes.crops import round_halves_away
 from autoconv.api.tensors.arithmetic import floormod
@@ -60,6 +60,13 @@ def projective_transform(
     return where(expand_dims(apply("equal", divisor, 0.0), -1), cast(fill_value, x.dtype), pixel_values)
 
 
+class _Positions(NamedTuple):
+    """Integer positions along a side, clipped to it, and whether they were inside; None if that is not needed."""
+
+    numbers: Tensor
+    are_inside: Tensor | None
+
+
 class _Pixels:
     """A batch of images as a table [images * height * width, channels]; `fill_value` is the pixel outside, if any."""
 
@@ -68,22 +75,19 @@ class _Pixels:
         self.pixel_table, self.fill_value = reshape(images, [-1, channels]), fill_value
         self.first_rows = reshape(tensor_range(batch) * height, [-1, 1, 1])  # of each image, counting all rows
 
-    def locate(self, coordinate: Tensor, size: Any) -> tuple[Tensor, Tensor | None]:
-        """Return integer coordinates clipped to the size; with a `fill_value`, also whether they were inside."""
-        position, last = cast(coordinate, int64), cast(size, int64) - 1
-        is_inside = None
-        if self.fill_value is not None:
-            is_inside = logical_and(position >= 0, position <= last)
-        return clip_by_value(position, 0, last), is_inside
+    def locate(self, coordinates: Tensor, size: Any) -> _Positions:
+        """Return whole coordinates as positions along a side of `size` pixels."""
+        numbers, last = cast(coordinates, int64), cast(size, int64) - 1
+        are_inside = None if self.fill_value is None else logical_and(numbers >= 0, numbers <= last)
+        return _Positions(clip_by_value(numbers, 0, last), are_inside)
 
-    def gather_pixels(self, rows: tuple[Tensor, Tensor | None], columns: tuple[Tensor, Tensor | None]) -> Tensor:
-        """Return the pixels at results of `locate` for rows and columns, [batch, new height, new width, channels]."""
-        (row_numbers, are_rows_inside), (column_numbers, are_columns_inside) = rows, columns
-        values = gather(self.pixel_table, (self.first_rows + row_numbers) * self.width + column_numbers)
+    def gather_pixels(self, rows: _Positions, columns: _Positions) -> Tensor:
+        """Return the pixels in these rows and columns, [batch, new height, new width, channels]."""
+        values = gather(self.pixel_table, (self.first_rows + rows.numbers) * self.width + columns.numbers)
         if self.fill_value is None:
             return values
-        assert are_rows_inside is not None and are_columns_inside is not None
-        return where(expand_dims(logical_and(are_rows_inside, are_columns_inside), -1), values, self.fill_value)
+        assert rows.are_inside is not None and columns.are_inside is not None
+        return where(expand_dims(logical_and(rows.are_inside, columns.are_inside), -1), values, self.fill_value)
 
 
 def _wrap_coordinate(coordinate: Tensor, size: Tensor, fill_mode: str) -> Tensor:

@@ -39,7 +39,7 @@ def unicode_script(input: TensorLike, name: str | None = None) -> Tensor:
 def _ranges() -> tuple[np.ndarray, np.ndarray]:
     """Return the first code point of each range of `_RANGES`, in ascending order, and the script of the range."""
     data = zlib.decompress(base64.b85decode("".join(_RANGES.split())))
-    count = len(data) // 5
+    count = len(data) // 5  # each range has a difference of 4 bytes and a script of 1 byte
     first_points = np.cumsum(np.frombuffer(data[: 4 * count], "<u4"), dtype=np.int64).astype(np.int32)
     return first_points, np.frombuffer(data[4 * count :], np.uint8).astype(np.int32)
 

@@ -289,7 +289,8 @@ def _padded_shape(shape: Any, leaf: TensorSpec) -> TensorShape:
 def _padding_value(value: Any, leaf: TensorSpec) -> Any:
     """Return the value to pad with, by default zero, False or an empty text; raise TypeError if it does not fit."""
     if value is None:
-        return b"" if leaf.dtype.is_string else False if leaf.dtype.is_bool else 0
+        zero = False if leaf.dtype.is_bool else 0
+        return b"" if leaf.dtype.is_string else zero
     item = np.asarray(value).item() if not isinstance(value, (str, bytes)) else value
     if leaf.dtype.is_string != isinstance(item, (str, bytes)):
         raise TypeError(f"the padding of {leaf.dtype.name} elements cannot be {item!r}")

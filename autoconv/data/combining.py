@@ -37,8 +37,10 @@ class Zip(Node):
 
     def count(self, bindings: Bindings) -> int:
         counts = [source.count(bindings) for source in self.inputs]
-        other_counts = [count for count in counts if count != INFINITE]
-        return INFINITE if not other_counts else UNKNOWN if UNKNOWN in other_counts else min(other_counts)
+        finite_counts = [count for count in counts if count != INFINITE]
+        if not finite_counts:
+            return INFINITE
+        return UNKNOWN if UNKNOWN in finite_counts else min(finite_counts)
 
 
 class Concatenate(Node):
@@ -55,7 +57,9 @@ class Concatenate(Node):
 
     def count(self, bindings: Bindings) -> int:
         counts = [source.count(bindings) for source in self.inputs]
-        return INFINITE if INFINITE in counts else UNKNOWN if UNKNOWN in counts else sum(counts)
+        if INFINITE in counts:
+            return INFINITE
+        return UNKNOWN if UNKNOWN in counts else sum(counts)
 
 
 def _joined_spec(sources: Sequence[Node]) -> Any:

@@ -121,12 +121,12 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
     @staticmethod
     def from_npy(path: Any, mmap_mode: str | None = "r") -> Dataset:
         """The rows of the array in a .npy file, which is memory-mapped, not read."""
-        return Dataset(sources.Slices(sources.rows_of_file(path, mmap_mode)))
+        return Dataset(sources.Slices(sources.load_arrays(path, mmap_mode)))
 
     @staticmethod
     def from_npz(path: Any) -> Dataset:
         """The rows of the arrays in a .npz file, as dicts by array name."""
-        return Dataset(sources.Slices(sources.rows_of_file(path, mmap_mode=None)))
+        return Dataset(sources.Slices(sources.load_arrays(path, mmap_mode=None)))
 
     @staticmethod
     def list_files(
@@ -150,8 +150,8 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
         """The elements of datasets, in the structure of the datasets; `zip(dataset)` has the elements unchanged."""
-        arguments = datasets if datasets is not None else args[0] if len(args) == 1 else args
-        leaves, template = flatten(arguments)
+        positional = args[0] if len(args) == 1 else args
+        leaves, template = flatten(positional if datasets is None else datasets)
         return Dataset(combining.Zip([_dataset_node(leaf, "zip") for leaf in leaves], template))
 
     @staticmethod

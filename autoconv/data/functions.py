@@ -176,9 +176,10 @@ def _result_leaves(result: Any, function: Any, name: str) -> tuple[list[Any], An
     """Return the leaves and the template of a function's result; raise TypeError if it is not made of tensors."""
     if isinstance(result, list) and is_structure(result):
         result = tuple(result)  # several results, as of `numpy_function`, not the rows of a tensor
-    result_parts = flat_leaves(result)
-    for leaf in result_parts:
-        if type(leaf) is Variant or all(part is None for part in result_parts):
+    result_leaves = flat_leaves(result)
+    is_none = all(leaf is None for leaf in result_leaves)
+    for leaf in result_leaves:
+        if type(leaf) is Variant or is_none:
             actual_text = "None" if leaf is None else "values of more than one kind, depending on a tensor"
             raise TypeError(
                 f"the function of `{name}` has to give tensors on every path; {function_name(function)} gives "

@@ -27,7 +27,7 @@ Run = Callable[[Element], Element]  # a function of elements, from leaves to lea
 
 
 class Bindings:
-    """The values of a dataset's symbols (see `Node`) in one run of a graph.
+    """The values of a node's `graph_operands` in one run of a graph.
 
     With `on_error`, elements whose functions raise are skipped, and their errors are passed to it. `draw_streams` has
     the state of the random draws in the functions of elements, by node.
@@ -91,8 +91,8 @@ class HasPassNumber(Protocol):
 class Node:
     """One step of a dataset: `spec` describes its elements.
 
-    `inputs` are the preceding nodes, `values` the tensors and graph values it also reads. `symbols` are the graph
-    values that it and its inputs read. `place` is where the user's program creates it.
+    `inputs` are the preceding nodes, `values` the tensors and graph values that it reads as well. `graph_operands` are
+    the graph values that it and its inputs read. `place` is where the user's program creates it.
     """
 
     name = "dataset"  # TensorFlow's class of datasets is named after it
@@ -103,10 +103,9 @@ class Node:
         self.place = current_place()
         self.inputs = tuple(inputs)
         graph_values = [value.value_in_graph if isinstance(value, SymbolicTensor) else value for value in values]
-        symbols = [symbol for node in inputs for symbol in node.graph_operands] + [
-            value for value in graph_values if isinstance(value, Value)
-        ]
-        self.graph_operands: tuple[Value, ...] = tuple(dict.fromkeys(symbols))
+        operands = [operand for node in inputs for operand in node.graph_operands]
+        operands += [value for value in graph_values if isinstance(value, Value)]
+        self.graph_operands: tuple[Value, ...] = tuple(dict.fromkeys(operands))
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         """Iterate over the elements, as lists of leaves: a generator, which frees its resources when closed."""
@@ -122,7 +121,7 @@ class Node:
         return own_streams + [stream for node in self.inputs for stream in node.streams()]
 
     def bind(self, values: Sequence[Any]) -> BoundDataset:
-        """Return the dataset in a running graph, given the values of its symbols."""
+        """Return the dataset in a running graph, given the values of its `graph_operands`."""
         return BoundDataset(self, Bindings(dict(zip(self.graph_operands, values, strict=True))))
 
 

@@ -35,7 +35,7 @@ class Tensors(Node):
 
     def __init__(self, tensors: Any) -> None:
         self.leaves, template = components(tensors)
-        super().__init__(spec_of_leaves(template, self.leaves), values=_symbols_of_leaves(self.leaves))
+        super().__init__(spec_of_leaves(template, self.leaves), values=_values_read(self.leaves))
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         yield [_bind_leaf(leaf, bindings) for leaf in self.leaves]
@@ -291,7 +291,7 @@ def signature_of(output_signature: Any, output_types: Any, output_shapes: Any) -
     return pack(template, [TensorSpec(shape, as_dtype(dtype)) for dtype, shape in zip(types, shapes, strict=True)])
 
 
-def rows_of_file(path: Any, mmap_mode: str | None = "r") -> Any:
+def load_arrays(path: Any, mmap_mode: str | None = "r") -> Any:
     """Return the array of a .npy file (memory-mapped, not read), or the arrays of a .npz by name."""
     result = np.load(path, mmap_mode=mmap_mode, allow_pickle=False)  # type: ignore[arg-type]
     if isinstance(result, np.lib.npyio.NpzFile):
@@ -313,8 +313,8 @@ def _shape_leaves(shapes: Any, template: Template) -> list[Any]:
         else:
             if len(shape) != len(node.children):
                 raise ValueError(f"output_shapes has another structure than output_types: {shapes}")
-            for part, child in zip(shape, node.children, strict=True):
-                add_shapes(part, child)
+            for child_shape, child in zip(shape, node.children, strict=True):
+                add_shapes(child_shape, child)
 
     add_shapes(shapes, template)
     return result
@@ -351,9 +351,9 @@ def _has_dtype(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic, EagerTensor))
 
 
-def _symbols_of_leaves(leaves: Sequence[Any]) -> list[Any]:
-    """Return the values that `Tensors` reads: each leaf that is a tensor, and the symbols of each that is a dataset."""
-    return [symbol for leaf in leaves for symbol in (leaf.node.graph_operands if hasattr(leaf, "node") else (leaf,))]
+def _values_read(leaves: Sequence[Any]) -> list[Any]:
+    """Return the values that `Tensors` reads: the leaves that are tensors, and what nested datasets read."""
+    return [value for leaf in leaves for value in (leaf.node.graph_operands if hasattr(leaf, "node") else (leaf,))]
 
 
 def _bind_leaf(leaf: Any, bindings: Bindings) -> Any:

@@ -154,12 +154,13 @@ class _Buffer:
         self._source, self._size = source, size
         self._items: deque[tuple[Any, BaseException | None]] = deque()
         self._compute_lock = new_lock(order=DATASET)
-        # Computed, and not yet or only just appended: a fork may come between the append and the reset to None.
+        # The item computed last, until it is appended. A fork may come between the append and the reset to None.
         self._current_item: tuple[Any, BaseException | None] | None = None
         self._is_computing = self._has_ended = self._is_stopped = False
         self._start_threads()
 
     def _start_threads(self) -> None:
+        """Start the producing thread of this process."""
         self._generation = generation()
         self._items_changed = threading.Condition(new_lock())
         self._thread = threading.Thread(target=self._fill, name="autoconv-prefetch", daemon=True)

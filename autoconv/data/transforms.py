@@ -131,7 +131,9 @@ class Skip(Node):
 
     def count(self, bindings: Bindings) -> int:
         skipped_count, source_count = bindings.number(self.skipped_count), self.inputs[0].count(bindings)
-        return 0 if skipped_count < 0 else source_count if source_count < 0 else max(source_count - skipped_count, 0)
+        if skipped_count < 0:
+            return 0
+        return source_count if source_count < 0 else max(source_count - skipped_count, 0)
 
 
 class Shard(Node):

@@ -39,7 +39,9 @@ class FeatureSpec:
     @property
     def kind(self) -> str:
         """The name of the dtype in error messages, as protobuf names it."""
-        return "float" if self.dtype is float32 else "int64" if self.dtype is int64 else "string"
+        if self.dtype is float32:
+            return "float"
+        return "int64" if self.dtype is int64 else "string"
 
     def filled_array(self, shape: Sequence[int]) -> np.ndarray:
         """Return an array filled with the default."""
@@ -81,13 +83,13 @@ class DecodeRows:
     def __call__(self, records: np.ndarray) -> list[np.ndarray]:
         located_records, _ = _records_with_locations(records)
         message_name, field = ("SequenceExample", "context") if self.of_context else ("Example", "features")
-        feature_maps = [
+        located_maps = [
             (location, getattr(_parse(message_name, record, location), field).feature)
             for location, record in located_records
         ]
         results = []
         for spec in self.specs:
-            rows = [_read_feature(spec, feature_map, location) for location, feature_map in feature_maps]
+            rows = [_read_feature(spec, feature_map, location) for location, feature_map in located_maps]
             results.append(np.concatenate([spec.filled_array((0,)), *rows]))
             results.append(np.array([len(row) for row in rows], np.int64))
         return results
@@ -106,13 +108,13 @@ class DecodeStepRows:
 
     def __call__(self, records: np.ndarray) -> list[np.ndarray]:
         located_records, _ = _records_with_locations(records)
-        list_maps = [
+        located_maps = [
             (location, _parse("SequenceExample", record, location).feature_lists.feature_list)
             for location, record in located_records
         ]
         results = []
         for spec in self.specs:
-            rows_by_record = [_read_step_rows(spec, list_map, location) for location, list_map in list_maps]
+            rows_by_record = [_read_step_rows(spec, list_map, location) for location, list_map in located_maps]
             rows = [row for record_rows in rows_by_record for row in record_rows]
             results.append(np.concatenate([spec.filled_array((0,)), *rows]))
             results.append(np.array([len(row) for row in rows], np.int64))

@@ -42,11 +42,11 @@ class CheckpointOptions:
         self,
         experimental_io_device: str | None = None,
         experimental_enable_async_checkpoint: bool = False,
-        **others: Any,
+        **options: Any,
     ) -> None:
         self.experimental_io_device = experimental_io_device
         self.experimental_enable_async_checkpoint = experimental_enable_async_checkpoint
-        self.__dict__.update(others)
+        self.__dict__.update(options)
 
 
 class Checkpoint:

@@ -84,11 +84,12 @@ class Module(Trackable):
         return run_in_scope  # type: ignore[return-value]
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
-        """Return the attributes by name; if the `__setattr__` of the class tracks parts, only these parts."""
-        tracked_parts = super()._trackable_children(save_type, **kwargs)
-        tracks_parts = tracked_parts and type(self).__setattr__ is not object.__setattr__
+        """Return the attributes by name; if the `__setattr__` of the class tracks some of them, only these."""
+        tracked_children = super()._trackable_children(save_type, **kwargs)
+        if tracked_children and type(self).__setattr__ is not object.__setattr__:
+            return tracked_children
         attributes = {name: value for name, value in vars(self).items() if name != "_name_scope"}
-        return tracked_parts if tracks_parts else {**attributes, **tracked_parts}
+        return {**attributes, **tracked_children}
 
     def _flatten(
         self, recursive: bool = True, predicate: Callable[[Any], bool] | None = None

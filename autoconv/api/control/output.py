@@ -59,7 +59,7 @@ def nested_piece(value: TensorLike, operands: list[Any], summarize: int = 3) -> 
     """
     if hasattr(type(value), "_printed_parts"):
         parts = value._printed_parts(summarize)  # type: ignore[union-attr]
-        return tuple(part if isinstance(part, str) else _part_number(part, operands) for part in parts)
+        return tuple(part if isinstance(part, str) else _component_number(part, operands) for part in parts)
     tensor = as_tensor(value)
     if tensor is not None:
         operands.append(convert_to_tensor(tensor))
@@ -80,10 +80,10 @@ def nested_piece(value: TensorLike, operands: list[Any], summarize: int = 3) -> 
     return repr(value)
 
 
-def _part_number(part: Any, operands: list[Any]) -> int:
-    """Add a part of a composite tensor to the operands; return its number, below 0 for a scalar text."""
-    operands.append(part)
-    is_text = part.dtype.is_string and part.shape.rank == 0
+def _component_number(component: Any, operands: list[Any]) -> int:
+    """Add a component of a composite tensor to the operands; return its number, below 0 for a scalar text."""
+    operands.append(component)
+    is_text = component.dtype.is_string and component.shape.rank == 0
     return -len(operands) if is_text else len(operands) - 1
 
 

@@ -67,14 +67,9 @@ def jvp_of(
     with vjp_tape:
         seed = apply("zeros_like", result if isinstance(result, Tensor) else convert_to_tensor(result))
         vjp_tape.watch(seed)
-        slopes = tape.gradient(result, primals, output_gradients=seed)
-        slopes_and_tangents = [
-            (dense(slope), tangent) for slope, tangent in zip(slopes, tangents, strict=True) if slope is not None
-        ]
-    if not slopes_and_tangents:
+        pairs = list(zip(tape.gradient(result, primals, output_gradients=seed), tangents, strict=True))
+        gradients = [dense(gradient) for gradient, _ in pairs if gradient is not None]
+    connected_tangents = [tangent for gradient, tangent in pairs if gradient is not None]
+    if not gradients:
         return zeros_of_source(result) if fills_zeros else None
-    return vjp_tape.gradient(
-        [slope for slope, _ in slopes_and_tangents], seed,
-        output_gradients=[tangent for _, tangent in slopes_and_tangents],
-        unconnected_gradients=UnconnectedGradients.ZERO,
-    )  # fmt: skip
+    return vjp_tape.gradient(gradients, seed, connected_tangents, UnconnectedGradients.ZERO)

@@ -28,15 +28,15 @@ def stack_element_gradients(target: Tensor, gradients: Any) -> list[Any]:
     if None not in shape:
         element_count = int(np.prod(shape, dtype=np.int64))
         if current_region() is None or element_count <= _MAX_UNROLLED_ELEMENTS:
-            rows = [gradients(_one_hot_seed(target, i)) for i in range(element_count)]
-            if not rows:  # the target has no elements: a stack of length 0 with the source's shape
+            gradients_by_element = [gradients(_one_hot_seed(target, i)) for i in range(element_count)]
+            if not gradients_by_element:  # the target has no elements: a stack of length 0 with the source's shape
                 return [
                     None if gradient is None else apply("stack", dense(gradient), axis=0)[:0]
                     for gradient in gradients(target)
                 ]
             return [
-                None if column[0] is None else apply("stack", *map(dense, column), axis=0)
-                for column in zip(*rows, strict=True)
+                None if source_gradients[0] is None else apply("stack", *map(dense, source_gradients), axis=0)
+                for source_gradients in zip(*gradients_by_element, strict=True)
             ]
     flat_ones = apply("reshape", apply("ones_like", target), shape=(-1,))
     gradients_of_sum = gradients(apply("ones_like", target))  # None for unconnected sources

@@ -39,9 +39,9 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
                     tape.watch(leaves)
                     outputs = callable_for(f)(*arguments, **kwargs)
                 sources = [*leaves, *variables]
-                slopes = tape.gradient(flat_leaves(outputs), sources, output_gradients=list(upstream))
-                argument_slopes, variable_slopes = slopes[: len(leaves)], slopes[len(leaves) :]
-                return (tuple(argument_slopes), list(variable_slopes)) if variables else tuple(argument_slopes)
+                gradients = tape.gradient(flat_leaves(outputs), sources, output_gradients=list(upstream))
+                of_arguments, of_variables = tuple(gradients[: len(leaves)]), gradients[len(leaves) :]
+                return (of_arguments, list(of_variables)) if variables else of_arguments
 
             return result, vjp
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.api.tensors.arguments import static_int
 from autoconv.api.tensors.casts import cast
@@ -55,8 +55,17 @@ def depth_to_space(
     return reshape(transpose(split_blocks, [0, 1, 3, 2, 4, 5]), [batch, height * side, width * side, new_depth])
 
 
-def _sizes(image: Tensor, data_format: str) -> tuple[Any, Any, Any, Any]:
-    """Return the sizes of batch, height, width and channels: ints where they are known, else tensors."""
+class _ImageSizes(NamedTuple):
+    """The sizes of a batch of images: ints where they are known, else scalar tensors."""
+
+    batch: Any
+    height: Any
+    width: Any
+    depth: Any
+
+
+def _sizes(image: Tensor, data_format: str) -> _ImageSizes:
+    """Return the sizes of images whose dimensions are in the order of `data_format`."""
     if data_format not in ("NHWC", "NCHW"):
         raise ValueError(f"`data_format` must be 'NHWC' or 'NCHW', found {data_format!r}")
     static_shape, dynamic_sizes = image.shape, shape(image)
@@ -65,8 +74,10 @@ def _sizes(image: Tensor, data_format: str) -> tuple[Any, Any, Any, Any]:
     sizes = [
         dynamic_sizes[i] if static_shape.rank is None or static_shape[i] is None else static_shape[i] for i in range(4)
     ]
-    batch, first, second, third = sizes
-    return (batch, second, third, first) if data_format == "NCHW" else (batch, first, second, third)
+    if data_format == "NHWC":
+        return _ImageSizes(*sizes)
+    batch, depth, height, width = sizes
+    return _ImageSizes(batch, height, width, depth)
 
 
 def reverse_sequence(

@@ -65,14 +65,14 @@ class IsotonicBlocks:
         rows = values.reshape(-1, values.shape[-1])
         result = np.zeros(rows.shape, np.int32)
         for row, blocks_of_row in zip(rows, result, strict=True):
-            means: list[float] = []
-            counts: list[int] = []
+            means: list[float] = []  # of the blocks
+            sizes: list[int] = []
             for value in row.tolist():
                 means.append(value)
-                counts.append(1)
+                sizes.append(1)
                 while len(means) > 1 and means[-1] >= means[-2]:
-                    mean, count = means.pop(), counts.pop()
-                    means[-1] = (means[-1] * counts[-1] + mean * count) / (counts[-1] + count)
-                    counts[-1] += count
-            blocks_of_row[:] = np.repeat(np.arange(len(counts)), counts)
+                    mean, size = means.pop(), sizes.pop()
+                    means[-1] = (means[-1] * sizes[-1] + mean * size) / (sizes[-1] + size)
+                    sizes[-1] += size
+            blocks_of_row[:] = np.repeat(np.arange(len(sizes)), sizes)
         return result.reshape(values.shape)

@@ -38,15 +38,15 @@ def collapse_repeated(
     earlier_labels = get_item(tensor, (slice(None), slice(None, -1)))
     is_changed = apply("not_equal", later_labels, earlier_labels)
     is_run_start = apply("logical_and", concat([is_first, is_changed], 1), sequence_mask(lengths, shape(tensor)[1]))
-    counts: Any = reduce_sum(cast(is_run_start, int32), 1)
-    width = reduce_max(counts)
-    positions = where(is_run_start)
-    row_numbers = get_item(positions, (slice(None), 0))
+    run_counts: Any = reduce_sum(cast(is_run_start, int32), 1)
+    width = reduce_max(run_counts)
+    run_starts = where(is_run_start)
+    row_numbers = get_item(run_starts, (slice(None), 0))
     column_numbers: Any = apply("cumsum", cast(is_run_start, int64), axis=1, exclusive=True, reverse=False)
-    columns = apply("get_item", column_numbers, is_run_start, spec=(Mask(),))
+    result_columns = apply("get_item", column_numbers, is_run_start, spec=(Mask(),))
     values = apply("get_item", tensor, is_run_start, spec=(Mask(),))
     out_shape = stack([cast(shape(tensor)[0], int64), cast(width, int64)])
-    return scatter_nd(stack([row_numbers, columns], 1), values, out_shape), cast(counts, given_lengths.dtype)
+    return scatter_nd(stack([row_numbers, result_columns], 1), values, out_shape), cast(run_counts, given_lengths.dtype)
 
 
 def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> list[Tensor]:

@@ -34,9 +34,9 @@ def dilation2d(
     sides: Any = kernel.shape.as_list()[:2]
     windows = Windows(x, sides, side_strides, side_dilations, padding, label="filters")
     maxima: Any = None
-    for position, part in windows.elements_by_position(lowest_number(x.dtype)):
-        raised_part: Any = part + get_item(kernel, position)
-        maxima = raised_part if maxima is None else apply("maximum", maxima, raised_part)
+    for position, elements in windows.elements_by_position(lowest_number(x.dtype)):
+        raised_elements: Any = elements + get_item(kernel, position)
+        maxima = raised_elements if maxima is None else apply("maximum", maxima, raised_elements)
     return apply("identity", maxima, name=name)
 
 

@@ -49,15 +49,15 @@ def _apply_keys(rows: Any, keys: Sequence[Any]) -> Any:
         return rows
     if not isinstance(rows, RaggedTensor):
         return rows[tuple(keys)]
-    first_key, other_keys = keys[0], keys[1:]
+    first_key, later_keys = keys[0], keys[1:]
     if first_key is None:
-        selected_rows = _apply_keys(rows, other_keys)
+        selected_rows = _apply_keys(rows, later_keys)
         row_length = partitions.count_rows(selected_rows)
         return RaggedTensor.from_uniform_row_length(selected_rows, row_length, nrows=1, validate=False)
     if isinstance(first_key, slice):
-        return _apply_inner_keys(_slice_rows(rows, first_key), other_keys)
+        return _apply_inner_keys(_slice_rows(rows, first_key), later_keys)
     row = get_row(rows, _nonnegative_position(rows, first_key))
-    return _apply_keys(row, other_keys)
+    return _apply_keys(row, later_keys)
 
 
 def _nonnegative_position(rows: RaggedTensor, row_number: Any) -> Any:
@@ -90,17 +90,17 @@ def _apply_inner_keys(rows: Any, keys: Sequence[Any]) -> Any:
         return rows
     if not isinstance(rows, RaggedTensor):
         return rows[(slice(None), *keys)]
-    first_key, other_keys = keys[0], keys[1:]
+    first_key, later_keys = keys[0], keys[1:]
     if first_key is None:
-        selected_rows = _apply_inner_keys(rows, other_keys)
+        selected_rows = _apply_inner_keys(rows, later_keys)
         return RaggedTensor.from_uniform_row_length(selected_rows, 1, validate=False)
     if isinstance(first_key, slice):
-        return _apply_keys_to_values(rows if first_key == slice(None) else _slice_each_row(rows, first_key), other_keys)
+        return _apply_keys_to_values(rows if first_key == slice(None) else _slice_each_row(rows, first_key), later_keys)
     if rows._uniform_row_length is None:
         raise ValueError("Cannot index into an inner ragged dimension.")
     if isinstance(first_key, int) and first_key < 0:
         first_key += rows._uniform_row_length
-    return _apply_inner_keys(gather_rows(rows.values, partitions.starts(rows) + first_key), other_keys)
+    return _apply_inner_keys(gather_rows(rows.values, partitions.starts(rows) + first_key), later_keys)
 
 
 def _apply_keys_to_values(rows: RaggedTensor, keys: Sequence[Any]) -> Any:

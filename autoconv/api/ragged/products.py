@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.api.control.checks import assert_equal
 from autoconv.api.matrices.linalg import matmul
@@ -50,16 +50,24 @@ def _as_dense_matrix(x: Any) -> Tensor:
     return x.to_tensor()
 
 
-def _pad_matrices(x: Any) -> tuple[Tensor, Tensor, Tensor]:
-    """Return a batch of matrices padded with zeros to one size, and vectors of their numbers of rows and columns."""
+class _PaddedMatrices(NamedTuple):
+    """A batch of matrices padded with zeros to one size, and vectors of their numbers of rows and columns."""
+
+    dense: Tensor
+    row_counts: Tensor
+    column_counts: Tensor
+
+
+def _pad_matrices(x: Any) -> _PaddedMatrices:
+    """Return a batch of matrices, ragged or not, padded to the size of the largest."""
     dense = x.to_tensor() if isinstance(x, RaggedTensor) else x
     count, height, width = (apply("cast", apply("shape", dense), dtype=int64)[axis] for axis in range(3))
     if not isinstance(x, RaggedTensor):
-        return dense, fill([count], height), fill([count], width)
+        return _PaddedMatrices(dense, fill([count], height), fill([count], width))
     heights = apply("cast", x.row_lengths(), dtype=int64)
     if x.ragged_rank == 1:
-        return dense, heights, fill([count], width)
+        return _PaddedMatrices(dense, heights, fill([count], width))
     lengths = x.row_lengths(axis=2)
     widths = apply("cast", reduce_max(lengths.to_tensor(), 1), dtype=int64)
     assert_equal(lengths.values, apply("gather", widths, lengths.value_rowids(), axis=0))
-    return dense, heights, widths
+    return _PaddedMatrices(dense, heights, widths)

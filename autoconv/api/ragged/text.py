@@ -66,6 +66,7 @@ class RaggedText:
         return b"'" + escaped + b"'" if self.has_quotes else value  # type: ignore[no-any-return]
 
     def _row(self, texts: list[bytes]) -> bytes:
+        """Return the text of a row from the texts of its elements, or of `summarize` elements at either end."""
         end_count = self.summarize
         if 0 <= 2 * end_count < len(texts):
             texts = [*texts[:end_count], b"...", *texts[len(texts) - end_count :]]

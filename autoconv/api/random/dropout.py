@@ -53,8 +53,8 @@ def stateless_dropout(
     return _drop(x, rate, noise_shape, lambda sizes, dtype: stateless_uniform(sizes, seed, 0, 1, dtype), name)
 
 
-def _drop(x: TensorLike, rate: Any, noise_shape: Any, sample: Callable[..., Tensor], name: str | None) -> Tensor:
-    """Return `x` with 0 where a number of `sample(shape, dtype)` is below the rate, and the other elements scaled."""
+def _drop(x: TensorLike, rate: Any, noise_shape: Any, draw: Callable[..., Tensor], name: str | None) -> Tensor:
+    """Return `x` with 0 where a number of `draw(shape, dtype)` is below the rate, and the other elements scaled."""
     tensor = convert_to_tensor(x)
     if not tensor.dtype.is_floating:
         raise ValueError(f"dropout scales `x`, which has to be floating; found {tensor.dtype.name}")
@@ -63,7 +63,7 @@ def _drop(x: TensorLike, rate: Any, noise_shape: Any, sample: Callable[..., Tens
         raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: {rate}")
     if static_rate is not None and static_rate == 0:
         return tensor
-    draws = sample(apply("shape", tensor) if noise_shape is None else noise_shape, tensor.dtype)
+    draws = draw(apply("shape", tensor) if noise_shape is None else noise_shape, tensor.dtype)
     drop_rate = rate if static_rate is None else float(static_rate)
     is_kept = apply("greater_equal", draws, drop_rate)
     scaled_x = apply("divide", tensor, apply("subtract", 1.0, drop_rate) if static_rate is None else 1.0 - drop_rate)

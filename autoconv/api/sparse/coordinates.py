@@ -67,18 +67,18 @@ def column(indices: Tensor, axis: int) -> Tensor:
 
 
 def unite_positions(sparse: Sequence[SparseTensor]) -> tuple[Tensor, list[Tensor]]:
-    """Return the sorted union of the positions of sparse tensors, and for each tensor its positions' indices in it."""
+    """Return the sorted union of the positions of sparse tensors, and for each tensor the indices of its own in it."""
     positions_by_tensor = [positions(tensor.indices, tensor.dense_shape) for tensor in sparse]
     all_positions = concat(positions_by_tensor, 0)
     order = argsort(all_positions, stable=True)
-    distinct_positions, distinct_ids = unique(gather(all_positions, order), out_idx=int64)
-    union_indices = gather(distinct_ids, argsort(order))  # of each position in the union
-    ids_by_tensor, start = [], cast(convert_to_tensor(0), int64)
+    distinct_positions, indices_in_order = unique(gather(all_positions, order), out_idx=int64)
+    union_indices = gather(indices_in_order, argsort(order))  # for all positions, in their own order
+    indices_by_tensor, start = [], cast(convert_to_tensor(0), int64)
     for tensor in positions_by_tensor:
         count = row_count(tensor)
-        ids_by_tensor.append(get_item(union_indices, slice(start, start + count)))
+        indices_by_tensor.append(get_item(union_indices, slice(start, start + count)))
         start = start + count
-    return distinct_positions, ids_by_tensor
+    return distinct_positions, indices_by_tensor
 
 
 def row_count(tensor: Tensor) -> Tensor:
@@ -90,5 +90,5 @@ def static_rank(sparse: SparseTensor) -> int:
     """Return the number of dimensions; raises ValueError if it is unknown."""
     rank = sparse.shape.rank
     if rank is None:
-        raise ValueError("the number of dimensions of a sparse tensor has to be known here")
+        raise ValueError("the number of dimensions of a sparse tensor has to be known while tracing")
     return rank

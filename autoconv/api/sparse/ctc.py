@@ -32,13 +32,11 @@ def ctc_loss(
 ) -> Tensor:  # fmt: skip
     """Minus the logarithm of the probability that the frames of `logits` spell the labels, for each row of a batch.
 
-    Raises InvalidArgumentError unless `label_length` has one number for each row of `labels`.
-
     `labels` is [batch, labels], `logits` [frames, batch, classes], or [batch, frames, classes] without
     `logits_time_major`. `label_length` and `logit_length` are the numbers of labels and frames of each row. A frame
     spells the next label, repeats the previous one, or is blank (class `blank_index`, 0 by default). `unique` has no
     effect. A SparseTensor of labels gives their numbers, in the place of `label_length`; it raises ValueError without
-    `blank_index`.
+    `blank_index`. Raises InvalidArgumentError unless `label_length` has one number for each row of `labels`.
 
     >>> autoconv.nn.ctc_loss([[1]], [[[0.0, 0.0]], [[0.0, 0.0]]], [1], [2]).numpy().round(4)
     array([0.2877], dtype=float32)
@@ -46,8 +44,8 @@ def ctc_loss(
     if isinstance(labels, SparseTensor):
         if blank_index is None:
             raise ValueError("Argument `blank_index` must be provided when labels is a SparseTensor.")
-        rows, count_of_rows = labels.indices[:, 0], labels.dense_shape[0]
-        label_length = unsorted_segment_sum(ones_like(rows), rows, count_of_rows)
+        row_numbers, row_count = labels.indices[:, 0], labels.dense_shape[0]
+        label_length = unsorted_segment_sum(ones_like(row_numbers), row_numbers, row_count)
         labels = to_dense(labels)
     logits_by_frame: Any = convert_to_tensor(logits)
     logits_by_frame = logits_by_frame if logits_time_major else transpose(logits_by_frame, [1, 0, 2])

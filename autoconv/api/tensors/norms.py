@@ -56,10 +56,10 @@ def norm(
 def _matrix_norm(x: Tensor, order: object, axes: Sequence[int], keepdims: bool, name: str | None) -> Tensor:
     """Return the norm of matrices: the largest sum of a column (order 1) or row (inf), or singular value (2)."""
     if order == 2:
-        other_axes = [axis for axis in range(len(x.shape)) if axis not in {number % len(x.shape) for number in axes}]
-        matrices = apply("transpose", x, perm=(*other_axes, *axes))
-        values = apply("svd", matrices, full_matrices=False, compute_uv=False, nan_on_failure=True)
-        singular_values = values[0] if isinstance(values, (tuple, list)) else values
+        batch_axes = [axis for axis in range(len(x.shape)) if axis not in {number % len(x.shape) for number in axes}]
+        matrices = apply("transpose", x, perm=(*batch_axes, *axes))
+        svd_results = apply("svd", matrices, full_matrices=False, compute_uv=False, nan_on_failure=True)
+        singular_values = svd_results[0] if isinstance(svd_results, (tuple, list)) else svd_results
         result = apply("reduce_max", singular_values, axis=(-1,), keepdims=False, name=name)
         for axis in sorted(number % len(x.shape) for number in axes) if keepdims else ():
             result = apply("expand_dims", result, axis=axis)
