@@ -106,3 +106,9 @@ def test_passes_and_lowerings_never_ask_the_machine():
                 module = getattr(node, "module", None) if isinstance(node, ast.ImportFrom) else None
                 assert not {"os", "platform", "multiprocessing", "this_machine"} & names, path
                 assert module not in ("autoconv.config", "autoconv.backends.llvm.target.cpu"), path
+
+
+def test_processors_that_store_selected_lanes_slowly():
+    zen4, zen5 = frozenset({"avx512f", "sse4a"}), frozenset({"avx512f", "sse4a", "avx512_vp2intersect"})
+    found = [Target(features=features).stores_compressed_slowly for features in (zen4, zen5, frozenset({"avx512f"}))]
+    assert found == [True, False, False]

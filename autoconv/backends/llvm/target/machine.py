@@ -79,6 +79,12 @@ class Target:
         return {"avx512f", "avx512vl"} <= self.features
 
     @property
+    def stores_compressed_slowly(self) -> bool:
+        """True if storing selected lanes takes a hundred cycles, as on AMD's Zen 4: NumPy's sorts do it throughout."""
+        is_zen = {"avx512f", "sse4a"} <= self.features  # only AMD's processors have sse4a
+        return is_zen and "avx512_vp2intersect" not in self.features
+
+    @property
     def has_half_conversions(self) -> bool:
         """True if there are instructions that convert 16-bit floats to float32 and back."""
         return "f16c" in self.features or self.architecture in ("aarch64", "arm64")

@@ -33,6 +33,7 @@ from autoconv.graph.types import TensorType
 
 _ELEMENT_COST = 60  # cost of one element, in units of 0.05 ns
 _LOOP_SORT_LIMIT = 24  # most elements of a row that a loop sorts faster than NumPy
+_NUMPY_SORT_LIMIT = 1024  # most elements that NumPy sorts faster than a radix sort, on processors that compress slowly
 _NUMPY_ORDER_LIMIT = 1500  # most elements of a row for which NumPy finds the stable order of float64 faster
 _QUICK_SORT, _STABLE_SORT = 0, 2  # NPY_QUICKSORT, NPY_STABLESORT
 _TOP_K_LIMIT = 32  # largest k for which one pass keeps the k best elements in order
@@ -154,10 +155,13 @@ def _is_sortable_open(node: Node) -> bool:
 def _is_sorted_by_numpy(node: Node) -> bool:
     """Return whether NumPy sorts the rows: its sorts without positions use vector registers."""
     type_: Any = node.inputs[0].type
-    size = sizes(type_)[node.attributes.get("axis", -1)]
-    if not current_target().has_libraries or node.op.name != "sort":
+    size, target = sizes(type_)[node.attributes.get("axis", -1)], current_target()
+    if not target.has_libraries or node.op.name != "sort":
         return False
-    return not isinstance(size, int) or (size > _LOOP_SORT_LIMIT and type_.dtype.size >= 4)
+    if not isinstance(size, int):
+        return True
+    limit = _NUMPY_SORT_LIMIT if target.stores_compressed_slowly else math.inf
+    return _LOOP_SORT_LIMIT < size <= limit and type_.dtype.size >= 4
 
 
 def _single_thread_work(node: Node) -> int:
