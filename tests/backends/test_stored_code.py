@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autoconv.backends.llvm import stored_code
 from autoconv.backends.llvm.graph_digest import GraphDigest, NotDigestible
+from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import float32, float64
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import TensorType
@@ -104,6 +107,30 @@ def test_constants_that_only_differ_in_their_identity_are_the_callers(run_twice)
     print(result[0], result[1] is TEXT, result[2] is NUMBER)
     """
     assert run_twice(program) == "3.0 True True\n"
+
+
+def test_equal_constants_that_are_one_object_in_another_process(tmp_path, monkeypatch, forker):
+    """The order of the objects depends on which of them are the same; the code of the other order is not theirs."""
+    monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("AUTOCONV_TIERS", "native")
+    program = """
+    import sys
+    import autoconv as ac
+
+    a, b, c, d = map(float, ("1000.5", "1000.5", "2000.5", "2000.5"))
+    NUMBERS = (a, a, c, d) if sys.argv[1] == "first" else (a, b, c, c)
+
+    @ac.compile
+    def f(x):
+        return x * 2.0, NUMBERS[0], NUMBERS[1], NUMBERS[2], NUMBERS[3]
+
+    for _ in range(3):
+        print(f(1.0))
+    """
+    script = tmp_path / "program.py"
+    script.write_text(textwrap.dedent(program))
+    outputs = [forker.run([script, order]).stdout for order in ("first", "second", "first")]
+    assert outputs == 3 * [3 * "(2.0, 1000.5, 1000.5, 2000.5, 2000.5)\n"]
 
 
 CONSTANTS = (
@@ -229,3 +256,12 @@ def test_digests_differ_where_equal_objects_are_one_object_in_one_graph_only():
     shared, separate = (graph_of("sin", TensorType(float64, (2,))) for _ in range(2))
     shared.nodes[0].attributes, separate.nodes[0].attributes = {"x": first, "y": first}, {"x": first, "y": second}
     assert GraphDigest(shared, None, "").key != GraphDigest(separate, None, "").key
+
+
+def test_code_of_another_version_of_python_has_another_digest(monkeypatch):
+    circumstances = stored_code._circumstances.__wrapped__
+    target = current_target()
+    facts = circumstances(target)
+    assert facts == circumstances(target)
+    monkeypatch.setattr(sys.implementation, "cache_tag", "cpython-00")
+    assert facts != circumstances(target)

@@ -79,9 +79,13 @@ def digest_of(graph: Graph, form: CallForm | None, may_assume: bool) -> GraphDig
 
 @functools.lru_cache(maxsize=8)
 def _circumstances(target: Target) -> str:
-    """Return the facts beside a graph on which its code depends: the version of this package, and the target."""
+    """Return the facts beside a graph on which its code depends: versions, the system, and the target.
+
+    Objects of another version of Python or NumPy lie otherwise in memory, and two versions may share a checkout.
+    """
     target_facts = sorted(target.features), replace(target, features=frozenset())
-    return repr((files_key(_FOLDERS), np.__version__, *target_facts))
+    versions = files_key(_FOLDERS), np.__version__, sys.implementation.cache_tag
+    return repr((*versions, sys.platform, *target_facts))
 
 
 def load(digest: GraphDigest) -> StoredCode | None:
