@@ -59,11 +59,13 @@ def test_casts(dtype, target):
     wide = np.concatenate([wide, half_way, np.nextafter(half_way, 0), np.nextafter(half_way, np.inf)])
     with np.errstate(all="ignore"):
         argument = wide.astype(target)
-        assert_same_bits(native(lambda x: autoconv.cast(x, dtype), argument), argument.astype(dtype.numpy))
+        is_by_float32 = dtype is autoconv.bfloat16  # as in TensorFlow; releases of ml_dtypes differ
+        rounded_argument = argument.astype(np.float32) if is_by_float32 else argument
+        assert_same_bits(native(lambda x: autoconv.cast(x, dtype), argument), rounded_argument.astype(dtype.numpy))
         if target not in ("int8", "uint8"):
             narrow = EVERY.view(dtype.numpy)
             back = native(lambda x: autoconv.cast(x, autoconv.as_dtype(target)), narrow)
-            np.testing.assert_array_equal(back, narrow.astype(target))
+            np.testing.assert_array_equal(back, (narrow.astype(np.float32) if is_by_float32 else narrow).astype(target))
 
 
 def test_square_roots_and_functions_are_within_one_unit(dtype):

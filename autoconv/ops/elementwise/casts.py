@@ -30,10 +30,14 @@ def _cast_type(x: TensorType, *, dtype: DType, **_: Any) -> TensorType:
 
 
 def _cast(x: Any, *, dtype: DType) -> Any:
+    """Return the array with its elements converted as C does; of complex numbers the real parts."""
     if dtype.is_string:
         return x
     if x.dtype.kind == "c" and not dtype.is_complex and not dtype.is_bool:
         x = x.real
+    if "bfloat16" in (x.dtype.name, dtype.name):  # by way of float32, as in TensorFlow; releases of ml_dtypes differ
+        with np.errstate(over="ignore"):
+            x = np.asarray(x).astype(np.float32)
     return np.asarray(x).astype(dtype.numpy)
 
 
