@@ -14,7 +14,7 @@ import pytest
 import autoconv as ac
 from autoconv.config import SETTINGS
 from autoconv.tracing.api import call_paths
-from autoconv.tracing.specialise import plain_presumption, tiers
+from autoconv.tracing.specialise import plain_presumption, program_clock, tiers
 from autoconv.tracing.specialise.plain_presumption import PlainPresumption
 from autoconv.tracing.specialise.trace_cache import TraceCache
 
@@ -75,7 +75,7 @@ def test_the_work_of_timing_is_no_part_of_the_time(monkeypatch):
         used(cache, trace)
 
     monkeypatch.setattr(TraceCache, "mark_used", slow_used)
-    for module in (call_paths, tiers):
+    for module in (call_paths, program_clock):
         monkeypatch.setattr(module, "clock", read)
     compiled = ac.compile(shifted)
     for _ in range(30):
@@ -385,14 +385,3 @@ def test_calls_with_new_objects_are_measured_after_a_trace_for_known_sizes():
     for i in range(60):
         assert compiled(Grid([[1, 2], [3, i]]), (1, i % 2)) == (i if i % 2 else 3)
     assert compiled._gate.is_plain
-
-
-def test_long_calls_are_timed_without_the_time_of_other_processes(monkeypatch):
-    times = {"wall": 0.0, "processor": 0.0}
-    monkeypatch.setattr(tiers, "clock", lambda: times["wall"])
-    monkeypatch.setattr(tiers.time, "process_time", lambda: times["processor"])
-    for wall, processor, seconds in ((0.5, 0.1, 0.1), (0.1, 0.2, 0.1), (5e-4, 1e-4, 5e-4), (0.5, 0.0, 1e-3)):
-        stopwatch = tiers.Stopwatch()
-        times["wall"] += wall
-        times["processor"] += processor
-        assert stopwatch.seconds() == pytest.approx(seconds)

@@ -25,6 +25,7 @@ from autoconv.tracing.guards.plain_conditions import reason_for_plain_calls
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.signature import Signature, is_method
 from autoconv.tracing.specialise.bailout import Bailout
+from autoconv.tracing.specialise.program_clock import Stopwatch, clock
 from autoconv.tracing.specialise.tiers import (
     FOREVER,
     GRAPH,
@@ -33,10 +34,8 @@ from autoconv.tracing.specialise.tiers import (
     RERUNS,
     SHORT_CALL_SECONDS,
     Gate,
-    Stopwatch,
     Tiers,
     Timing,
-    clock,
     exact_kind_of,
     kind_of,
     kind_text,

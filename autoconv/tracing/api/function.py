@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, ParamSpec, overload
 
@@ -41,6 +40,7 @@ from autoconv.tracing.key.definition import Definition
 from autoconv.tracing.key.signature import Signature, is_method
 from autoconv.tracing.specialise.bailout import Bailout, TraceBudget
 from autoconv.tracing.specialise.function_contract import FunctionContract
+from autoconv.tracing.specialise.program_clock import clock
 from autoconv.tracing.specialise.retracing import find_call_counter
 from autoconv.tracing.specialise.session_contract import SessionContract
 from autoconv.tracing.specialise.trace import Traceable, trace_function
@@ -214,11 +214,11 @@ class Function(MethodBinding, CallDispatch[P, R], LoopOutlining, TraceMaker, Fun
             if call is not None and call.fault is not None:
                 return self._run_after_fault(call.fault, args, kwargs)
             return self._run_recursively(self._run_with_outlined_loops, args, kwargs)
-        start = time.perf_counter()
+        start = clock()
         try:
             return self._run_unserved(args, kwargs)
         finally:
-            if self._bailout.record_doubtful_call(call, time.perf_counter() - start):
+            if self._bailout.record_doubtful_call(call, clock() - start):
                 self._explain_once(_NEW_OBJECTS_REASON)
 
     def _decide_to_trace(self, call: Call) -> bool:

@@ -24,6 +24,7 @@ from autoconv.tracing.key.cache_key import Key
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.specialise.bailout import Bailout, is_by_value
+from autoconv.tracing.specialise.program_clock import excluded_from_clock
 from autoconv.tracing.specialise.retracing import CallCounter, open_sizes_at_once
 from autoconv.tracing.specialise.session_contract import SessionContract
 from autoconv.tracing.specialise.tiers import Tiers, kind_of
@@ -84,7 +85,7 @@ class TraceMaker:
         """Find or make the trace for a call; return None if the call has to run as plain Python."""
         if not self._may_trace(call):
             return None
-        with LOCK, drop_unraisable_signals():
+        with excluded_from_clock(), LOCK, drop_unraisable_signals():
             result: ConcreteFunction | NextStep = NextStep.FIND_TRACE
             while isinstance(result, NextStep):
                 if result is NextStep.FIND_TRACE:

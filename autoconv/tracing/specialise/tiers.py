@@ -12,7 +12,6 @@ from __future__ import annotations
 import ctypes
 import math
 import threading
-import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -24,6 +23,7 @@ from autoconv.runtime.support.attribute_hooks import has_compared_class
 from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.tracing.key.bounded_dict import BoundedDict
 from autoconv.tracing.specialise.plain_presumption import SHORT_CALL_SECONDS, PlainPresumption
+from autoconv.tracing.specialise.program_clock import Stopwatch
 
 GRAPH, PLAIN = "graph", "plain"
 RERUNS = "many calls of the graph failed and ran again as plain Python"
@@ -40,27 +40,6 @@ _COSTLY_SECONDS = 0.05  # seconds above which a timed call is not repeated if th
 _MIN_RATIO, _NOISE_SECONDS = 1.05, 0.1e-6  # factor, and seconds in addition, by which a graph must be slower
 MAX_INTERVAL = {GRAPH: 2**20, PLAIN: 256}  # calls between two examinations, by form
 _SIZED_TYPES = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
-
-_MIN_PROCESSOR_SECONDS = 1e-3  # calls from this time on are measured in processor time, too
-
-clock = time.perf_counter
-
-
-class Stopwatch:
-    """The seconds since its creation: on a busy machine those of the processor, which other processes do not share."""
-
-    __slots__ = ("_processor_start", "_start")
-
-    def __init__(self) -> None:
-        self._processor_start = time.process_time()
-        self._start = clock()
-
-    def seconds(self) -> float:
-        """Return the seconds that have passed."""
-        seconds = clock() - self._start
-        if seconds < _MIN_PROCESSOR_SECONDS:
-            return seconds
-        return min(seconds, max(time.process_time() - self._processor_start, _MIN_PROCESSOR_SECONDS))
 
 
 class Gate:
