@@ -118,7 +118,7 @@ class _Regions:
         """Insert checks for ops that may raise into the body of a try statement that keeps its form."""
         first = node.body[0]
         if isinstance(first, gast.Assign) and build.is_operation(first.value, "watch"):
-            return
+            return  # the body has its checks already
         watch_name = self.namer.fresh("try_")
         reason = "a with" if isinstance(node, gast.With) else "an except clause" if node.handlers else "a finally"
         start = build.assign(watch_name, build.operate("watch", build.constant(reason)))

@@ -55,8 +55,8 @@ class LoweredStatement(NamedTuple):
 
     statements: list[Any]
     pending: frozenset[str]
-    moved_count: int
     ends_block: bool
+    moved_count: int = 0
 
 
 

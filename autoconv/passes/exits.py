@@ -79,7 +79,7 @@ class FunctionExits:
         self.exit_codes: list[ExitCode] = []
         self.return_name = ""
         self.has_guards = False
-        self.elif_chain_ids: set[int] = set()
+        self.elif_chain_ids: set[int] = set()  # of ifs that become elif arms, with all statements after them
 
     def lower(self, function: Any) -> Any:
         """Lower the function's exits in place; register the staged tries and the statements that keep their form."""
@@ -144,7 +144,7 @@ class FunctionExits:
                     result.append(self._guard_with(place.code, guard, statement))
                 inner_place, target = place.nested(), guard
             tail = statements[index + 1 :]
-            lowered, exits, moved_count, ends_block = self._lower_statement(statement, tail, inner_place)
+            lowered, exits, ends_block, moved_count = self._lower_statement(statement, tail, inner_place)
             target.extend(lowered)
             if exits:
                 pending |= exits
@@ -154,37 +154,36 @@ class FunctionExits:
                 break  # where no exit became a code, dead code stays: a yield in it makes the function a generator
         return result, pending
 
-    def _guard_with(self, code: ExitCode, body: list[Any], like: Any) -> Any:
+    def _guard_with(self, code: ExitCode, body: list[Any], source_node: Any) -> Any:
+        """Return an if that runs `body` while the code is NORMAL, at the place of `source_node`."""
         code.is_read = self.has_guards = True
         test = build.operate("no_exit", build.name(code.name))
-        return self.context.mark_generated(build.place(gast.If(test, body, []), like))
+        return self.context.mark_generated(build.place(gast.If(test, body, []), source_node))
 
-    def _lower_statement(
-        self, node: Any, tail: list[Any], place: BlockPlace
-    ) -> LoweredStatement:
+    def _lower_statement(self, node: Any, tail: list[Any], place: BlockPlace) -> LoweredStatement:
         """Lower a statement; `tail` has the statements of its block after it."""
         exits = self.exit_analysis.statement_exits(node)
         if isinstance(node, (gast.Return, gast.Break, gast.Continue)):
-            return LoweredStatement(*self._lower_exit(node, place), 0, ends_block=True)
+            return LoweredStatement(*self._lower_exit(node, place), ends_block=True)
         if isinstance(node, LOOPS):
             lowered, pending = self._lower_loop(node, place)
-            return LoweredStatement(lowered, pending, 0, not exits.falls_through)
+            return LoweredStatement(lowered, pending, ends_block=not exits.falls_through)
         if isinstance(node, gast.If):
             if exits.escapes and id(node) not in self.kept_form_reasons:
                 return self._lower_if(node, tail, place)
             node.body, body_exits = self.lower_block(node.body, self._place_inside(node, place))
             node.orelse, else_exits = self.lower_block(node.orelse, self._place_inside(node, place))
             node.body = node.body or [build.place(gast.Pass(), node)]
-            return LoweredStatement([node], body_exits | else_exits, 0, not exits.falls_through)
+            return LoweredStatement([node], body_exits | else_exits, ends_block=not exits.falls_through)
         pending = _NO_EXITS
         if id(node) in self.context.staged_tries:
             place = place.nested()
         if isinstance(node, (gast.With, gast.AsyncWith)):
             lowered, pending = self._lower_with(node, place)
-            return LoweredStatement(lowered, pending, 0, not exits.falls_through and not pending)
+            return LoweredStatement(lowered, pending, ends_block=not exits.falls_through and not pending)
         elif isinstance(node, TRIES) and self.exit_analysis.leaves_in_finally(node) and not self.keeps_exits_in_finally:
             lowered, pending = self._lower_finally_with_exit(node, place.nested())
-            return LoweredStatement(lowered, pending, 0, not exits.falls_through and not pending)
+            return LoweredStatement(lowered, pending, ends_block=not exits.falls_through and not pending)
         elif isinstance(node, TRIES):
             pending = self._lower_try(node, place, place)
         elif isinstance(node, gast.Match):
@@ -192,7 +191,7 @@ class FunctionExits:
                 case.body, case_exits = self.lower_block(case.body, place)
                 case.body = case.body or [build.place(gast.Pass(), node)]
                 pending |= case_exits
-        return LoweredStatement([node], pending, 0, not exits.falls_through and not pending)
+        return LoweredStatement([node], pending, ends_block=not exits.falls_through and not pending)
 
     def _place_inside(self, node: Any, place: BlockPlace) -> BlockPlace:
         return place if id(node) in self.kept_form_reasons else place.nested()
@@ -240,8 +239,8 @@ class FunctionExits:
         if never_falls_through and place.may_return and pending <= {RETURN}:
             value = self._returned_value() if self.return_name else None
             lowered = [node, build.place(gast.Return(value), node)]
-            return LoweredStatement(lowered, _NO_EXITS, moved_count, ends_block=True)
-        return LoweredStatement([node], pending, moved_count, never_falls_through)
+            return LoweredStatement(lowered, _NO_EXITS, ends_block=True, moved_count=moved_count)
+        return LoweredStatement([node], pending, never_falls_through, moved_count)
 
     def _elif_tail_length(self, tail: list[Any], depth: int) -> int:
         """Return how many statements of the tail move into the `else` of the if before it, as its elif arms.
@@ -256,7 +255,7 @@ class FunctionExits:
             ends_chain = position == len(tail) - 1 or id(statement) in self.elif_chain_ids
             one_arm_exits = body_falls_through != else_falls_through
             if ends_chain or (one_arm_exits and self._can_move_tail(tail[position + 1 :], depth)):
-                self.elif_chain_ids.update(id(step) for step in tail[: position + 1])  # each step is examined once
+                self.elif_chain_ids.update(map(id, tail[: position + 1]))  # so that each if is examined once
                 return len(tail)
             if not one_arm_exits:
                 return position

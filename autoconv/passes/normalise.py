@@ -38,7 +38,7 @@ _NO_NAMES: frozenset[str] = frozenset()
 
 
 def is_pinned(node: Any) -> bool:
-    """Return whether anything in a statement is tied to its frame."""
+    """Return whether anything in a statement must stay in the frame of its function, such as a yield."""
     return bool(pinning_construct(node))
 
 
@@ -181,7 +181,7 @@ class Normalise(FunctionPass):
         )
 
     def _names_rebound_by(self, value: Any) -> Container[str]:
-        """Return the names that evaluating `value` may rebind. Conservative."""
+        """Return a superset of the names that evaluating `value` may rebind."""
         if isinstance(value, (gast.Constant, gast.Name)):
             return _NO_NAMES
         walruses = {n.target.id for n in walk_scope(value) if isinstance(n, gast.NamedExpr)}
