@@ -84,7 +84,7 @@ class LoweringContext(ValueContext, Protocol):
     """A `ValueContext` with control flow, ownership and calls of Python kernels."""
 
     graph: Graph
-    call_sites: tuple[Node, ...]  # call sites around the region; errors report their spans
+    enclosing_calls: tuple[Node, ...]  # call sites around the region; errors report their spans
     checked_positions: dict[Node, list[Any]]  # indexed view -> positions that `check_positions` checked
     launches: Launches | None
     remaining_uses: Any  # a Counter: value -> number of its uses for which no code is written yet

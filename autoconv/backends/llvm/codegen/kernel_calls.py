@@ -35,7 +35,7 @@ class KernelCalls:
 
     body: Body
     out: FunctionText
-    call_sites: tuple[Node, ...]
+    enclosing_calls: tuple[Node, ...]
     set: Callable[[Value, Native], None]
     object: Callable[[Value], Object]
     _values: dict[Value, Native]
@@ -91,7 +91,7 @@ class KernelCalls:
 
     def call_kernel(self, node: Node, is_rare: bool = False) -> list[Native]:
         """Call the op's kernel and return its results; `is_rare` is true in cases that native code does not handle."""
-        return self.call_function(node, self.body.objects.kernel(node, self.call_sites, is_rare, self._values.get))
+        return self.call_function(node, self.body.objects.kernel(node, self.enclosing_calls, is_rare, self._values.get))
 
     def call_function(self, node: Node, function: Callable[[FunctionText], str], *numbers: Element) -> list[Native]:
         """Call a Python function that takes the node's inputs, then `numbers`, and returns the node's results.

@@ -47,14 +47,14 @@ class Region(KernelCalls):
     """A writer of the code of one graph; the constructor writes the code.
 
     `arguments` are the representations of the graph's parameters; those that are an Object with a slot are released
-    after their last use. `call_sites` are the enclosing calls, whose spans are added to errors.
+    after their last use. `enclosing_calls` are the enclosing calls, whose spans are added to errors.
     """
 
-    def __init__(self, body: Body, plan: Plan, arguments: Sequence[Native], call_sites: tuple[Node, ...]) -> None:
+    def __init__(self, body: Body, plan: Plan, arguments: Sequence[Native], enclosing_calls: tuple[Node, ...]) -> None:
         self.body = body
         self.out = body.out
         self.graph = graph = plan.graph
-        self.call_sites = call_sites
+        self.enclosing_calls = enclosing_calls
         self._values: dict[Value, Native] = {}
         self._memory_slots: list[tuple[str, Type]] = []  # slots of arrays that views may use until the end
         for value, native in zip(graph.parameters, arguments, strict=True):
@@ -207,7 +207,7 @@ class Region(KernelCalls):
 
         `enclosing_calls` replace the call sites of this region, which are the default.
         """
-        calls = self.call_sites if enclosing_calls is None else enclosing_calls
+        calls = self.enclosing_calls if enclosing_calls is None else enclosing_calls
         return write_region(self.body, graph, arguments, calls).results()
 
     def write_function(self, body: Body, graph: Graph, arguments: Sequence[Native]) -> Region:
@@ -376,7 +376,7 @@ class Region(KernelCalls):
         return self.body.new_array(type_)
 
 
-def write_region(body: Body, graph: Graph, arguments: Sequence[Native], call_sites: tuple[Node, ...] = ()) -> Region:
+def write_region(body: Body, graph: Graph, arguments: Sequence[Native], enclosing_calls: tuple[Node, ...] = ()) -> Region:
     """Schedule a graph, and write its code into a native function."""
     outer_sizes = body.module.sizes
     registers = [argument.ir for argument in arguments if isinstance(argument, Element)]
@@ -384,7 +384,7 @@ def write_region(body: Body, graph: Graph, arguments: Sequence[Native], call_sit
     outer_positions, outer_bounds = body.normalised_positions, body.slice_bounds
     body.normalised_positions = outer_positions.new_child()  # the region's own checks do not hold outside of it
     body.slice_bounds = outer_bounds.new_child()
-    region = Region(body, schedule(graph, body.classes), arguments, call_sites)
+    region = Region(body, schedule(graph, body.classes), arguments, enclosing_calls)
     body.normalised_positions, body.slice_bounds = outer_positions, outer_bounds
     body.module.sizes = outer_sizes  # sizes that the region computes are not in scope after it
     for register_, range_ in outer_ranges.items():  # conditions in the region may have restricted the range

@@ -88,7 +88,7 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     out.branch_if(is_deep, deep_label, shallow_label, unlikely=True)
 
     out.begin(deep_label)
-    deep_call = body.objects.deep_call(node, region.call_sites)
+    deep_call = body.objects.deep_call(node, region.enclosing_calls)
     _store_results(region, cells, region.call_function(node, deep_call, ElementWriter(out).wrap(int64, depth)))
     out.branch(done_label)
 
@@ -103,7 +103,7 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     out.branch_if(has_succeeded, returned_label, raised_label)
     out.begin(raised_label)
     if body.objects.has_python:
-        out.call_c("object_locate", "void", "ptr", body.objects.call_locator(node, region.call_sites)(out))
+        out.call_c("object_locate", "void", "ptr", body.objects.call_locator(node, region.enclosing_calls)(out))
     out.branch(body.failure_label)
     out.begin(returned_label)
     _store_results(region, cells, [_load_result(out, results, i, value) for i, value in enumerate(node.results)])

@@ -134,7 +134,7 @@ class TotalTests:
     def _raise_overflow(self, b: RegisterWriter, node: Node) -> None:
         """Call the kernel of an addition with operands for which it raises."""
         region, out = self._region, self._region.out
-        kernel = region.body.objects.kernel(node, region.call_sites, is_rare=True)
+        kernel = region.body.objects.kernel(node, region.enclosing_calls, is_rare=True)
         arguments, operands = "null", (int64.max if node.op.name == "python_add" else int64.min, 1)
         if region.body.objects.has_python:
             arguments = out.alloca(f"[{len(operands)} x ptr]")

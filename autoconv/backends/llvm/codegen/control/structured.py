@@ -68,7 +68,7 @@ def write_call(region: LoweringContext, node: Node) -> None:
     if is_recursive(node):
         write_recursive_call(region, node)
         return
-    enclosing_calls = (node, *region.call_sites)
+    enclosing_calls = (node, *region.enclosing_calls)
     natives = region.write_nested(node.regions[0], _owned_or_borrowed(region, node, node.inputs), enclosing_calls)
     for value, native in zip(node.results, natives, strict=True):
         region.set(value, convert_output(region, native, value.type))

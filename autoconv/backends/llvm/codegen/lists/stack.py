@@ -115,7 +115,7 @@ def write_list_pop(region: LoweringContext, node: Node) -> None:
     empty_label, nonempty_label = out.label("cold"), out.label("fine")
     out.branch_if(out.icmp("sgt", length, 0), nonempty_label, empty_label)
     out.begin(empty_label)
-    function = region.body.objects.kernel(node, region.call_sites, is_rare=True)
+    function = region.body.objects.kernel(node, region.enclosing_calls, is_rare=True)
     arguments = out.alloca("ptr")
     element: Any = list_.type.element  # type: ignore[union-attr]
     empty_list = region.body.objects.reference(ListValue(dtype=element.dtype, shape=element.shape))(out)

@@ -69,7 +69,7 @@ class Operation:
     def leave_if_failed(self, condition: str) -> None:
         """Leave the function if the i1 `condition` is true, after adding the node's source span to the raised error."""
         with self.out.leaving(condition, unlikely=True):
-            self.call("object_locate", self.body.objects.locator(self.node, self.region.call_sites)(self.out))
+            self.call("object_locate", self.body.objects.locator(self.node, self.region.enclosing_calls)(self.out))
             self.out.branch(self.body.failure_label)
 
     def use_kernel_if(

@@ -27,7 +27,7 @@ def write_read(op: Operation) -> None:
     shape, dtype = sizes(result.type), result.dtype
     name, array_class, descriptor = (objects.reference(item)(out) for item in ("value", np.ndarray, dtype.numpy))
     variable, dimensions = op.region.object(op.node.inputs[0]).ir, objects.shape(shape) if shape else "null"
-    kernel = objects.kernel(op.node, op.region.call_sites, is_rare=True)(out)
+    kernel = objects.kernel(op.node, op.region.enclosing_calls, is_rare=True)(out)
     array = out.call("array_attribute", variable, name, array_class, descriptor, len(shape), dimensions, kernel)
     op.body.fail_if(out.is_null(array))
     if is_scalar(result.type):
@@ -49,7 +49,7 @@ def write_assign(op: Operation) -> None:
         op.region.write_kernel(op.node)
         return
     name = op.body.objects.reference("value")(out)
-    kernel = op.body.objects.kernel(op.node, op.region.call_sites, is_rare=True)(out)
+    kernel = op.body.objects.kernel(op.node, op.region.enclosing_calls, is_rare=True)(out)
     result = out.call("set_attribute", op.region.object(variable).ir, name, array.ir, kernel)
     op.body.fail_if(out.is_null(result))
     if isinstance(native, Element):
