@@ -376,7 +376,9 @@ class Region(KernelCalls):
         return self.body.new_array(type_)
 
 
-def write_region(body: Body, graph: Graph, arguments: Sequence[Native], enclosing_calls: tuple[Node, ...] = ()) -> Region:
+def write_region(
+    body: Body, graph: Graph, arguments: Sequence[Native], enclosing_calls: tuple[Node, ...] = ()
+) -> Region:
     """Schedule a graph, and write its code into a native function."""
     outer_sizes = body.module.sizes
     registers = [argument.ir for argument in arguments if isinstance(argument, Element)]
