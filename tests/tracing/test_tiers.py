@@ -52,6 +52,14 @@ def test_a_graph_that_is_slower_than_python_is_dropped():
     assert traces(compiled) == 1
 
 
+def test_a_graph_whose_calls_can_all_be_undone_is_timed():
+    compiled = ac.compile(lambda x: x.put([0, 2], [-4, -5]))
+    for _ in range(30):
+        compiled(x := np.arange(5))
+        assert x.tolist() == [-4, 1, -5, 3, 4]
+    assert compiled._gate.is_plain
+
+
 def test_a_graph_that_is_quicker_stays():
     compiled, x = ac.compile(elements), np.arange(500.0)
     for _ in range(30):

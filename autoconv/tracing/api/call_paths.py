@@ -147,7 +147,7 @@ class CallDispatch(Generic[P, R]):
     ) -> Any:
         """Return the result of a call that the trace ran, or of its rerun as plain Python (see `float_warnings`)."""
         flags = concrete.float_errors.take_flags()
-        if concrete.float_errors.undoable_calls:
+        if concrete.float_errors.is_slow_for_now:
             self._is_call_time_typical = False
         return self._handle_float_flags(flags, concrete, result, args, kwargs) if flags else result
 
@@ -301,16 +301,13 @@ class CallDispatch(Generic[P, R]):
                 self._explanation.record_times(kind_text(kind), timing.text(), timing.choice == PLAIN)
 
     def _time_graph(self, timing: Timing, kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a call as a graph, and record its time unless a trace was made for it.
-
-        Only the entry is timed, because later calls go to it directly, without the other steps here.
-        """
+        """Run a call as a graph, and record its time unless a trace was made for it."""
         attempts_before, stopwatch, seconds = self._attempt_count, Stopwatch(), 0.0
         self._bailout.ran_plain, self._bailout.doubtful_seconds, self._is_call_time_typical = False, 0.0, True
         is_positional = not kwargs and len(args) <= self._signature.max_positional
         entries = native_entries(self._native_entries) if is_positional else ()  # their guards need no Python code
         try:
-            for entry in entries:
+            for entry in entries:  # only the entry is timed, because later calls go to it directly
                 failure: BaseException | None = None
                 try:
                     result = entry(*args)
@@ -329,7 +326,9 @@ class CallDispatch(Generic[P, R]):
         finally:
             seconds = seconds or stopwatch.seconds()
             has_traced = self._attempt_count != attempts_before
-            if self._is_call_time_typical and not has_traced and not timing.choice:
+            if not (self._is_call_time_typical or has_traced):
+                timing.record_untypical_time(seconds)
+            elif not has_traced and not timing.choice:
                 latest_trace = max(self._trace_cache.traces, key=lambda concrete: concrete.last_use, default=None)
                 run_trace = None if self._bailout.ran_plain else latest_trace
                 if run_trace is not None and not _may_sample_plain(run_trace, seconds):

@@ -84,6 +84,11 @@ class FloatErrors:
         self._filters: list[Any] = []
         self._frequency, self._flagged_calls, self._seen_flags, self._next_rerun = "", 0, 0, 0
 
+    @property
+    def is_slow_for_now(self) -> bool:
+        """True if calls can be undone now, which takes time, and later calls cannot."""
+        return bool(self.undoable_calls) and not self._runs_numpy
+
     def take_flags(self) -> int:
         """Return and clear the flags that are set in this thread; return 0 if calls do not run again for flags."""
         if not (self._can_repeat or self._can_undo):

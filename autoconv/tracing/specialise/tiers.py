@@ -31,6 +31,7 @@ FOREVER = 2**62  # a number of calls that is never reached
 
 _MAX_KINDS = 64  # kinds of calls whose timings are kept
 _MAX_EXAMINED_CALLS = 24  # calls of one kind without a choice, some of which trace or raise
+_MAX_UNTYPICAL_CALLS = 16  # untimed calls of one kind as graphs, from which on such calls count as typical
 _TIMED_PAIRS = 4  # timed calls of each form, after which any difference decides
 _CLEAR_RATIO, _LARGE_RATIO = 2.0, 8.0  # ratios of the two forms' times that decide after fewer timed calls
 _UNEVEN_RATIO = 4.0  # ratio of the times of one form, above which means of twice as many timed calls decide
@@ -99,7 +100,7 @@ class Timing:
 
     __slots__ = (
         "_calls_at_first_rerun", "_examined_calls", "_form", "_graph_times", "_plain_times", "_reruns",
-        "_search_seconds", "_warm_traces", "choice", "has_trace",
+        "_search_seconds", "_untypical_calls", "_warm_traces", "choice", "has_trace",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -110,7 +111,7 @@ class Timing:
         self._plain_times: list[float] = []
         self._search_seconds = math.inf  # the shortest search for a trace by a call that then ran plain
         self._form = GRAPH
-        self._examined_calls = self._reruns = self._calls_at_first_rerun = 0
+        self._examined_calls = self._untypical_calls = self._reruns = self._calls_at_first_rerun = 0
 
     def choose_form(self) -> str:
         """Count an examined call, and return the form in which it runs."""
@@ -126,6 +127,7 @@ class Timing:
     def discount_call(self) -> None:
         """Do not count the latest call, which ran in neither of the forms."""
         self._examined_calls -= 1
+        self._untypical_calls -= 1
 
     def record_run(self, trace_number: int) -> bool:
         """Record a timed run of a trace; return whether it is the first one, which fills caches for later ones."""
@@ -137,6 +139,13 @@ class Timing:
     def record_search(self, seconds: float) -> None:
         """Record how long a call searched for a trace, before it ran as plain Python as a trace does not pay yet."""
         self._search_seconds = min(self._search_seconds, seconds)
+
+    def record_untypical_time(self, seconds: float) -> None:
+        """Record the time of a call as a graph that did more than later ones should; if all calls do, it counts."""
+        self._untypical_calls += 1
+        if self._untypical_calls > _MAX_UNTYPICAL_CALLS and not self.choice:
+            self.has_trace = True
+            self.record_time(GRAPH, seconds)
 
     def record_time(self, form: str, seconds: float) -> None:
         """Record the time of a call, and choose once the times are decisive."""
