@@ -29,16 +29,16 @@ from autoconv.runtime.arrays.assigned_values import (
     stack_items,
 )
 from autoconv.runtime.arrays.members import array_member
-from autoconv.runtime.arrays.memory_order import kept_order, order_operands
+from autoconv.runtime.arrays.memory_order import kept_order, memory_order_operands
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, wrap_new_arrays
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.recording.numpy_protocol import (
     MUTATING_FUNCTIONS,
     check_options,
     implementation,
-    name_out,
     numpy_refusal,
     qualified_name,
+    with_named_out,
 )
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
@@ -76,7 +76,7 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     is_program_array = bool(args) and isinstance(args[0], np.ndarray) and not holds_symbols((args, kwargs))
     if is_program_array and function in _MEMORY_SHARING_FUNCTIONS:
         return function(*args, **kwargs)  # an array of the program: the result is itself or a view
-    args, kwargs = name_out(function, args, kwargs)
+    args, kwargs = with_named_out(function, args, kwargs)
     if function in VIEW_OF_ANY_ARGUMENT_BY_FUNCTION and any(type(x) is SymbolicArray for x in args):
         return VIEW_OF_ANY_ARGUMENT_BY_FUNCTION[function](*args, **kwargs)
     if args and type(args[0]) is SymbolicArray and function in VIEW_BY_FUNCTION:
@@ -94,7 +94,7 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     )  # fmt: skip
     if type(result) is SymbolicArray:
         return result
-    return wrap_new_arrays(result, gives_array(function, args, kwargs), order_operands(function, args, kwargs))
+    return wrap_new_arrays(result, gives_array(function, args, kwargs), memory_order_operands(function, args, kwargs))
 
 
 def _call_on_elements(compute: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:

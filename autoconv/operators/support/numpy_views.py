@@ -114,7 +114,7 @@ def _identity_if(function: Callable[..., Any], times: int) -> Callable[..., Any]
         if as_tensor(n) is None and operator.index(n) == times:
             return array
         result = call_implementation(function, load_elements(array), n, *args, **kwargs)
-        return wrap_new_arrays(result, like=(array,) if function is np.diff else ())
+        return wrap_new_arrays(result, ordered_like=(array,) if function is np.diff else ())
 
     return apply
 

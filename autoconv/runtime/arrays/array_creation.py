@@ -25,7 +25,7 @@ def new_array(shape: ShapeLike, dtype: DType, fill: TensorLike | None = None) ->
     """Allocate an array; `fill` is a number, or None for uninitialised elements."""
     check_sizes(shape)
     sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
-    shape_attribute: list[Any] = []
+    shape_attribute: list[Any] = []  # ints, and INPUT in place of each symbolic size, which is an operand
     operands = []
     for size in sizes:
         tensor = as_tensor(size)
@@ -50,7 +50,7 @@ def _refuse_non_integer_size(size: SymbolicTensor) -> None:
 
 
 def record_strided_views(array: SymbolicArray, make_views: Callable[[np.ndarray], Any]) -> Any:
-    """Return the views that `make_views` makes of the array; NotImplemented if it copies or the layout is unknown."""
+    """Return a list of the views that `make_views` makes; NotImplemented if it copies, or the layout is unknown."""
     layouts = compute_view_layouts(array.type, make_views)
     if layouts is NotImplemented:
         return NotImplemented
@@ -58,5 +58,5 @@ def record_strided_views(array: SymbolicArray, make_views: Callable[[np.ndarray]
 
 
 def strided_array(array: SymbolicArray, layout: dict[str, Any]) -> SymbolicArray:
-    """Return the view of an array that has this layout."""
+    """Return the view of an array that has this layout, the attributes of `array_strided`."""
     return SymbolicArray(record_array_op("array_strided", [array.value_in_graph], **layout).results[0])

@@ -39,7 +39,7 @@ def convert_assigned(value: object, type_: ArrayType) -> Tensor:
 
 
 def check_depth(value: Any, rank: int) -> None:
-    """Raise NumPy's ValueError for a nested list with more dimensions than the place that it is assigned to."""
+    """Raise NumPy's ValueError for a nested list with more dimensions than `rank`, that of its target."""
     if isinstance(value, (list, tuple)) and rank < _depth(value):
         detail = f"The requested array would exceed the maximum number of dimension of {rank}."
         raise as_program_error(ValueError(f"setting an array element with a sequence. {detail}"))
@@ -55,14 +55,14 @@ def _depth(value: Any) -> int:
     return type_.rank or 0 if isinstance(type_, (TensorType, ArrayType)) else 0
 
 
-def convert_elements(value: object, dtype: DType, is_single: bool = True) -> Tensor:
+def convert_elements(value: object, dtype: DType, is_basic: bool = True) -> Tensor:
     """Convert Python's numbers to elements of the dtype; arrays keep their dtype, for `cast_to` to convert later.
 
-    With `is_single` (the target is one element or a slice), NumPy's scalars are converted and checked like Python's.
+    With `is_basic` (the target is one element or a slice), NumPy's scalars are converted and checked like Python's.
     """
     tensor = as_tensor(value)
     if tensor is not None:
-        is_checked = tensor.weak or (is_single and _is_range_checked(value, dtype))
+        is_checked = tensor.weak or (is_basic and _is_range_checked(value, dtype))
         return convert_number(tensor, dtype) if is_checked else tensor
     if isinstance(value, (bool, int, float, complex)):
         region, number = current_region(), convert_numbers(value, dtype)
@@ -78,9 +78,9 @@ def convert_elements(value: object, dtype: DType, is_single: bool = True) -> Ten
 
 
 def convert_elements_at(value: object, array: ArrayType, spec: Spec, operands: Sequence[Any]) -> Tensor:
-    """Convert the elements of a value that is assigned at an index; errors of a mask precede those of the value."""
+    """Convert the elements assigned at an index of masks or arrays; errors of a mask precede those of the value."""
     try:
-        return convert_elements(value, array.dtype, is_single=False)
+        return convert_elements(value, array.dtype, is_basic=False)
     except (TypeError, ValueError, OverflowError):
         mask = as_tensor(operands[0]) if spec == (Mask(),) else None
         mask_sizes = None if mask is None else _static_sizes(mask.type.shape)
@@ -104,15 +104,15 @@ def _is_range_checked(value: object, dtype: DType) -> bool:
     return value_dtype.is_floating or (value_dtype.is_integer and not np.can_cast(value_dtype.numpy, dtype.numpy))
 
 
-def check_rank(indexed_count: int, rank: int) -> None:
-    """Raise NumPy's error if an index covers more dimensions than the array has."""
-    if indexed_count > rank:
-        detail = f"array is {rank}-dimensional, but {indexed_count} were indexed"
+def check_index_rank(indexed_rank: int, rank: int) -> None:
+    """Raise NumPy's error if an index covers `indexed_rank` dimensions, more than the array has."""
+    if indexed_rank > rank:
+        detail = f"array is {rank}-dimensional, but {indexed_rank} were indexed"
         raise as_program_error(IndexError(f"too many indices for array: {detail}"))
 
 
-def check_element(value: object, dtype: Any) -> None:
-    """Raise NumPy's error if the value assigned to one element of the dtype has dimensions."""
+def check_scalar(value: object, dtype: Any) -> None:
+    """Raise NumPy's error if the value, which is assigned to one element of the dtype, has dimensions."""
     tensor = as_tensor(value)
     shape: Any = None if tensor is None else tensor.type.shape
     if isinstance(value, (list, tuple)):
@@ -150,7 +150,7 @@ def check_as_numpy(call: Callable[[], object]) -> None:
 
 
 def _sample_size(size: ShapeLike) -> Any:
-    """Return a size that NumPy refuses, so that it raises its error; 0 in place of any other size."""
+    """Return a size of a type that NumPy refuses, with its error; 0 in place of a size of any other type."""
     return 0 if as_tensor(size) is not None or not isinstance(size, (bool, np.bool_, float, complex, str)) else size
 
 
@@ -223,13 +223,12 @@ def is_stored_item_by_item(value: object, type_: ArrayType) -> bool:
 
 
 def _may_overflow(value: object, tensor: Tensor | None, dtype: DType) -> bool:
-    """Return whether a number may be out of the range of an integer dtype; `tensor` is the one it stands for."""
+    """Return whether a number may be out of the range of an integer dtype; `tensor` is `as_tensor(value)`."""
     if tensor is not None:
         is_wider = tensor.weak and (dtype is not int64 or not tensor.type.dtype.is_integer)
         return is_wider or _is_range_checked(value, dtype)
-    return (
-        isinstance(value, (int, float, complex)) and not isinstance(value, bool) and not _is_representable(value, dtype)
-    )
+    is_checked = isinstance(value, (int, float, complex)) and not isinstance(value, bool)
+    return is_checked and not _is_representable(value, dtype)
 
 
 def _is_representable(number: Any, dtype: DType) -> bool:
@@ -309,15 +308,15 @@ def may_broadcast(target_shape: Sequence[int | None], shape: Sequence[Any]) -> b
     """Return whether a value of the shape may broadcast to `target_shape`; unknown sizes count as a match."""
     if len(shape) > len(target_shape):
         return False
-    pairs = zip(reversed(shape), reversed(target_shape), strict=False)
-    return all(size in (1, target) or None in (size, target) for size, target in pairs)
+    size_pairs = zip(reversed(shape), reversed(target_shape), strict=False)
+    return all(size in (1, target) or None in (size, target) for size, target in size_pairs)
 
 
 _TYPES_WITH_SHAPE = (np.ndarray, np.generic, bool, int, float, complex)
 
 
 def _has_plain_shape(value: object) -> bool:
-    """Return whether NumPy's shape of a value is known: that of numbers, arrays, and lists of nothing else."""
+    """Return whether `np.shape` gives the shape of a value: of numbers, NumPy's arrays, and lists of these."""
     if isinstance(value, (list, tuple)):
         return all(map(_has_plain_shape, value))
     return isinstance(value, _TYPES_WITH_SHAPE)
@@ -330,9 +329,9 @@ def convert_plain_sequence(value: Any) -> Any:
 
 
 def check_types(op: str, operands: Sequence[Any], output_dtype: Any = None) -> None:
-    """Raise NumPy's TypeError where the operation has no loop for the dtypes of the operands.
+    """Raise NumPy's TypeError if its function has no loop for the dtypes of the operands.
 
-    The same holds where its result cannot be cast to `output_dtype`, if this is given.
+    Raise it also if the result cannot be cast to `output_dtype`, when that is given.
     """
     function: Any = np.remainder if op == "modulo" else getattr(np, op)
     try:
@@ -347,21 +346,22 @@ def check_types(op: str, operands: Sequence[Any], output_dtype: Any = None) -> N
 def check_broadcast(
     op: str, operands: Sequence[Any], output_shape: Any = None, output_dtype: DTypeLike | None = None
 ) -> None:
-    """Raise NumPy's ValueError for static shapes that do not broadcast, or its TypeError for the dtypes.
+    """Raise NumPy's ValueError if the static shapes of two operands do not broadcast.
 
-    `output_shape` and `output_dtype` are those of the output array, if there is one.
+    Raise its TypeError instead if the dtypes do not fit either, as NumPy checks these first. `output_shape` and
+    `output_dtype` are those of the output array, if there is one.
     """
     shapes: list[Any] = []
     for operand in operands:
         tensor = as_tensor(operand)
         is_plain = tensor is None and _has_plain_shape(operand)
         shapes.append(np.shape(operand) if is_plain else None if tensor is None else tensor.type.shape)
-    if op == "matmul" and output_shape is not None and None not in shapes:
+    if op == "matmul" and output_shape is not None and None not in shapes:  # `@=` has errors of its own for ranks
         check_as_numpy(lambda: operator.imatmul(*(np.ones((1,) * len(shape)) for shape in shapes)))
     if op == "matmul" or any(shape is None for shape in shapes):
         return
-    pairs = zip(reversed(shapes[0]), reversed(shapes[1]), strict=False)
-    if any(all(isinstance(size, int) for size in pair) and 1 not in pair and len(set(pair)) > 1 for pair in pairs):
+    size_pairs = zip(reversed(shapes[0]), reversed(shapes[1]), strict=False)
+    if any(1 not in sizes and sizes[0] != sizes[1] and all(isinstance(x, int) for x in sizes) for sizes in size_pairs):
         check_types(op, operands, output_dtype)
         shapes += [] if output_shape is None else [output_shape]
         shapes_text = " ".join(map(numpy_shape_text, shapes))

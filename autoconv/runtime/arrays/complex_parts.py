@@ -1,17 +1,16 @@
-"""Real and imaginary parts of complex arrays: values, or views where a trace needs these."""
+"""Real and imaginary parts of complex arrays: values in most traces, views in those that also write such an array."""
 
 from __future__ import annotations
 
 from autoconv.runtime.recording.regions import current_region
 
-PARTS_ARE_VIEWS = ("parts", "views")  # kind and value of the fact with which the trace starts again
+PARTS_ARE_VIEWS = ("parts", "views")  # kind and value of the fact that a restarted trace begins with
 
 
 def record_complex_use(use: str) -> None:
     """Record a use of complex arrays: one is "written", or "split" into real and imaginary parts.
 
-    Parts are views in NumPy, but values here until such an array is written. Where parts are taken before, the trace
-    starts again with views.
+    Parts are views in NumPy, but values in a trace without writes. The trace restarts with views when it has both uses.
     """
     region = current_region()
     assert region is not None

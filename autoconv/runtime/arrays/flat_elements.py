@@ -37,8 +37,8 @@ class FlatElements:
     def __autoconv_box__(self) -> Any:
         raise StagingError("'flat' of an array is stored or returned", current_place())
 
-    def _checked_row(self, index: Any) -> SymbolicArray:
-        """Return `row`; raise StagingError for an index for which NumPy may have an error of flat iterators."""
+    def _row_for_index(self, index: Any) -> SymbolicArray:
+        """Return `row()`; raise StagingError for an index for which NumPy may raise another error than for an array."""
         row = self.row()
         size = row.known_shape[0]
         is_outside = type(index) is int and size is not None and not -size <= index < size
@@ -50,13 +50,14 @@ class FlatElements:
         return operator.index(self.array.size)
 
     def __getitem__(self, index: object) -> Any:
-        return wrap_new_arrays(load_elements(self._checked_row(index)[index]))
+        return wrap_new_arrays(load_elements(self._row_for_index(index)[index]))
 
     def __setitem__(self, index: object, value: object) -> None:
         tensor = as_tensor(value)
-        if np.ndim(value) if tensor is None else tensor.type.rank:  # type: ignore[arg-type]
+        rank = np.ndim(value) if tensor is None else tensor.type.rank  # type: ignore[arg-type]
+        if rank != 0:
             raise StagingError("several elements are assigned to 'flat', which repeats them", current_place())
-        self._checked_row(index)[index] = value
+        self._row_for_index(index)[index] = value
 
     def copy(self) -> Any:
         """`x.flat.copy()`."""
@@ -71,12 +72,12 @@ class FlatElements:
             raise as_program_error(AttributeError(f"'numpy.flatiter' object has no attribute {name!r}"))
         raise StagingError(f"the attribute {name!r} of 'flat' is read", current_place())
 
-    def _compute(self, other: object) -> Any:
+    def _refuse_operator(self, other: object) -> Any:
         raise StagingError("'flat' of an array is compared or computed with", current_place())
 
     __hash__ = None  # type: ignore[assignment]
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compute
-    __add__ = __sub__ = __mul__ = __truediv__ = __radd__ = __rsub__ = __rmul__ = __rtruediv__ = _compute
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse_operator
+    __add__ = __sub__ = __mul__ = __truediv__ = __radd__ = __rsub__ = __rmul__ = __rtruediv__ = _refuse_operator
 
 
 def takes_graph_indices(value: object) -> bool:

@@ -1,4 +1,4 @@
-"""Indices of positions and slices: those by which NumPy copies elements, and those that are out of bounds."""
+"""Tests of indices of positions and slices: whether NumPy copies the elements, and whether one is out of bounds."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from autoconv.ops.program_errors import as_program_error
 
 
 def has_zero_dimensional_array(index: object) -> bool:
-    """Return whether an index of positions and slices holds an array without dimensions, so that NumPy copies elements.
+    """Return whether one of the positions is an array without dimensions, for which NumPy copies the elements.
 
-    NumPy's scalars select a view, as Python's numbers do.
+    For NumPy's scalars and Python's numbers, NumPy returns a view.
     """
     return any(map(_is_without_dimensions, index if type(index) is tuple else (index,)))
 

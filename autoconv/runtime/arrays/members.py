@@ -18,7 +18,7 @@ from autoconv.ops.python.undo_log import ARRAY_MUTATORS
 from autoconv.runtime.arrays import complex_parts, symbolic_arrays
 from autoconv.runtime.arrays.array_creation import record_strided_views
 from autoconv.runtime.arrays.flat_elements import FlatElements
-from autoconv.runtime.arrays.memory_order import kept_order, order_operands
+from autoconv.runtime.arrays.memory_order import kept_order, memory_order_operands
 from autoconv.runtime.arrays.method_arguments import name_method_out
 from autoconv.runtime.arrays.methods import attribute_of
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, load_elements, wrap_new_arrays
@@ -39,7 +39,7 @@ def array_member(array: SymbolicArray, name: str) -> Any:
     """Return `array.name`; raise AttributeError for names that NumPy's arrays lack, too."""
     if not hasattr(np.ndarray, name):
         raise as_program_error(AttributeError(f"'numpy.ndarray' object has no attribute {name!r}"))
-    if name.startswith("__") and name.endswith("__"):  # not of the program, or handlers of the program would catch it
+    if name.startswith("__") and name.endswith("__"):  # no program error: its handlers would catch it
         raise AttributeError(f"the attribute {name!r} of an array is known only when the graph runs")
     if name == "T" or (name == "mT" and array.ndim > 1):
         view = view_of(array, lambda x: getattr(x, name))
@@ -76,8 +76,9 @@ def _attribute_of_elements(array: SymbolicArray, name: str) -> Any:
 def _call_on_elements(array: SymbolicArray, name: str, /, *args: Any, **kwargs: Any) -> Any:
     """Call a method on the elements that the array has at the call, which may be later than the read of the method."""
     values, kwargs = name_method_out(array, name, args, kwargs)
-    like = order_operands(getattr(np, name, None), values, kwargs)
-    return wrap_new_arrays(_attribute_of_elements(array, name)(*map(load_elements, values[1:]), **kwargs), like=like)
+    ordered_like = memory_order_operands(getattr(np, name, None), values, kwargs)
+    arguments = map(load_elements, values[1:])  # without the array itself
+    return wrap_new_arrays(_attribute_of_elements(array, name)(*arguments, **kwargs), ordered_like=ordered_like)
 
 
 class ArrayMember(BoundSymbolicMethod):
@@ -94,7 +95,7 @@ class ArrayMember(BoundSymbolicMethod):
 
 
 def view_of(array: SymbolicArray, make_view: Callable[[np.ndarray], Any]) -> Any:
-    """Return the single view that `make_view` makes, static or not; raise StagingError where `make_view` copies."""
+    """Return the view that `make_view` makes, also of an array with open sizes; raise StagingError if it copies."""
     views = record_strided_views(array, make_view)
     if views is NotImplemented:
         if array.ndim:
@@ -128,7 +129,8 @@ def windows_of(array: SymbolicArray, axes: tuple[int, ...], lengths: tuple[int, 
 def _permuted_view(array: SymbolicArray, make_view: Callable[[np.ndarray], Any]) -> Any:
     """Return, in a list, a view that permutes, reverses or adds dimensions, of an array with unknown sizes or strides.
 
-    NotImplemented if `make_view` does anything else, or if it drops dimensions whose sizes are unknown.
+    NotImplemented if `make_view` does anything else, or if it drops dimensions whose sizes are unknown. A view that
+    drops dimensions of size 1 is made in two steps: they are indexed away, and put back in the sample of `make_view`.
     """
     axes_of_size_1 = tuple(axis for axis, size in enumerate(array.known_shape) if size == 1)
     if axes_of_size_1 and make_view(np.empty([size or 2 for size in array.known_shape], np.bool_)).ndim < array.ndim:
@@ -139,15 +141,15 @@ def _permuted_view(array: SymbolicArray, make_view: Callable[[np.ndarray], Any])
     sample = np.empty(tuple(range(2, 2 + array.ndim)), np.bool_)
     view = make_view(sample)
     if None in array.known_shape and make_view(np.empty((1,) * array.ndim, np.bool_)).ndim != view.ndim:
-        return NotImplemented  # it depends on the sizes which dimensions are dropped
+        return NotImplemented  # the sizes decide which dimensions are dropped
     if view is sample:
         return [array]
     perm = tuple(size - 2 for size in view.shape if size > 1)
     if view.base is None or sorted(perm) != list(range(array.ndim)):
         return NotImplemented
-    pairs = list(zip(view.shape, view.strides, strict=True))
-    if any(size > 1 and abs(stride) != sample.strides[size - 2] for size, stride in pairs):
-        return NotImplemented
+    dimensions = list(zip(view.shape, view.strides, strict=True))
+    if any(size > 1 and abs(stride) != sample.strides[size - 2] for size, stride in dimensions):
+        return NotImplemented  # a step other than 1 and -1
     node = symbolic_arrays.record_array_op("array_transpose", [array.value_in_graph], perm=perm)
     if view.ndim != array.ndim or min(view.strides) < 0:
         steps = [-1 if stride < 0 else None for stride in view.strides]
@@ -159,22 +161,21 @@ def _permuted_view(array: SymbolicArray, make_view: Callable[[np.ndarray], Any])
 
 def _special_attribute(array: SymbolicArray, name: str) -> Any:
     """Return `array.real`, `array.imag` or `array.strides`."""
-    if name == "real" and not array.type.dtype.is_complex:
-        return array
-    if name == "imag" and not array.type.dtype.is_complex:
-        raise StagingError("the imaginary parts of a real array are read-only", current_place())
-    if name != "strides":
-        if array.type.dtype.is_complex:
-            if array.ndim == 0:  # a value would count as a scalar, which `+=` does not change
-                raise StagingError("parts of an array without dimensions are taken, which are views", current_place())
-            if complex_parts.are_parts_views():
-                node = symbolic_arrays.record_array_op("array_part", [array.value_in_graph], part_name=name)
-                return SymbolicArray(node.results[0])
-            complex_parts.record_complex_use("split")
-        return attribute_of(array.load(), name)
-    if None not in array.type.strides:
+    if name == "strides":
+        if None in array.type.strides:
+            raise StagingError(f"the attribute {name!r} of an array is read", current_place())
         return array.type.strides
-    raise StagingError(f"the attribute {name!r} of an array is read", current_place())
+    if not array.type.dtype.is_complex:
+        if name == "real":
+            return array
+        raise StagingError("the imaginary parts of a real array are read-only", current_place())
+    if array.ndim == 0:  # a value would count as a scalar, which `+=` does not change
+        raise StagingError("parts of an array without dimensions are taken, which are views", current_place())
+    if complex_parts.are_parts_views():
+        node = symbolic_arrays.record_array_op("array_part", [array.value_in_graph], part_name=name)
+        return SymbolicArray(node.results[0])
+    complex_parts.record_complex_use("split")
+    return attribute_of(array.load(), name)
 
 
 def _call_view_method(array: SymbolicArray, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -211,11 +212,11 @@ def _flatten_values(values: Any) -> list[Any]:
     return [value for flat_values in nested for value in flat_values]
 
 
-# ---- methods with an implementation here
+# ---- methods that are implemented in this module
 
 
 def _copy(array: SymbolicArray, order: str = "C") -> Any:
-    """`array.copy(order)`; of an array in C order, A is C."""
+    """`array.copy(order)`; the order A means C for an array in C order."""
     order = "C" if order == "A" and kept_order((array,)) is None else order
     return _astype(array, array.type.dtype.numpy, order)
 
@@ -234,7 +235,7 @@ def _astype(array: SymbolicArray, dtype: Any, order: str = "K", *, copy: bool = 
     if is_same_dtype and not copy:
         return array
     elements = array.load() if is_same_dtype else dispatch.apply("cast", array.load(), dtype=target_dtype)
-    return wrap_new_arrays(elements, wrap_scalars=True, like=() if order == "C" else (array,))
+    return wrap_new_arrays(elements, wrap_scalars=True, ordered_like=() if order == "C" else (array,))
 
 
 def _flatten(array: SymbolicArray, order: str = "C") -> Any:
@@ -260,7 +261,7 @@ def _sort(
     array: SymbolicArray, axis: int = -1, kind: str | None = None, order: str | None = None, **options: Any
 ) -> None:
     """`array.sort(axis)`, in place."""
-    sort = implementation(np.sort)
+    sort = implementation(np.sort)  # None while autoconv.numpy is not imported
     if order is not None or options or sort is None:
         raise StagingError("an array is sorted by fields, or stably", current_place())
     array.store(sort(array.load(), axis=axis, kind=kind))
@@ -299,7 +300,7 @@ def set_array_attribute(array: SymbolicArray, name: str, value: Any) -> None:
             complex_parts.record_complex_use("written")
         _special_attribute(array, name)[...] = value
         return
-    # Of other arrays the elements may lie by columns in NumPy, or a view may share them.
+    # Other arrays are refused: their elements may lie by columns in NumPy, or a view may share them.
     if name == "shape" and array.ndim == 1 and _is_unshared(array):
         reshaped_array = wrap_new_arrays(attribute_of(array.load(), "reshape")(value), wrap_scalars=True)
         array.value_in_graph = reshaped_array.value_in_graph

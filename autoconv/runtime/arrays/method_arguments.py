@@ -1,4 +1,4 @@
-"""Checks and conversions of the arguments of arrays' methods; `name` is that of the method, for errors."""
+"""Checks and conversions of the arguments of arrays' methods; the parameter `name` is the method, for errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype, bool_, float64, int64
 from autoconv.ops.program_errors import as_program_error
 from autoconv.runtime.annotations import DTypeLike
-from autoconv.runtime.recording.numpy_protocol import name_out
+from autoconv.runtime.recording.numpy_protocol import with_named_out
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -24,7 +24,7 @@ def refuse_method(name: str, reason: str) -> NoReturn:
 
 
 def refuse_options(name: str, **options: Any) -> None:
-    """Refuse the method if one of these options is given."""
+    """Refuse the method if an option is given, that is, not None."""
     for option, value in options.items():
         if value is not None:
             refuse_method(name, f"is given {option}")
@@ -36,7 +36,7 @@ def name_method_out(
     """Return the arguments of NumPy's function `name` for a call of the method, with `out` among the keywords."""
     if name in ("all", "any") and len(args) > 1:
         refuse_method(name, "is given a second argument by position, which NumPy takes as a dtype")
-    return name_out(getattr(np, name, None), (x, *args), kwargs)
+    return with_named_out(getattr(np, name, None), (x, *args), kwargs)
 
 
 def require_known_shape(x: SymbolicTensor, name: str) -> tuple[int, ...]:
@@ -92,7 +92,7 @@ def python_number_dtype(name: str, x: SymbolicTensor) -> DType:
     """Return the dtype of the Python number that an element becomes; refuse uint64 and complex elements."""
     if x.dtype.is_bool:
         return bool_
-    if x.dtype.is_integer and not (x.dtype.size == 8 and x.dtype is not int64):
+    if x.dtype.is_integer and (x.dtype is int64 or x.dtype.size < 8):
         return int64
     return float64 if x.dtype.is_floating else refuse_method(name, f"is called on {x.dtype.name} elements")
 

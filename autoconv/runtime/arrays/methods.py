@@ -41,7 +41,7 @@ from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-_MAX_ITEMS = 64  # number of items up to which a list is built while tracing; longer lists are built by the graph
+_MAX_TRACED_ITEMS = 64  # length up to which `tolist` builds a list while tracing; the graph builds longer lists
 
 
 def attribute_of(x: SymbolicTensor, name: str) -> Any:
@@ -80,7 +80,7 @@ class ArrayMethod(BoundSymbolicMethod):
 def is_scalar(x: SymbolicTensor, name: str) -> bool:
     """Return whether `x` is a NumPy scalar; refuse a value that may be a scalar or a 0-d array.
 
-    Methods whose results differ between the two call this only for the refusal.
+    Methods whose results are a scalar for a scalar, and an array for a 0-d array, call this only for the refusal.
     """
     if x.type.shape is None:
         refuse_method(name, "depends on a shape known only at run time")
@@ -95,9 +95,9 @@ def is_scalar(x: SymbolicTensor, name: str) -> bool:
 
 
 def _has_scalar_result(node: Any) -> bool:
-    """Return whether NumPy's counterpart of the node returns a scalar, not a 0-d array.
+    """Return whether NumPy's counterpart of the node returns a scalar for a result without dimensions.
 
-    False for None, which stands for a parameter: that may be either.
+    False for None, the node of a parameter, which may be a scalar or a 0-d array.
     """
     if node is None:
         return False
@@ -163,7 +163,7 @@ def _clip(
     x: SymbolicTensor, min: TensorLike | None = None, max: TensorLike | None = None, out: OutLike | None = None,
     **unsupported: Any,
 ) -> Any:  # fmt: skip
-    """`x.clip(min, max)`; bounds beyond the range of the dtype are left out."""
+    """`x.clip(min, max)`; Python's ints beyond the range of the dtype count as no bounds."""
     refuse_options("clip", **unsupported)
     is_scalar(x, "clip")  # for its refusal
     if x.dtype.is_bool or x.dtype.is_complex:
@@ -182,7 +182,7 @@ def _clip(
 
 
 def _is_vacuous_bound(x: SymbolicTensor, bound: object, is_lower: bool) -> bool:
-    """True if no element can exceed the bound; NumPy accepts Python ints beyond the range of an integer dtype."""
+    """Return whether the bound changes no element: None, or an int at or beyond the limits of an integer dtype."""
     if bound is None:
         return True
     if type(bound) is int and x.dtype.is_integer:
@@ -302,7 +302,7 @@ def _item(x: SymbolicTensor, *index: Any) -> Any:
     if len(positions) != 1 and (len(positions) != len(shape) if positions else element_count(shape) != 1):
         refuse_method("item", f"is called on {element_count(shape)} elements with {len(positions)} positions")
     if len(positions) != len(shape):
-        x, positions = dispatch.apply("reshape", x, shape=(-1,)), positions or (0,)
+        x, positions = dispatch.apply("reshape", x, shape=(-1,)), positions or (0,)  # a position counts all elements
     return as_number("item", binary_dispatch.get_item(x, positions) if positions else x)
 
 
@@ -310,7 +310,7 @@ def _tolist(x: SymbolicTensor) -> Any:
     """`x.tolist()`: a list of numbers if the shape is known and small, else an object of the graph."""
     shape = x.type.shape
     count = element_count(shape)
-    if count is None or count > _MAX_ITEMS:
+    if count is None or count > _MAX_TRACED_ITEMS:
         if x.dtype.is_floating or (x.dtype.is_integer and x.dtype.size < 8):  # exact in the dtype of Python's numbers
             x = dispatch.apply("cast", x, dtype=python_number_dtype("tolist", x))
         return as_object(dispatch.apply("numpy_tolist", x))
@@ -319,7 +319,7 @@ def _tolist(x: SymbolicTensor) -> Any:
 
 
 def _nest_items(x: object, shape: tuple[Any, ...]) -> Any:
-    """Return the elements as Python numbers in nested lists."""
+    """Return the elements of an array of the shape as Python numbers in nested lists."""
     if not shape:
         return as_number("tolist", x)
     return trace_container([_nest_items(binary_dispatch.get_item(x, row), shape[1:]) for row in range(shape[0])])

@@ -1,4 +1,4 @@
-"""Arrays that NumPy returns read-only, such as those of `np.broadcast_to`."""
+"""Marks of arrays that NumPy returns read-only, such as those of `np.broadcast_to`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def is_read_only(value: Value, trace: Trace) -> bool:
 
 
 def _is_view(node: Node) -> bool:
-    """Return whether NumPy makes a view: an index by arrays copies."""
+    """Return whether NumPy's counterpart of the node makes a view, as it does not for an index by arrays."""
     if not node.op.traits.view or node.op.traits.indexing is None:
         return node.op.traits.view
     return all(isinstance(entry, (NewAxis, Rest, At, Slice)) for entry in node.attributes.get("spec", (None,)))
@@ -43,7 +43,8 @@ def _is_view(node: Node) -> bool:
 def refuse_write_beside_overlapping_views() -> None:
     """Raise StagingError if a graph being recorded has a view with overlapping elements.
 
-    Called where an array that counts as read-only is written: it may be such a view, which NumPy lets programs write.
+    Callers are about to raise NumPy's error for a write to a read-only array. Views with overlapping elements count as
+    read-only, but NumPy lets programs write to them.
     """
     region = current_region()
     while region is not None:

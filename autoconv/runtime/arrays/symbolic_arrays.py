@@ -16,7 +16,7 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
-from autoconv.graph.python_operators import BINARY
+from autoconv.graph.python_operators import BINARY, UNARY
 from autoconv.graph.types import ArrayType
 from autoconv.ops.index_spec import At, Mask, Spec, align, has_only_kinds, indexed_rank, is_basic
 from autoconv.ops.numpy.shapes import UPDATE
@@ -26,8 +26,8 @@ from autoconv.runtime.arrays.assigned_values import (
     cast_to,
     check_broadcast,
     check_depth,
-    check_element,
-    check_rank,
+    check_index_rank,
+    check_scalar,
     check_types,
     convert_assigned,
     convert_elements_at,
@@ -41,7 +41,7 @@ from autoconv.runtime.arrays.assigned_values import (
 )
 from autoconv.runtime.arrays.complex_parts import record_complex_use
 from autoconv.runtime.arrays.indices import check_static_entries, has_zero_dimensional_array
-from autoconv.runtime.arrays.memory_order import indexed_placeholder, kept_order
+from autoconv.runtime.arrays.memory_order import kept_order, sample_of_indexed_array
 from autoconv.runtime.arrays.read_only import is_read_only, refuse_write_beside_overlapping_views
 from autoconv.runtime.arrays.views import TRANSPOSED, ViewSource
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
@@ -71,7 +71,7 @@ class SymbolicArray(TensorMethods):
         self.value_in_graph = value
         self._source = source
 
-    # ---- protocols by which operators and dispatch find what stands for the array in the graph
+    # ---- protocols of dispatch; `autoconv/runtime/protocols.py` states what each method returns
 
     def __autoconv_graph_value__(self) -> Value:
         return self.value_in_graph
@@ -87,14 +87,17 @@ class SymbolicArray(TensorMethods):
         elements = list(map(load_elements, operands))
         check_broadcast(op, elements)
         result = binary_dispatch.elementwise(op, *elements)
-        reflected = _REFLECTED_METHOD_OF_OP.get(op) if result is NotImplemented else None
+        if result is not NotImplemented:
+            return wrap_new_arrays(result, ordered_like=() if op == "matmul" else operands)
+        reflected = _REFLECTED_METHOD_OF_OP.get(op)
         if reflected is not None and not any(has_method(x, reflected) for x in _foreign_operands(elements)):
-            _refuse_foreign_operands(elements)  # NumPy asks no class for the operator, and converts the operands
-        return result if result is NotImplemented else wrap_new_arrays(result, like=() if op == "matmul" else operands)
+            _refuse_foreign_operands(elements)  # no class implements the operator, so NumPy converts the operands
+        return NotImplemented
 
     def __array_ufunc__(self, function: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        like = inputs if method == "__call__" and function.signature is None else ()
-        return wrap_new_arrays(getattr(function, method)(*map(load_elements, inputs), **kwargs), like=like)
+        is_elementwise = method == "__call__" and function.signature is None
+        result = getattr(function, method)(*map(load_elements, inputs), **kwargs)
+        return wrap_new_arrays(result, ordered_like=inputs if is_elementwise else ())
 
     def __array_function__(
         self, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -186,7 +189,7 @@ class SymbolicArray(TensorMethods):
     # ---- elements
 
     def load(self) -> SymbolicTensor:
-        """Read the current elements as a tensor. Products read the transpose of a transposed view in place."""
+        """Read the elements as a tensor: for a transposed view, a `transpose`, which products read in place."""
         if self._source is not None and self._source.spec == TRANSPOSED:
             return dispatch.apply("transpose", self._source.base.load())  # type: ignore[no-any-return]
         return SymbolicTensor(record_array_op("array_load", [self.value_in_graph]).results[0])
@@ -204,7 +207,7 @@ class SymbolicArray(TensorMethods):
         shape, target_shape = tensor.type.shape, self.known_shape
         if shape is not None and len(shape) > len(target_shape):
             while len(shape) > len(target_shape) and shape[0] == 1:
-                shape = shape[1:]
+                shape = shape[1:]  # NumPy accepts more dimensions if these have size 1
             tensor = dispatch.apply("reshape", tensor, shape=shape)
         if shape is None or not may_broadcast(target_shape, shape):
             source_shape_text, target_shape_text = numpy_shape_text(tensor.type.shape), numpy_shape_text(target_shape)
@@ -216,11 +219,11 @@ class SymbolicArray(TensorMethods):
         spec, operands = self._parse_index(index)
         if not is_basic(spec):
             result = binary_dispatch.item_at(self.load(), _load_indices(index), spec, operands)
-            return wrap_new_arrays(result, like=(indexed_placeholder(self, spec, operands),))
-        view = self._view(spec, operands)
+            return wrap_new_arrays(result, ordered_like=(sample_of_indexed_array(self, spec, operands),))
+        view = self._basic_view(spec, operands)
         if len(spec) == self.ndim and has_only_kinds(spec, At):  # a single element
             return view.load()
-        return wrap_new_arrays(view.load()) if has_zero_dimensional_array(index) else view
+        return wrap_new_arrays(view.load()) if has_zero_dimensional_array(index) else view  # NumPy copies, or not
 
     def __setitem__(self, index: object, value: object) -> None:
         self._check_writeable("assignment destination")
@@ -228,17 +231,17 @@ class SymbolicArray(TensorMethods):
         if type(value) is SymbolicArray and value._source and self._is_source_of(value._source, spec, operands):
             return  # x[i] += y has updated the view already
         if is_basic(spec):
-            view = self._view(spec, operands)
+            view = self._basic_view(spec, operands)
             is_element = len(spec) == self.ndim and has_only_kinds(spec, At)
             if is_element and (self.ndim or index == ()):
-                check_element(value, self.dtype)
+                check_scalar(value, self.dtype)
             view.store(value)
             return
         tensor = convert_elements_at(value, self.type, spec, operands)
         refuse_warned_conversion(tensor, self.type.dtype)
         if spec == (Mask(),) and tensor.type.shape == () and is_static_mask(operands[0], self.known_shape):
             self.store(dispatch.apply("select", operands[0], cast_to(tensor, self.type.dtype), self.load()))
-            return
+            return  # an elementwise select fuses with other computations
         values = [elements_value(operand) for operand in (tensor, *operands)]
         record_array_op("array_set", [self.value_in_graph, *values], spec=spec)
 
@@ -249,15 +252,15 @@ class SymbolicArray(TensorMethods):
 
     def _parse_index(self, index: object) -> tuple[Spec, list[Any]]:
         """Return the spec of an index and its operands; raise NumPy's error for more entries than dimensions."""
-        check_rank(1 if isinstance(index, slice) else 0, self.ndim)  # before its bounds are evaluated, as in NumPy
+        check_index_rank(int(isinstance(index, slice)), self.ndim)  # before its bounds are evaluated, as in NumPy
         spec, operands = binary_dispatch.parse_program_index(_load_indices(index))
         operands = [convert_to_tensor(item) if isinstance(item, (list, tuple)) else item for item in operands]
-        check_rank(indexed_rank(align(spec, self.ndim, operands, lambda mask: mask.ndim or 0)), self.ndim)
+        check_index_rank(indexed_rank(align(spec, self.ndim, operands, lambda mask: mask.ndim or 0)), self.ndim)
         return spec, operands
 
-    def _view(self, spec: Spec, operands: Sequence[Any]) -> SymbolicArray:
-        if is_basic(spec):
-            check_static_entries(spec, self.known_shape)
+    def _basic_view(self, spec: Spec, operands: Sequence[Any]) -> SymbolicArray:
+        """Return the view that an index of positions, slices and new axes selects."""
+        check_static_entries(spec, self.known_shape)
         values = [elements_value(operand) for operand in operands]
         node = record_array_op("array_view", [self.value_in_graph, *values], spec=spec)
         return SymbolicArray(node.results[0], ViewSource(self, spec, tuple(values)))
@@ -274,6 +277,7 @@ class SymbolicArray(TensorMethods):
         """Apply an in-place operator such as `self += other`, with NumPy's "same_kind" cast of the result."""
         op, other = _OP_OF_IN_PLACE[name], convert_plain_sequence(load_elements(other))
         self._check_writeable("output array")
+        # The checks are in NumPy's order, which decides between several errors.
         check_broadcast(op, (self.load(), other), self.known_shape, self.dtype)
         operand = as_tensor(other)
         if op != "matmul" and operand is not None and not is_known_to_broadcast(self.known_shape, operand.type.shape):
@@ -291,17 +295,8 @@ class SymbolicArray(TensorMethods):
         self.store(cast_to(result, self.type.dtype))
         return self
 
-    def __neg__(self) -> Any:
-        return wrap_new_arrays(dispatch.apply("negative", self.load()), like=(self,))
-
     def __pos__(self) -> Any:
-        return wrap_new_arrays(+self.load(), like=(self,))
-
-    def __abs__(self) -> Any:
-        return wrap_new_arrays(dispatch.apply("abs", self.load()), like=(self,))
-
-    def __invert__(self) -> Any:
-        return wrap_new_arrays(dispatch.apply("invert", self.load()), like=(self,))
+        return wrap_new_arrays(+self.load(), ordered_like=(self,))
 
     def __round__(self, digits: int | None = None) -> Any:
         raise as_program_error(TypeError("type numpy.ndarray doesn't define __round__ method"))
@@ -311,13 +306,16 @@ class SymbolicArray(TensorMethods):
 
 
 def register_members(get_member: Callable[[SymbolicArray, str], Any]) -> None:
-    """Register `get_member(array, name)` as the implementation of attributes and methods of arrays."""
+    """Register `get_member(array, name)`, which returns attributes and methods of arrays."""
     global _get_member
     _get_member = get_member
 
 
 _get_member: Callable[[SymbolicArray, str], Any] = lambda array, name: NotImplemented
 
+for _unary in UNARY:
+    _apply = lambda self, _op=_unary.tensor_op: wrap_new_arrays(dispatch.apply(_op, self.load()), ordered_like=(self,))
+    setattr(SymbolicArray, _unary.method, _apply)
 for _name in _OP_OF_IN_PLACE:
     setattr(SymbolicArray, f"__{_name}__", lambda self, other, _name=_name: self.update_in_place(_name, other))
 
@@ -369,19 +367,21 @@ def _foreign_operands(operands: Sequence[Any]) -> list[Any]:
 
 def _refuse_foreign_operands(operands: Sequence[Any]) -> NoReturn:
     class_names = ", ".join(type(operand).__name__ for operand in _foreign_operands(operands))
-    _refuse(f"computed with {class_names or 'text'}, which NumPy converts to an array")  # text is a tensor
+    # Strings are read as tensors: without foreign operands, one of them is the reason.
+    _refuse(f"computed with {class_names or 'text'}, which NumPy converts to an array")
 
 
-def wrap_new_arrays(value: Any, wrap_scalars: bool = False, like: Sequence[Any] = ()) -> Any:
+def wrap_new_arrays(value: Any, wrap_scalars: bool = False, ordered_like: Sequence[Any] = ()) -> Any:
     """Wrap computed tensors with dimensions as new arrays, inside tuples and lists too.
 
-    Results without dimensions stay NumPy scalars, unless `wrap_scalars`. What is being differentiated stays a tensor.
-    The memory order is that of an elementwise result of the operands `like`; C order if `like` is empty.
+    Without `wrap_scalars`, results without dimensions stay tensors, which stand for NumPy's scalars. Values that are
+    being differentiated stay tensors. The memory order is that of an elementwise result of the operands `ordered_like`;
+    C order if there are none.
     """
     if type(value) in (tuple, list):
-        return type(value)(wrap_new_arrays(item, wrap_scalars, like) for item in value)
+        return type(value)(wrap_new_arrays(item, wrap_scalars, ordered_like) for item in value)
     if isinstance(value, tuple) and hasattr(value, "_make"):  # such as the factors of a decomposition
-        return value._make(wrap_new_arrays(item, wrap_scalars, like) for item in value)
+        return value._make(wrap_new_arrays(item, wrap_scalars, ordered_like) for item in value)
     is_strong_tensor = isinstance(value, Tensor) and not value.type.weak
     if not is_strong_tensor or (value.type.shape == () and not wrap_scalars):
         return value
@@ -391,7 +391,7 @@ def wrap_new_arrays(value: Any, wrap_scalars: bool = False, like: Sequence[Any] 
     if value.type.shape is None:
         raise StagingError("how many dimensions an array has is known only at run time", current_place())
     attributes = {"read_only": True} if is_read_only(elements_value(value), region.trace) else {}
-    order = kept_order(like)
+    order = kept_order(ordered_like)
     if order is None or len(order) != len(value.type.shape):
         return SymbolicArray(record_array_op("array_of", [elements_value(value)], **attributes).results[0])
     value_in_memory_order = elements_value(dispatch.apply("transpose", value, perm=order))

@@ -1,4 +1,4 @@
-"""Views of arrays: their sources, and their shapes and strides, which NumPy computes on a placeholder."""
+"""Sources of views of arrays, and layouts of views, which NumPy computes for a placeholder of the array."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import ArrayType
 from autoconv.ops.index_spec import Spec
 
-TRANSPOSED = "T"  # in place of an index, see ViewSource
+TRANSPOSED = "T"  # the `spec` of a ViewSource without an index
 
 
 class ViewSource(NamedTuple):
-    """The origin of a view: an array, and the index with its operands, or TRANSPOSED for a matrix's transpose."""
+    """The array `base` of a view, and the index with its operands; TRANSPOSED for the transpose of a matrix."""
 
     base: Any
     spec: Spec | str
@@ -35,13 +35,12 @@ def compute_view_layouts(type_: ArrayType, make_views: Callable[[np.ndarray], An
     views = result if isinstance(result, (list, tuple)) else [result]
     if not all(isinstance(view, np.ndarray) and _is_view(view, array) for view in views):
         return NotImplemented
-    start = _address(array)
-    return [None if view is array else _layout(view, start) for view in views]
+    return [None if view is array else _layout(view, _address(array)) for view in views]
 
 
-def _layout(view: np.ndarray, start: int) -> dict[str, Any]:
-    """Return the attributes of `array_strided` for a view of the array whose first element has the address `start`."""
-    layout = {"offset": _address(view) - start, "shape": view.shape, "strides": view.strides}
+def _layout(view: np.ndarray, base_address: int) -> dict[str, Any]:
+    """Return the attributes of `array_strided` for a view of the array whose first element has `base_address`."""
+    layout = {"offset": _address(view) - base_address, "shape": view.shape, "strides": view.strides}
     return layout if view.flags.writeable else layout | {"read_only": True}
 
 
@@ -55,19 +54,20 @@ def strided_view(
     memory: Any = array.base
     shape, strides = array.shape if shape is None else shape, array.strides if strides is None else strides
     view = np.ndarray(shape, array.dtype, memory, _address(array) - _address(memory), strides)
-    extent = array.itemsize
+    # From the smallest stride up: elements do not overlap if each stride steps over the dimensions before it.
+    covered_bytes = array.itemsize
     for size, stride in sorted(zip(shape, strides, strict=True), key=lambda dimension: abs(dimension[1])):
-        writeable = writeable and (size <= 1 or abs(stride) >= extent)
-        extent += (size - 1) * abs(stride)
+        writeable = writeable and (size <= 1 or abs(stride) >= covered_bytes)
+        covered_bytes += (size - 1) * abs(stride)
     view.flags.writeable = writeable
     return view
 
 
 def _placeholder_array(type_: ArrayType) -> np.ndarray:
     """Return an array of the type's shape and strides, over memory that is never read or written."""
-    pairs: list[Any] = list(zip(type_.shape, type_.strides, strict=True))
-    lowest_offset = sum(min(0, (size - 1) * stride) for size, stride in pairs if size)
-    highest_offset = sum(max(0, (size - 1) * stride) for size, stride in pairs if size)
+    dimensions: list[Any] = list(zip(type_.shape, type_.strides, strict=True))
+    lowest_offset = sum(min(0, (size - 1) * stride) for size, stride in dimensions if size)
+    highest_offset = sum(max(0, (size - 1) * stride) for size, stride in dimensions if size)
     memory = np.empty(highest_offset - lowest_offset + type_.dtype.size, np.uint8)
     return np.ndarray(type_.shape, type_.dtype.numpy, memory, -lowest_offset, type_.strides)  # type: ignore[arg-type]
 
