@@ -122,12 +122,12 @@ def _parse_items(scanner: Scanner, closing: str, parse_item: Callable[[Scanner],
 
 def _parse_type_arguments(scanner: Scanner, parse_argument: Callable[[Scanner], Any] = parse_type) -> tuple[Any, ...]:
     """Return the types, or other arguments of a type, up to the closing angle bracket."""
-    types: list[Any] = []
+    arguments: list[Any] = []
     while not scanner.is_at(">"):
-        if types:
+        if arguments:
             scanner.expect(",")
-        types.append(parse_argument(scanner))
-    return tuple(types)
+        arguments.append(parse_argument(scanner))
+    return tuple(arguments)
 
 
 def _parse_map_type(scanner: Scanner) -> MapType:

@@ -56,7 +56,9 @@ class DType:
     @property
     def as_numpy_dtype(self) -> Any:
         """NumPy's scalar type; of a quantized type, the dtype."""
-        return self.numpy if self.is_quantized else self.numpy.type if self.name != "string" else object
+        if self.is_quantized:
+            return self.numpy
+        return object if self.is_string else self.numpy.type
 
     @property
     def as_datatype_enum(self) -> int:

@@ -101,7 +101,7 @@ class Node:
     ) -> None:
         self.op = op
         self.inputs = tuple(inputs)
-        self.attributes = attributes  # shared by copies of the node: replaced, never mutated
+        self.attributes = attributes  # copies of the node share it, so that it may be replaced, but not mutated
         self.regions = tuple(regions)
         self.name = name
         self.span = span
@@ -262,7 +262,7 @@ class Graph:
 
 
 def _walk(graph: Graph, seen_graphs: set[Graph]) -> Iterator[Node]:
-    """Yield the nodes in preorder, from a stack: nested generators would pass a node through all levels."""
+    """Yield the nodes in preorder. The stack is faster than nested generators, which pass a node through all levels."""
     stack: list[Iterator[Node]] = [iter(graph.nodes)]
     while stack:
         for node in stack[-1]:
@@ -324,8 +324,8 @@ def node_effects(node: Node, regions: Iterable[Graph]) -> Effects:
     total = op_effects(op, attributes, inputs)
     for region in regions:
         total |= region.effects
-    types = [value.type for value in dict.fromkeys(inputs)] if op.traits.elementwise and len(inputs) > 1 else []
-    if types and not total & Effects.RAISE and may_fail_to_broadcast(types):
+    different_inputs = dict.fromkeys(inputs) if op.traits.elementwise else {}  # `x + x` cannot fail
+    if not total & Effects.RAISE and may_fail_to_broadcast([value.type for value in different_inputs]):
         total |= Effects.RAISE
     if node.span is not None and node.span.is_observed and SIZE_ERRORS(op, inputs, attributes):
         total |= Effects.RAISE

@@ -95,7 +95,7 @@ def _node_defs(graph: Graph, bodies: dict[str, FunctionDef], recursive_names: di
 
 
 def _add_bodies(node: Node, bodies: dict[str, FunctionDef], recursive_names: dict[Graph, str]) -> list[str]:
-    """Add a node's bodies to the library; return their names in it. `recursive_names`: by recursive body."""
+    """Add a node's bodies to the library; return their names in it. `recursive_names` has those of recursive bodies."""
     names = []
     for region in node.regions:
         if region in recursive_names:

@@ -1,8 +1,8 @@
 """Data flow through regions: the edges between operands, parameters, outputs and results of control nodes.
 
-Analyses that follow values through a graph take their edges from here. An edge (source, target) means that the target
-may hold what the source holds: an operand becomes a parameter of a region, an output of a region becomes a result, or
-a loop's state of the next iteration.
+Analyses that follow values through a graph take their edges from this module. An edge (source, target) means that the
+target may hold what the source holds: an operand becomes a parameter of a region, an output of a region becomes a
+result, or a loop's state of the next iteration.
 """
 
 from __future__ import annotations

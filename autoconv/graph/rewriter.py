@@ -22,7 +22,7 @@ class Rewriter(Generic[Shared]):
     def __init__(self, graph: Graph, shared: Shared, copies: dict[Graph, Graph] | None = None) -> None:
         self.graph = graph
         self.shared = shared
-        # By original graph, for regions that recursive calls share:
+        # The copies of graphs by original, so that recursive calls share the copy of a region that they share.
         self.copies = {} if copies is None else copies
         self.copy = self.copies[graph] = Graph(graph.name)
         self.values = {value: self.copy.add_parameter(self.type_of(value), value.name) for value in graph.parameters}

@@ -158,7 +158,7 @@ class ArrayType:
 
     @property
     def is_contiguous(self) -> bool:
-        """True if the array is known to be C-contiguous; as in NumPy, strides of dimensions of size 1 do not matter."""
+        """True if the array is known to be C-contiguous in NumPy's sense: strides of dimensions of size 1 are free."""
         if not all(isinstance(size, int) for size in self.shape):
             return self.is_dense
         dimensions = zip(self.shape, self.strides, dense_strides(self.shape, self.dtype), strict=True)
@@ -166,7 +166,7 @@ class ArrayType:
 
     @property
     def is_dense(self) -> bool:
-        """True if the elements are known to be contiguous in C order."""
+        """True if the strides are known to be those of a new C-contiguous array, in dimensions of size 1 as well."""
         return None not in self.strides and self.strides == dense_strides(self.shape, self.dtype)
 
     def with_shape(self, shape: Sequence[Dimension]) -> ArrayType:
