@@ -25,7 +25,7 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.writes import write_into
 from autoconv.process_state import without_warnings
 from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
-from autoconv.runtime.recording.numpy_protocol import FUNCTIONS, name_out
+from autoconv.runtime.recording.numpy_protocol import FUNCTIONS, with_named_out
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.tensors.dispatch import apply
@@ -47,7 +47,7 @@ def call_numpy(name: str, *args: Any, by_values: bool = False, **kwargs: Any) ->
 
     `by_values`: the sizes of results may depend on values.
     """
-    args, kwargs = name_out(find_function(name), args, kwargs)
+    args, kwargs = with_named_out(find_function(name), args, kwargs)
     out = kwargs.pop("out", None)
     inputs: list[Tensor] = []
     arguments = tuple(encode_argument(x, inputs) for x in args)

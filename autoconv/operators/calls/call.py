@@ -45,7 +45,7 @@ from autoconv.operators.values.instances import DESCRIPTOR_METHODS, is_user_defi
 from autoconv.operators.values.items import record_method_call
 from autoconv.operators.values.library_functions import convert_library_function
 from autoconv.ops.python.objects import LIBRARY_NAMES
-from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, is_in_graph, items_of
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, has_graph_object, items_of
 from autoconv.runtime.objects.number_methods import refuse_number
 from autoconv.runtime.objects.symbolic_objects import is_object
 from autoconv.runtime.recording.contracts import EAGER, Contract
@@ -188,7 +188,7 @@ def _refuse_staged_lists(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def run(*args: Any, **kwargs: Any) -> Any:
         """Call the builtin; raise StagingError for a list of run-time length."""
-        if any(map(is_in_graph, args)):  # an exception object of the graph, or its class
+        if any(map(has_graph_object, args)):  # an exception object of the graph, or its class
             return graph_call(function, args, kwargs)
         if function is not id and any(items_of(x) is not None for x in (*args, *kwargs.values())):
             raise StagingError(
@@ -234,19 +234,20 @@ def _convert_unless_excluded(function: types.FunctionType, contract: Contract) -
     refuse_coroutine(function)
     region = current_region()
     if is_converted(function):
-        return function if region is None else region.trace.guarded(function, function)
+        if region is not None:
+            region.trace.guard_reads(function, function)
+        return function
     if getattr(function, _DO_NOT_CONVERT, False) or not is_user_code(function):
         contract.before_call(function)
         return function
     allows_package_calls = region is not None and not region.contract.objects_in_graph
-    # A log of the passes needs them to run.
     if region is not None and "passes" not in SETTINGS.logs and is_unchanged(function, allows_package_calls):
         note_unconverted(function)
         converted_function = function
-    else:
+    else:  # also for a log of the passes, which needs them to run
         converted_function = convert_function(function, operators_module())
     if region is not None:
-        region.trace.guarded(converted_function, function)
+        region.trace.guard_reads(converted_function, function)
     return _log_calls(function, converted_function) if SETTINGS.verbosity >= 3 else converted_function
 
 

@@ -21,7 +21,7 @@ from autoconv.operators.support.generator_expressions import TracedGenerator
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.protected_names import BREAK, NORMAL
 from autoconv.operators.values.items import get_item
-from autoconv.runtime.objects.containers import TracedList, is_in_graph, items_of
+from autoconv.runtime.objects.containers import TracedList, has_graph_object, items_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, record_object
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
@@ -97,7 +97,7 @@ class ZipLoop:
 
     def iterate_from(self, position: int) -> Iterator[Any]:
         """Return an iterator for Python over the items from `position` on."""
-        if any(map(is_in_graph, (*self.parts_before, *self.parts_after))):
+        if any(map(has_graph_object, (*self.parts_before, *self.parts_after))):
             return _refuse_python_iteration()
         iterators_before = [itertools.islice(part, position, None) for part in self.parts_before]
         iterators_after = [itertools.islice(part, position, None) for part in self.parts_after]
@@ -141,7 +141,7 @@ def _has_ended(iterables: Sequence[Any], position: int) -> Any:
 
 
 def _length(iterable: Any) -> Any:
-    return record_object("object_length", [iterable]) if is_in_graph(iterable) else len(iterable)
+    return record_object("object_length", [iterable]) if has_graph_object(iterable) else len(iterable)
 
 
 def _refuse_python_iteration() -> Iterator[Any]:

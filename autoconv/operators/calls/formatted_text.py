@@ -13,7 +13,7 @@ from autoconv.operators.control.variants import distribute
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.overrides import OVERRIDES
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.objects.containers import is_in_graph
+from autoconv.runtime.objects.containers import has_graph_object
 from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt
 from autoconv.runtime.objects.symbol_search import holds_created_objects, holds_symbols
@@ -83,6 +83,6 @@ def _is_formatted_at_run_time(*values: Any) -> bool:
 def _has_text_at_run_time_only(value: object) -> bool:
     if type(value) in (DictView, Variant, SymbolicArray, StagedRange) or isinstance(value, SymbolicTensor):
         return True
-    if is_in_graph(value) or is_rebuilt(value) or holds_created_objects(value):
+    if has_graph_object(value) or is_rebuilt(value) or holds_created_objects(value):
         return True
     return isinstance(value, (tuple, list, dict)) and holds_symbols(value)

@@ -34,7 +34,7 @@ from autoconv.operators.values.compensated_sums import add_compensated, compensa
 from autoconv.operators.values.items import has_objects_in_graph
 from autoconv.ops.program_errors import as_program_error
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, heap_of, is_in_graph, items_of, traced_result
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, has_graph_object, heap_of, items_of, traced_result
 from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object
@@ -122,7 +122,7 @@ def _sum(iterable: object, start: object = 0) -> Any:
         if isinstance(iterable, TracedGenerator):
             iterable.reset()
     items = collect_list(iterable)
-    return apply_object("sum", items, start) if is_in_graph(items) else sum_of_items(items, start)
+    return apply_object("sum", items, start) if has_graph_object(items) else sum_of_items(items, start)
 
 
 def _sum_itemwise(iterable: object, start: object = 0, add: Callable[..., object] = add_compensated) -> object:

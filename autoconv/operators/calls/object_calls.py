@@ -27,7 +27,7 @@ from autoconv.operators.support.overrides import OVERRIDES
 from autoconv.operators.values.builtins import convert_callback
 from autoconv.ops.python.objects import FUNCTIONS, LIBRARY_NAMES
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, is_in_graph, traced_result
+from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, has_graph_object, traced_result
 from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import apply_object, record_object
@@ -94,7 +94,7 @@ def _apply_to_known_items(function: Any, otherwise: Any, args: tuple[Any, ...], 
 
 def _is_display_of_numbers(items: object) -> bool:
     """Return whether a value is a list or tuple outside of the graph that holds Python's numbers alone."""
-    if not isinstance(items, (list, tuple)) or is_in_graph(items):
+    if not isinstance(items, (list, tuple)) or has_graph_object(items):
         return False
     return all(x.weak and x.type.shape == () if isinstance(x, SymbolicTensor) else type(x) in (int, float, bool)
                for x in items)
@@ -132,9 +132,9 @@ def _is_plain_call(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], has_override: bool
 ) -> bool:
     """Return whether the builtin, or its override, is called as it is with these arguments."""
-    if function is builtins.sorted and kwargs.get("key") is not None and not is_in_graph(args[0]):
+    if function is builtins.sorted and kwargs.get("key") is not None and not has_graph_object(args[0]):
         return True  # the key function is called here, which requires items known at trace time
-    if function in _ITEM_INDEPENDENT and not any(map(is_in_graph, (*args, *kwargs.values()))):
+    if function in _ITEM_INDEPENDENT and not any(map(has_graph_object, (*args, *kwargs.values()))):
         return True
     may_record = not has_override and function in _RECORDED_CONVERSIONS
     is_recorded = may_record and any(type(x) in _RUN_TIME_TYPES for x in args)
@@ -195,8 +195,8 @@ def _is_in_library(function: Callable[..., Any]) -> bool:
 def _needs_graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Return whether an argument is in the graph, or a positional one is a container that holds graph values."""
     container_classes = (list, tuple, *TRACED_TO_PLAIN)
-    return any(is_in_graph(x) or (type(x) in container_classes and holds_symbols(x)) for x in args) or any(
-        map(is_in_graph, kwargs.values())
+    return any(has_graph_object(x) or (type(x) in container_classes and holds_symbols(x)) for x in args) or any(
+        map(has_graph_object, kwargs.values())
     )
 
 
@@ -205,7 +205,7 @@ def _isinstance(x: object, kinds: Any) -> Any:
 
 
 def _range(*bounds: Any) -> Any:
-    numbers = [record_object("object_index", [x]) if is_in_graph(x) else x for x in bounds]
+    numbers = [record_object("object_index", [x]) if has_graph_object(x) else x for x in bounds]
     return OVERRIDES[builtins.range](*numbers)
 
 

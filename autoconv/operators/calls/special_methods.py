@@ -276,9 +276,9 @@ def restore_special_methods(trace: Trace) -> None:
 
     A method that the program has assigned since then stays.
     """
-    for (cls, name), value in trace.stand_ins.items():
+    for (cls, name), value in trace.replaced_class_attributes.items():
         _restore_attribute(cls, name, value)
-    trace.stand_ins.clear()
+    trace.replaced_class_attributes.clear()
     for base, replaced_values in trace.patched_classes.items():
         for name, value in replaced_values.items():
             if vars(base).get(name) is trace.replacements[base, name]:

@@ -259,7 +259,7 @@ class RecursiveFunction(Call):
         running_calls = body_region.trace.calls
         running_calls.append(self)
         stores = DeferredStores(self._locations_to_store, self._store, outermost=body_region)
-        body_region.trace.stores.append(stores)
+        body_region.trace.store_listeners.append(stores)
         try:
             # Under `function` a list is rebuilt from its items, so that mutations of the new list would be lost.
             copies = [] if body_region.contract.promises_identity else values[:count]
@@ -267,7 +267,7 @@ class RecursiveFunction(Call):
                 return [invoke(self.function, self.target, values[:count])]
         finally:
             running_calls.remove(self)
-            body_region.trace.stores.remove(stores)
+            body_region.trace.store_listeners.remove(stores)
 
     def _locations_to_store(self, region: Region) -> list[Location]:
         """Return the locations to store before an op that may raise."""
@@ -309,8 +309,8 @@ class RecursiveFunction(Call):
             types=[leaf for layout in layouts for leaf in layout.types()],
             node_name="StatefulPartitionedCall",
         )
-        for stores in region.trace.stores:
-            stores.after_call(region)
+        for listener in region.trace.store_listeners:
+            listener.after_call(region)
         return self._rebuild_results(iter(node.results), region)
 
     def _rebuild_results(self, leaves: Iterator[Value], region: Region) -> Any:

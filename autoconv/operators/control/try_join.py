@@ -177,7 +177,7 @@ def _join_handlers(recorder: Any, types: Sequence[Any]) -> None:
     reraise_region.journal = Journal(reraise_region)
     with recording(reraise_region):
         # An outer handler must find the variables as the body left them.
-        written_locations = [stores.locations(reraise_region) for stores in reraise_region.trace.stores]
+        written_locations = [stores.locations(reraise_region) for stores in reraise_region.trace.store_listeners]
         recorder.restore({location.key for locations in written_locations for location in locations})
         reraise_region.record("object_raise", [reraise_region.lift(recorder.error.value_in_graph)], {"again": True})
         placeholders = [reraise_region.record("absent", [], {"type": leaf}) for leaf in types]

@@ -121,7 +121,7 @@ class TryRecorder:
         self.region = self._open("try_body", self.parent)
         self.state = "body"
         self.stores = DeferredStores(self._locations_to_store, self._store, outermost=self.region)
-        self.parent.trace.stores.append(self.stores)
+        self.parent.trace.store_listeners.append(self.stores)
 
     def finish_body(self) -> None:
         """End the body before the code of a finally clause; an exception that no clause may catch goes on."""
@@ -358,12 +358,12 @@ class TryRecorder:
         return type(value) in TRACED_TO_PLAIN and heap_of(value) is None and self.parent.is_inside(value._home)
 
     def _stop_storing(self) -> None:
-        if self.stores is not None and self.stores in self.parent.trace.stores:
-            self.parent.trace.stores.remove(self.stores)
+        if self.stores is not None and self.stores in self.parent.trace.store_listeners:
+            self.parent.trace.store_listeners.remove(self.stores)
 
     def restore(self, keys: Collection[Any] | None = None) -> None:
         """Restore the variables to their state when the body raised; only those with keys in `keys`, if given."""
-        with pause_stores(self.parent.trace.stores):  # the previous values must not be stored meanwhile
+        with pause_stores(self.parent.trace.store_listeners):  # the previous values must not be stored meanwhile
             self._restore_from_dict(keys)
 
     def _restore_from_dict(self, keys: Collection[Any] | None) -> None:

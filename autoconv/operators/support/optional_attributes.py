@@ -86,7 +86,7 @@ def check_presence_on_read(region: Region, owner: object, name: str) -> None:
             current_place(),
             "an attribute that is None where there is no value",
         )  # fmt: skip
-    region.trace.stand_ins[cls, name] = class_attribute
+    region.trace.replaced_class_attributes[cls, name] = class_attribute
     setattr(cls, name, MaybeMissing(name, class_attribute))
 
 
@@ -152,8 +152,8 @@ REDIRECTING_METHODS = frozenset({_set_attribute, _delete_attribute})
 
 def _install_stand_in(region: Region, cls: type, name: str, value: object) -> None:
     """Replace an attribute of a class until the trace ends, unless the trace has replaced it already."""
-    if (cls, name) not in region.trace.stand_ins:
-        region.trace.stand_ins[cls, name] = vars(cls).get(name, MISSING)
+    if (cls, name) not in region.trace.replaced_class_attributes:
+        region.trace.replaced_class_attributes[cls, name] = vars(cls).get(name, MISSING)
         setattr(cls, name, value)
 
 

@@ -77,7 +77,7 @@ def _forwarding_method(plain_class: type, name: str) -> Callable[..., Any]:
         if plain_class is dict and has_optional_keys(self):
             return self.call_with_optional_keys(name, args, kwargs)
         if self._heap is None and name == "__add__" and _is_symbolic_iterable(args[0]):
-            return apply_object("add", build_object("list", list.__iter__(self)), args[0])  # a new list
+            return apply_object("add", build_object("list", list.__iter__(self)), args[0])  # this list stays static
         if self._heap is None and _needs_graph(self, name, args):
             materialise(self)
         if self._heap is None:
@@ -146,7 +146,7 @@ def _record_append(container: object, args: tuple[Any, ...]) -> None:
 
 
 def _iterate_static(container: object, items: Any) -> Any:
-    """Iterate while the contents are static: a container that has moved into the graph appears empty to Python."""
+    """Iterate over `items`, and check each time that the container is static: in the graph, Python finds it empty."""
     _check_static(container)
     for item in items:
         yield item
@@ -208,13 +208,12 @@ def _needs_graph(container: object, name: str, args: tuple[Any, ...]) -> bool:
         is_container = type(args[0]) in TRACED_TO_PLAIN or type(args[0]) is DictView
         return heap_of(args[0]) is not None or (not is_container and holds_symbols((args[0],)))
     if isinstance(container, list):
-        # The position of the operand that is iterated over; that of no operand for other methods. A value that is
-        # assigned to one position is not iterated over.
-        position = {"extend": 0, "__iadd__": 0, "__setitem__": 1}.get(name, len(args))
-        position = len(args) if name == "__setitem__" and type(args[0]) is not slice else position
-        return (name not in _STORING_METHODS and holds_symbols(args[:1])) or any(
-            map(_is_symbolic_iterable, args[position : position + 1])
-        )
+        if name not in _STORING_METHODS and holds_symbols(args[:1]):
+            return True
+        iterated_values = args[:1] if name in ("extend", "__iadd__") else ()
+        if name == "__setitem__" and type(args[0]) is slice:
+            iterated_values = args[1:2]
+        return any(map(_is_symbolic_iterable, iterated_values))
     if name in _MERGING_METHODS and args and isinstance(args[0], dict) and isinstance(container, dict):
         return heap_of(args[0]) is not None or has_optional_keys(args[0])  # keys are known; values are not read
     is_static_view = args and type(args[0]) is DictView and heap_of(args[0]) is None

@@ -141,7 +141,10 @@ class TracedSet(set, TracedContainer):  # type: ignore[type-arg]
 
 
 def _ordered_source(elements: set[Any], one_by_one: bool = False) -> Any:
-    """Return a container of the elements from which a set with the same hash table is made."""
+    """Return a container of the elements from which a set with the same hash table is made.
+
+    With `one_by_one`, that set is made by adding one element after the other.
+    """
     return _order_or_elements(set.__iter__(elements), insertion_order(elements, one_by_one=one_by_one))
 
 
@@ -174,18 +177,17 @@ def traced_result(container: object, references: int = 0) -> Any:
     Write the call as the argument itself, so that no variable refers to its result. `references` counts the attributes
     that refer to it; a container with more references existed before the call, and is returned unchanged.
     """
-    return (
-        trace_container(container)
-        if type(container) in TRACED_CLASS_BY_PLAIN and sys.getrefcount(container) <= _REFERENCES_OF_RESULT + references
-        else container
-    )
+    if type(container) not in TRACED_CLASS_BY_PLAIN:
+        return container
+    is_new = sys.getrefcount(container) <= _REFERENCES_OF_RESULT + references
+    return trace_container(container) if is_new else container
 
 
-_REFERENCES_OF_RESULT = 2  # references: the parameter, and getrefcount's argument
+_REFERENCES_OF_RESULT = 2  # the references of the parameter, and of getrefcount's argument
 
 
 def traced_argument(value: Any) -> Any:
-    """Rebuild a flattened argument with traced containers."""
+    """Return a copy of an argument in which traced containers replace its lists and dicts, on all levels."""
     class_ = type(value)
     if class_ is dict:
         result: Any = TracedDict({key: traced_argument(item) for key, item in value.items()})
@@ -211,11 +213,12 @@ def untraced_copy(value: Any) -> Any:
 
 def heap_of(value: Any) -> SymbolicObject | None:
     """Return the graph's object for a container, or for the dict of a view; None if there is none."""
-    class_ = type(value)
-    return value._heap if class_ in TRACED_TO_PLAIN else value.heap if class_ is DictView else None
+    if type(value) is DictView:
+        return value.heap
+    return value._heap if type(value) in TRACED_TO_PLAIN else None
 
 
-def is_in_graph(value: object) -> bool:
+def has_graph_object(value: object) -> bool:
     """Return whether a value is an object of the graph, or a container that has one."""
     return type(value) is SymbolicObject or heap_of(value) is not None
 
@@ -272,8 +275,9 @@ def materialise(container: Any) -> SymbolicObject:
     if region is not None and id(container) in region.trace.argument_containers:
         refuse_in_replaced_range(region.trace, container)
         region.contract.require_original(container, "an argument becomes part of a value known only at run time")
-    is_region_recorded = region is not None and region.journal is None and region.parent is not None
-    if is_region_recorded and _is_from_enclosing_region(container):
+    # The journal ends with the code of the region; what is recorded after that converts the region's results.
+    is_after_journal = region is not None and region.journal is None and region.parent is not None
+    if is_after_journal and _is_from_enclosing_region(container):
         raise UnmovedError(container)
     record_container_change(container)
     plain_class: Any = TRACED_TO_PLAIN[type(container)]
@@ -282,7 +286,7 @@ def materialise(container: Any) -> SymbolicObject:
     else:
         items = list(plain_class.items(container)) if plain_class is dict else list(plain_class.__iter__(container))
     # The listeners would move the container themselves, to store it.
-    with pause_stores(region.trace.stores if region is not None else ()):
+    with pause_stores(region.trace.store_listeners if region is not None else ()):
         if type(items) is frozenset and not holds_created_objects(container):
             heap = apply_object("set", items)
         else:
@@ -326,7 +330,7 @@ def contents(container: Any) -> Any:
 
 
 def _restore_contents(container: Any, items: Any) -> None:
-    """Restore contents that `contents` returned."""
+    """Give the container the contents `items`, as `contents` returns them."""
     if type(container) in TRACED_TO_PLAIN:
         container._heap = items if isinstance(items, SymbolicObject) else None
         items = () if container._heap is not None else items

@@ -76,7 +76,8 @@ def _apply(name: str, x: object, y: object) -> Any:
 
     Python's own operator would read the other operand's storage directly, which is empty for a dict in the graph.
     """
-    if any(getattr(operand, "heap" if type(operand) is DictView else "_heap", None) is not None for operand in (x, y)):
+    heaps = (operand.heap if type(operand) is DictView else getattr(operand, "_heap", None) for operand in (x, y))
+    if any(heap is not None for heap in heaps):
         return apply_object(name, x, y)
     first, second = (operand.current_view() if type(operand) is DictView else operand for operand in (x, y))
     return getattr(operator, f"{name}_" if name in ("and", "or") else name)(first, second)

@@ -39,8 +39,7 @@ def _operand_cotangents(entry: tape_recorders.Entry, cotangents: Sequence[Any]) 
     """Return the cotangents of an entry's inputs, given those of its results."""
     if entry.name == "read_variable":
         return cotangents
-    pairs = zip(cotangents, entry.results, strict=True)
-    dense_cotangents = [_densify(cotangent, result) for cotangent, result in pairs]
+    dense_cotangents = list(map(_densify, cotangents, entry.results))
     if entry.name == "gather":
         slices = _row_slices(entry, dense_cotangents[0])
         if slices is not None:

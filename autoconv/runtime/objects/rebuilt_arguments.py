@@ -1,4 +1,4 @@
-"""Rebuilt arguments: flattened and reassembled, so equal in content to the caller's objects but not identical.
+"""Rebuilt arguments: they were flattened and reassembled, so they have the contents of the caller's objects only.
 
 Values computed from their parts are right. Where identity matters, the trace restarts with the caller's own objects:
 when such an argument escapes, is changed, is compared by identity, or becomes part of the graph as an object.
@@ -18,7 +18,7 @@ from autoconv.runtime.support.structure import ATOMS, is_structure, structure_pa
 
 
 def register_rebuilt(region: Region | None, rebuilt: Iterable[Any]) -> None:
-    """Register rebuilt arguments with the trace; tuples too, which differ from the caller's only by identity."""
+    """Register rebuilt arguments with the trace, tuples included."""
     if region is not None:
         region.trace.rebuilt_arguments.update((id(argument), argument) for argument in rebuilt)
 
@@ -70,7 +70,7 @@ def find_rebuilt(values: Iterable[Any]) -> Iterator[Any]:
         visited_ids.add(id(value))
         if id(value) in rebuilt_arguments and not isinstance(value, tuple):
             yield value
-        elif type(value).__name__ == "Variant":
+        elif type(value).__name__ == "Variant":  # a class of the operators, which import this module
             worklist += value.values
         elif isinstance(value, (set, frozenset)):
             worklist += value

@@ -82,7 +82,9 @@ def holds_created_objects(value: Any) -> bool:
     """Return whether a value is an object of a user-defined class that traced code made, or a container of such."""
     region = current_region()
     created_objects = region.trace.created_objects if region is not None else None
-    if not created_objects or id(value) in created_objects:
-        return bool(created_objects)
+    if not created_objects:
+        return False
+    if id(value) in created_objects:
+        return True
     items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
     return isinstance(value, (tuple, list, set, dict)) and any(map(holds_created_objects, items))

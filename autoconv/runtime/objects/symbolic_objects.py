@@ -34,8 +34,8 @@ from autoconv.runtime.objects.symbol_search import (
 )
 from autoconv.runtime.objects.symbolic_generators import SymbolicGenerator
 from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.support import caller_instruction
 from autoconv.runtime.support.attributes import HEAP, dict_of, is_in_graph
-from autoconv.runtime.support.caller_instruction import comparison_of, is_in_place, merges_mapping, unpack_counts
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.identity import compares_identity
 from autoconv.runtime.support.spans import current_place
@@ -53,8 +53,8 @@ def graph_object(value: object) -> SymbolicObject | None:
 def register_object_hooks(move: Callable[[Any], Any], user_attribute: Callable[[Any, str], Any]) -> None:
     """Register hooks for objects made by the traced code.
 
-    `move(value)` moves such an object into the graph; `user_attribute(object, name)` looks up its methods and
-    properties.
+    `move(value)` moves one into the graph, and returns the graph's object. `user_attribute(object, name)` returns one
+    of its methods or properties, NotImplemented for another name.
     """
     global _move_hook, _attribute_hook
     _move_hook, _attribute_hook = move, user_attribute
@@ -100,7 +100,7 @@ class SymbolicObject(RunTimeObject):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__") and name not in DATA_DUNDERS:
             raise AttributeError(name)
-        if name == "keys" and merges_mapping(sys._getframe(1)):
+        if name == "keys" and caller_instruction.merges_mapping(sys._getframe(1)):
             _refuse("unpacked by `**`")
         result = _attribute_hook(self, name)
         if result is not NotImplemented:
@@ -121,13 +121,12 @@ class SymbolicObject(RunTimeObject):
 
     def unpack_for(self, frame: Any) -> Iterator[Any]:
         """Return the items for the targets of the assignment that the frame executes."""
-        counts = unpack_counts(frame)
-        if counts is None:
+        targets = caller_instruction.unpacking_targets(frame)
+        if targets is None:
             _refuse("iterated over by Python itself")
-        target_count, star_position = counts
-        result = record_object("object_unpack", [self], count=target_count, star=star_position)
-        items = list(result) if target_count != 1 else [result]
-        if star_position >= 0:
+        result = record_object("object_unpack", [self], count=targets.target_count, star=targets.star_position)
+        items = list(result) if targets.target_count != 1 else [result]
+        if targets.star_position >= 0:
             # Python collects the starred target from an iterator, so the number of items would have to be static.
             _refuse("unpacked to a starred name")
         return iter(items)
@@ -157,7 +156,7 @@ class SymbolicObject(RunTimeObject):
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         result = _operation_hook("object_call", [self, *args], kwargs)
-        return result if result is not NotImplemented else _refuse("called")
+        return _refuse("called") if result is NotImplemented else result
 
     def __repr__(self) -> str:
         return f"<autoconv object {self._value.full_name!r}>"
@@ -207,13 +206,13 @@ def record_object(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
 
 
 def box_with_name(value: object) -> SymbolicObject:
-    """Box a value of any class that a variable carries from one region to the next."""
+    """Box the value of a variable that is carried from one region to the next; the hook is called with CARRIED."""
     _operation_hook(CARRIED, [result := box(value)], {})
     return result
 
 
 def record_without_hook(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
-    """Record a node as `record_object` does, without the registered `operation`: for operands of any class."""
+    """Record a node as `record_object` does, without a call of the hook for operations."""
     region = current_region()
     assert region is not None
     inputs = [region.lift(box(operand).value_in_graph) for operand in operands]
@@ -307,8 +306,12 @@ def box_array(value: object) -> SymbolicObject:
     """Box a tensor of any shape, where the program does not see the object; unboxing restores the tensor."""
     region = current_region()
     assert region is not None
-    lifted_value = region.lift(dispatch.graph_value(region, as_tensor(value)))
-    return SymbolicObject(region.record("object_box", [lifted_value], {"boxing": "array"}).results[0])
+    return _record_box(as_tensor(value), "array", region)
+
+
+def _record_box(tensor: object, boxing: str, region: Region) -> SymbolicObject:
+    lifted_value = region.lift(dispatch.graph_value(region, tensor))
+    return SymbolicObject(region.record("object_box", [lifted_value], {"boxing": boxing}).results[0])
 
 
 def constant_object(value: object) -> SymbolicObject:
@@ -322,24 +325,19 @@ def _box_tensor(value: object, region: Region) -> SymbolicObject:
     """Convert a tensor to an object of the graph; raise StagingError for one of a kind that cannot be an object."""
     tensor = as_tensor(value)
     assert tensor is not None
-    if isinstance(tensor, EagerTensor) and tensor.weak:
-        return constant_object(tensor.numpy().item())
     if tensor.weak:
-        boxing = "number"
-    elif region.contract.numpy_arrays and tensor.type.shape == ():
-        boxing = "array"
-    elif region.contract.numpy_arrays:
+        number = tensor.numpy().item() if isinstance(tensor, EagerTensor) else None
+        return _record_box(tensor, "number", region) if number is None else constant_object(number)
+    if region.contract.numpy_arrays and tensor.type.shape == ():
+        return _record_box(tensor, "array", region)
+    if region.contract.numpy_arrays:
         reason = "an array becomes part of a list, dict or name known only at run time"
         region.contract.require_original(tensor, reason)  # retraces with the arrays as objects, or leaves the trace
         raise StagingError(reason, current_place())
-    else:
-        raise StagingError(
-            "a tensor becomes part of a list, dict or name whose type is known only at run time", current_place(),
-            "an autoconv.TensorArray, or values of one type on all paths",
-        )  # fmt: skip
-    return SymbolicObject(
-        region.record("object_box", [region.lift(dispatch.graph_value(region, tensor))], {"boxing": boxing}).results[0]
-    )
+    raise StagingError(
+        "a tensor becomes part of a list, dict or name whose type is known only at run time", current_place(),
+        "an autoconv.TensorArray, or values of one type on all paths",
+    )  # fmt: skip
 
 
 def _wrap_result(value: Value) -> Any:
@@ -360,18 +358,20 @@ def _reflected_method(function: str) -> Callable[[Any, Any], Any]:
         return lambda self, other: apply_object(function, other, self)
 
     def apply(self: Any, other: object) -> Any:
-        return apply_object(f"i{function}" if is_in_place(sys._getframe(1)) else function, other, self)
+        prefix = "i" if caller_instruction.is_in_place(sys._getframe(1)) else ""
+        return apply_object(prefix + function, other, self)
 
     return apply
 
 
 def _comparison_method(name: str) -> Callable[[Any, Any], Any]:
     """Return the method of a comparison, also for Python's call of the right operand with the mirrored operator."""
-    mirrored = MIRRORED_BY_COMPARISON.get(name)
+    mirrored = MIRRORED_BY_COMPARISON[name]
 
     def apply(self: Any, other: object) -> Any:
         has_repeatable_methods = type(other) is SymbolicTensor or type(other).__module__ == "builtins"
-        if mirrored is not None and has_repeatable_methods and comparison_of(sys._getframe(1)) == mirrored:
+        comparison = caller_instruction.ordering_comparison(sys._getframe(1))
+        if comparison == mirrored and has_repeatable_methods:
             return apply_object(mirrored, other, self)
         return apply_object(name, self, other)
 

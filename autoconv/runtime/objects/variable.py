@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import weakref
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -244,12 +244,10 @@ class Variable(TensorMethods, VariableUpdates, Trackable, metaclass=VariableType
     def _update(self, op: str, value: object, read_value: bool) -> Any:
         """Apply the op, such as an assignment, to the variable and a value; return the new value if `read_value`."""
         tensor = as_tensor(value)
-        if tensor is None or tensor.weak or tensor.dtype is not self.dtype:
-            tensor = (
-                convert_to_tensor(value, self.dtype)
-                if tensor is None or tensor.weak
-                else _raise_wrong_dtype(self, tensor)
-            )
+        if tensor is None or tensor.weak:
+            tensor = convert_to_tensor(value, self.dtype)
+        elif tensor.dtype is not self.dtype:
+            _raise_wrong_dtype(self, tensor)
         if not self.shape.is_compatible_with(tensor.shape):
             raise ValueError(
                 f"Cannot assign value to variable '{self.name}': Shape mismatch. The variable shape "
@@ -333,7 +331,7 @@ def _restore(value: np.ndarray, shape: Shape, name: str, state: dict[str, Any]) 
     return variable
 
 
-def _raise_wrong_dtype(variable: Variable, tensor: Tensor) -> Tensor:
+def _raise_wrong_dtype(variable: Variable, tensor: Tensor) -> NoReturn:
     """Raise ValueError for a tensor of another dtype that is assigned to a variable."""
     raise ValueError(
         f"Tensor conversion requested dtype {variable.dtype.name} for Tensor with dtype "
@@ -350,7 +348,8 @@ def _initial_array(value: object, dtype: DType | None) -> np.ndarray:
             known_value = static_value(tensor)
             if known_value is None and region is not None:
                 known_value = region.contract.evaluate(tensor.value_in_graph)
-                known_value = computed_value(tensor.value_in_graph) if known_value is None else known_value
+                if known_value is None:
+                    known_value = computed_value(tensor.value_in_graph)
             if known_value is None:
                 raise ValueError(
                     "the initial value of a variable created in a traced function has to be known; found "

@@ -69,7 +69,7 @@ class _Activity:
             self.thread_counts.tape_count += change
             BUSY.value = self.recording_count + self.forced_count + self.tape_count
 
-    def forget_others(self) -> None:
+    def forget_other_threads(self) -> None:
         """Drop the counts of other threads, in a forked child."""
         counts = self.thread_counts
         self.recording_count, self.forced_count = counts.recording_count, counts.forced_count
@@ -80,7 +80,7 @@ class _Activity:
 # Recording threads plus active tapes, read by native code: while it is not 0, calls take the slow path.
 BUSY = ctypes.c_int64(0)
 ACTIVITY = _Activity()
-after_fork(ACTIVITY.forget_others)
+after_fork(ACTIVITY.forget_other_threads)
 
 
 def count_tape(change: int = 1) -> None:

@@ -48,7 +48,7 @@ class Contract:
 
     @property
     def arrays_are_objects(self) -> bool:
-        """True if the trace has arrays of NumPy as objects of the graph, of a class known only at run time."""
+        """True if NumPy's arrays are objects of the graph in the trace, of a class that is known only at run time."""
         return False
 
     def make_variable(self, create: Callable[..., Any], arguments: dict[str, Any]) -> Any:

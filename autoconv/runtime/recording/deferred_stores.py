@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node, Value, is_recursive
@@ -19,12 +19,21 @@ UNKNOWN = object()  # in place of a value last stored, where paths may have stor
 _REPEATED_REGION_PREFIXES = ("while", "try_handler", "recursive")
 
 
+class LastStore(NamedTuple):
+    """The value last stored; the last node of the store and its position, if there is a node."""
+
+    value: Any
+    node: Node | None = None
+    position: int = 0
+
+
 class DeferredStores:
     """Stores of the values of a set of locations, deferred to the nodes that may raise.
 
     `write(location, value, last_stored)` records a store; it is called before such a node, where a value has changed.
     `last_stored` is the value last stored, or `UNKNOWN`. Only nodes in the region `outermost` count, if it is given.
-    With `includes_overflows`, nodes that raise only for integers beyond 64 bits count, too.
+    With `includes_overflows`, nodes that raise only for integers beyond 64 bits count, too. `has_calls` is true after a
+    call of a function that is being recorded.
     """
 
     def __init__(
@@ -38,14 +47,13 @@ class DeferredStores:
         self._write = write
         self._outermost = outermost
         self._includes_overflows = includes_overflows
-        # By region and location: (value, last node of its store or None, position of that node).
-        self._last_stored: dict[tuple[int, Any], tuple[Any, Node | None, int]] = {}
+        self._last_stores: dict[tuple[int, Any], LastStore] = {}  # by identity of the region and key of the location
         self.is_suspended = False
         self.has_calls = False
 
     def mark_stored(self, region: Region, location: Location) -> None:
         """Mark the location's current value as stored."""
-        self._last_stored[id(region), location.key] = location.read(), None, 0
+        self._last_stores[id(region), location.key] = LastStore(location.read())
 
     def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> bool:
         """Called before each node is recorded: if it may raise, store changed values and return True."""
@@ -74,7 +82,7 @@ class DeferredStores:
     def _invalidate(self, region: Region | None, location: Location) -> None:
         """Mark the stored value as unknown, in the region and the enclosing ones."""
         while region is not None:
-            self._last_stored[id(region), location.key] = UNKNOWN, None, 0
+            self._last_stores[id(region), location.key] = LastStore(UNKNOWN)
             region = region.parent
 
     def store(self, region: Region) -> None:
@@ -90,8 +98,8 @@ class DeferredStores:
                 node_count = len(nodes)
                 with recording(region):
                     self._write(location, value, last_stored)
-                has_stored = len(nodes) > node_count
-                self._last_stored[id(region), location.key] = value, nodes[-1] if has_stored else None, len(nodes) - 1
+                last_node = nodes[-1] if len(nodes) > node_count else None
+                self._last_stores[id(region), location.key] = LastStore(value, last_node, len(nodes) - 1)
                 self._invalidate(region.parent, location)
         finally:
             self.is_suspended = False
@@ -100,11 +108,11 @@ class DeferredStores:
         """Return the value last stored on the path to the region's current end, or `UNKNOWN`."""
         enclosing_region: Region | None = region
         while enclosing_region is not None:
-            entry = self._last_stored.get((id(enclosing_region), location.key))
-            if entry is not None:
-                value, node, position = entry
+            store = self._last_stores.get((id(enclosing_region), location.key))
+            if store is not None:
                 nodes = enclosing_region.graph.nodes
-                return value if node is None or (position < len(nodes) and nodes[position] is node) else UNKNOWN
+                is_in_graph = store.position < len(nodes) and nodes[store.position] is store.node
+                return store.value if store.node is None or is_in_graph else UNKNOWN
             if enclosing_region.graph.name.startswith(_REPEATED_REGION_PREFIXES):
                 return UNKNOWN
             enclosing_region = enclosing_region.parent

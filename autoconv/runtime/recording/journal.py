@@ -74,39 +74,38 @@ class Journal:
     inherited_keys: set[tuple[Any, ...]] = field(default_factory=set)  # attributes that only the classes held before
 
     def all_locations(self) -> Iterator[tuple[tuple[Any, ...], Location]]:
-        """Iterate over all locations written so far, here and in the enclosing journals."""
+        """Iterate over pairs (key, location) for all writes so far, of the region and of the enclosing ones."""
         yield from self.locations.items()
         if self.outer is not None:
             yield from self.outer.all_locations()
 
     def record(self, location: Location) -> None:
         """Record that a location is about to be written, with its present value."""
-        if self._is_relevant(location):
+        if self._is_first_outside_write(location):
             self.locations[location.key] = location
             self.old_values[location.key] = location.read()
             if _is_inherited(location) and self.old_values[location.key] is not MISSING:
                 self.inherited_keys.add(location.key)
 
-    def _is_relevant(self, location: Location) -> bool:
-        """Return whether this is the first write to a location, of an object that the region did not make."""
-        return location.key not in self.locations and (
-            location.home is None or self.home is None or not location.home.is_inside(self.home)
-        )
+    def _is_first_outside_write(self, location: Location) -> bool:
+        """Return whether a write to the location is the first one, and its owner was not made in the region."""
+        is_made_in_region = None not in (location.home, self.home) and location.home.is_inside(self.home)
+        return location.key not in self.locations and not is_made_in_region
 
     def merge_into(self, outer: Journal | None) -> None:
         """Merge the records into `outer`, the journal of the enclosing region."""
         if outer is not None:
             for key, location in self.locations.items():
-                if outer._is_relevant(location):
+                if outer._is_first_outside_write(location):
                     outer.locations[key], outer.old_values[key] = location, self.old_values[key]
                     outer.inherited_keys |= {key} & self.inherited_keys
 
     def roll_back(self) -> dict[tuple[Any, ...], Any]:
         """Restore the old values; return the new ones by key."""
         new_values = {key: location.read() for key, location in self.locations.items()}
-        # Reversed: an object moved into the graph after its attributes changed.
+        # In reverse order, as an object may have moved into the graph after its attributes had changed.
         for key, location in reversed(self.locations.items()):
-            if key in self.inherited_keys:
+            if key in self.inherited_keys:  # the old value is the class's; the object gets rid of its own one
                 if not _is_inherited(location):
                     _builtin_accessor(location.owner, "__delattr__")(location.owner, location.key[-1])
             elif new_values[key] is not self.old_values[key]:
@@ -119,7 +118,8 @@ def _is_inherited(location: Location) -> bool:
     owner, name = location.owner, location.key[-1]
     if location.kind != "attribute" or not has_dict(owner):
         return False
-    if name in vars(owner) if isinstance(owner, type) else has_instance_attribute(owner, name):
+    has_own_value = name in vars(owner) if isinstance(owner, type) else has_instance_attribute(owner, name)
+    if has_own_value:
         return False
     # The descriptor of a slot has __set__, and the object itself holds the value.
     return not hasattr(type(getattr_static(type(owner), name, None)), "__set__")
@@ -215,7 +215,7 @@ def _has_python_getter(attribute: Any) -> bool:
 def cell_locations(
     getter: Callable[[], tuple[Any, ...]], names: tuple[str, ...], homes: Mapping[int, Any]
 ) -> list[Location]:
-    """Return a location per shared name; its key is the cell, or the module's namespace for a global.
+    """Return the location of each of the shared names that the function `getter` reads: a cell, or a global name.
 
     `homes` are the cells of the functions being traced, by identity (`Trace.cells`).
     """

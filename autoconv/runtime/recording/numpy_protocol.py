@@ -54,7 +54,7 @@ def call_implementation(function: Callable[..., Any], *args: Any, **kwargs: Any)
 
 
 def check_options(options: dict[str, Any]) -> None:
-    """Let NumPy check the options of a call that mean the same in all of its functions; it raises for wrong ones."""
+    """Raise NumPy's error for a wrong value of an option that means the same in all of its functions."""
     for name in _CHECK_BY_OPTION.keys() & options.keys():
         _CHECK_BY_OPTION[name](options[name])
 
@@ -68,18 +68,18 @@ _CHECK_BY_OPTION: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def name_out(
+def with_named_out(
     function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return the arguments of a call of NumPy's function with a positional `out`, and those after it, as keywords."""
-    first_kept, names = _parameters_from_out(function)
-    if len(args) <= first_kept:
+    kept_count, names = _parameters_from_out(function)
+    if len(args) <= kept_count:
         return args, kwargs
     if isinstance(function, np.ufunc):
-        return args[:first_kept], {**kwargs, "out": args[first_kept:]}
-    if len(args) > first_kept + len(names) or not kwargs.keys().isdisjoint(names):
+        return args[:kept_count], {**kwargs, "out": args[kept_count:]}
+    if len(args) > kept_count + len(names) or not kwargs.keys().isdisjoint(names):
         return args, kwargs  # the call raises
-    return args[:first_kept], {**kwargs, **dict(zip(names, args[first_kept:], strict=False))}
+    return args[:kept_count], {**kwargs, **dict(zip(names, args[kept_count:], strict=False))}
 
 
 @functools.cache

@@ -2,6 +2,8 @@
 
 The ops behind the functions accept more than TensorFlow's, which NumPy's functions and this package itself rely on. So
 the conditions are checked by the wrappers of the public functions only, before the call.
+
+A function such as `dtypes` returns a condition. Its docstring describes the arguments that fulfil the condition.
 """
 
 from __future__ import annotations
@@ -81,7 +83,7 @@ def check_dtype(
 
 
 def first_decides(first: str, second: str, error: type[Exception] = DtypeError) -> ParameterCondition:
-    """An array or a number as the first operand is converted alone: a tensor as the second must have its dtype."""
+    """Operands of which the first, an array or a number, is converted alone: a second one, a tensor, has its dtype."""
     def check(function: str, values: Values) -> None:
         """Raise `error` if the second operand is a tensor of another dtype than the converted first one."""
         if len(values) < 2 or isinstance(getattr(values[first], "dtype", None), DType):
@@ -170,7 +172,7 @@ def ranks(
     return ParameterCondition(tuple(parameters.split()), check)
 
 
-def results(parameter: str, accepted: frozenset[DType]) -> ParameterCondition:
+def result_dtypes(parameter: str, accepted: frozenset[DType]) -> ParameterCondition:
     """An attribute of an op that is the dtype of a result; None stands for the default."""
     def check(function: str, values: Values) -> None:
         """Raise DtypeError for a dtype that is not accepted."""
@@ -285,10 +287,14 @@ def at_least(parameter: str, least: int) -> ParameterCondition:
 def ascending(start: str, limit: str, step: str) -> ParameterCondition:
     """The bounds of a range: if all are known, the step leads from `start` towards `limit`."""
     def check(function: str, values: Values) -> None:
-        first, last = values.get(start), values.get(limit)
-        bounds: tuple[Any, ...] = (0, first, 1) if last is None else (first, last, values.get(step, 1))
-        if all(isinstance(bound, (int, float)) for bound in bounds) and (bounds[1] - bounds[0]) * bounds[2] < 0:
-            raise InvalidArgumentError(f"Requires start <= limit when delta > 0: {bounds[0]}/{bounds[1]} [{function}]")
+        """Raise InvalidArgumentError if the step leads away from the limit."""
+        first: Any = values.get(start)
+        last: Any = values.get(limit)
+        delta: Any = values.get(step, 1)
+        if last is None:  # a single argument is the limit
+            first, last, delta = 0, first, 1
+        if all(isinstance(bound, (int, float)) for bound in (first, last, delta)) and (last - first) * delta < 0:
+            raise InvalidArgumentError(f"Requires start <= limit when delta > 0: {first}/{last} [{function}]")
 
     return ParameterCondition((start, limit, step), check)
 

@@ -46,7 +46,7 @@ from autoconv.runtime.recording.parameter_checks import (
     numbers,
     ranks,
     refuses,
-    results,
+    result_dtypes,
     same_dtype,
     scalars,
 )
@@ -150,15 +150,15 @@ _MATHEMATICS = {
         "tensors.reductions.reduce_std tensors.reductions.reduce_variance",
         dtypes("input_tensor", NUMERIC),
     ),
-    "tensors.reductions.argmax": (results("output_type", INDICES | {uint16}),),
-    "tensors.reductions.argmin": (results("output_type", LARGE_INTEGERS),),
+    "tensors.reductions.argmax": (result_dtypes("output_type", INDICES | {uint16}),),
+    "tensors.reductions.argmin": (result_dtypes("output_type", LARGE_INTEGERS),),
     **alike(
         "tensors.norms.norm matrices.factors.normalize",
         dtypes("tensor", FLOATING | SIGNED | COMPLEX), refuses("axis", np.ndarray, np.generic, error=ValueError),
     ),
     "tensors.comparison.clip_by_value": (dtypes("t clip_value_min clip_value_max", REAL),),
     "tensors.positions.histogram_fixed_width": (
-        results("dtype", LARGE_INTEGERS), scalars("nbins"), at_least("nbins", 1),
+        result_dtypes("dtype", LARGE_INTEGERS), scalars("nbins"), at_least("nbins", 1),
     ),
     "tensors.segments.unsorted_segment_prod": (
         dtypes("data", NUMERIC), dtypes("segment_ids", LARGE_INTEGERS), integers("num_segments", LARGE_INTEGERS)
@@ -181,8 +181,8 @@ _SHAPES = {
     "tensors.static_shapes.broadcast_dynamic_shape": (dtypes("shape_x shape_y", LARGE_INTEGERS),),
     "tensors.shaping.pad": (integers("paddings", LARGE_INTEGERS), ranks("paddings", 2, 2)),
     "tensors.shaping.reverse": (dtypes("axis", LARGE_INTEGERS, tensors_only=True), ranks("axis", 1, 1)),
-    "tensors.shaping.shape": (results("out_type", LARGE_INTEGERS),),
-    "tensors.shaping.shape_n": (lists("input"), results("out_type", LARGE_INTEGERS)),
+    "tensors.shaping.shape": (result_dtypes("out_type", LARGE_INTEGERS),),
+    "tensors.shaping.shape_n": (lists("input"), result_dtypes("out_type", LARGE_INTEGERS)),
     "tensors.positions.identity_n": (lists("input"),),
     "tensors.positions.dynamic_stitch": (lists("data"),),
     "strings.join": (lists("inputs"),),

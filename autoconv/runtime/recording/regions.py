@@ -32,7 +32,7 @@ from autoconv.runtime.support.spans import as_observed, as_plain, current_span
 class StoreListener(Protocol):
     """Stores of values that exception handlers read (see autoconv.runtime.recording.deferred_stores)."""
 
-    is_suspended: bool  # whether its own nodes are being recorded; nothing is stored meanwhile
+    is_suspended: bool  # True while the listener records nodes itself; nothing is stored meanwhile
 
     def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> bool:
         """Store changed values before a node that may raise, and return whether it is such a node."""
@@ -51,7 +51,7 @@ class Trace:
     contract: the assumptions of the trace, and the properties that it has to preserve (see `contracts.py`)
     captures: identity of a captured object -> (the object kept alive, its parameter of the root graph)
     pending_output: prints of a region that may be recorded again
-    stores: notified before a node with side effects is recorded, and after a call of a function being recorded
+    store_listeners: notified before a node that may raise is recorded, and after a call of a recursive function
     calls: the user's functions now running
     recursions: the functions recorded as graphs that call themselves
     uses_arrays: True if NumPy arrays, which are mutable, are among the inputs
@@ -65,22 +65,22 @@ class Trace:
     tuples_in_graph: objects of the graph that stand for such tuples, and the name of the argument
     argument_containers: written lists and dicts of arguments -> (the traced container, the caller's own)
     computed_arrays: by identity, arrays that the trace computed from constants -> (array, object, region that made it)
-    reassembled_objects: dataclass objects put together from a region's results, and these and dicts for the outputs
+    reassembled_objects: copies, of dataclass objects and dicts, that regions return and the trace outputs, by identity
     positions_of_numbers: value of an argument that is a number -> its position among the leaves
     constant_sources: the arrays from which constants were made
     refusal: an error that the traced code may have swallowed
     patched_classes: classes whose special methods are replaced by converted ones for now, with the originals
     replacements: (class, attribute) -> the converted method that is there for now
-    stand_ins: (class, attribute) -> the original of a class attribute that is replaced for now
+    replaced_class_attributes: (class, attribute) -> the original of a class attribute that is replaced for now
     created_classes: the user's classes whose instances were made in the graph
     classes_of_results: result of a cond -> the classes known when it was recorded, and those that the result may have
     holders_of_objects: holders of objects of `created_classes`: names of attributes, or keys of `class_inference`
     holders_assumed_without_objects: holders that the trace assumes not to hold such objects
     classes_made_in_graph: names of the classes whose objects are all made in the graph
     is_dispatched_on_class: True if an operation was dispatched on an object's class
-    is_called_by_python: True while a special method runs whose result Python itself takes
+    is_called_by_python: True while Python itself has called a special method
     is_missing_attribute_result: True while an attribute is read by `hasattr`, or by `getattr` with a default
-    argument_list_items: for arguments that are lists of numbers, the type of an item and the nesting depth
+    argument_list_items: argument that is a list of numbers -> (type of an item, nesting depth)
     regions: all regions recorded, including those recorded again
     appended_items: lists with static items, and the values appended to them
     function_constants: functions among the constants -> whether they capture the trace's values (see `escape_check.py`)
@@ -112,7 +112,7 @@ class Trace:
     contract: Contract = EAGER
     captures: dict[int, tuple[Any, Value]] = field(default_factory=dict)
     pending_output: list[Any] | None = None
-    stores: list[StoreListener] = field(default_factory=list)
+    store_listeners: list[StoreListener] = field(default_factory=list)
     calls: list[Any] = field(default_factory=list)
     recursions: dict[Any, Any] = field(default_factory=dict)
     uses_arrays: bool = False
@@ -140,7 +140,7 @@ class Trace:
     replacements: dict[tuple[type, str], Any] = field(default_factory=dict)
     outer_classes: set[type] = field(default_factory=set)
     outer_program_graph: Any = field(default_factory=lambda: program_graph())
-    stand_ins: dict[tuple[type, str], Any] = field(default_factory=dict)
+    replaced_class_attributes: dict[tuple[type, str], Any] = field(default_factory=dict)
     created_classes: set[type] = field(default_factory=set)
     classes_of_results: dict[Value, tuple[frozenset[type], frozenset[type]]] = field(default_factory=dict)
     holders_of_objects: set[str] = field(default_factory=set)
@@ -169,15 +169,14 @@ class Trace:
     refused_loops: dict[Any, Any] = field(default_factory=dict)
     is_in_replaced_range: bool = False
 
-    def guarded(self, converted: FunctionType, function: FunctionType) -> FunctionType:
-        """Guard what `function` reads from outside, unless the trace has made it; return `converted`.
+    def guard_reads(self, converted: FunctionType, function: FunctionType) -> None:
+        """Guard what `function` reads from outside, unless the trace made it; `converted` is its converted form.
 
         In a converted module both are one function, which may have existed before the trace.
         """
         if converted.__code__ not in self.inner_codes:
             self.contract.on_converted(function)
         self.note_inner_codes(converted.__code__)
-        return converted
 
     def note_inner_codes(self, code: CodeType) -> None:
         """Record that the trace itself makes the functions inside of `code`."""
@@ -199,8 +198,8 @@ class Region:
     """A graph being recorded.
 
     `captures` maps outer values to this graph's parameters, in order. `max_iterations` bounds the iterations of a loop
-    whose body sets it. `merged_into` is the enclosing region into which the nodes were merged. Wherever it runs, the
-    facts (object, class, is an instance) in `known_classes` and (tag, alternative, is selected) in `known_tags` hold.
+    whose body sets it. `merged_into` is the enclosing region into which the nodes were merged. In the region, the facts
+    (object, class, is an instance) of `known_classes` and (tag, alternative, is selected) of `known_tags` hold.
     """
 
     graph: Graph
@@ -239,11 +238,11 @@ class Region:
             region = region.merged_into
         return region
 
-    def is_inside(self, other: Region | None) -> bool:
-        """Return whether this is the region `other`, or nested in it."""
-        other_region = None if other is None else other.merged_region
+    def is_inside(self, enclosing: Region | None) -> bool:
+        """Return whether this is the region `enclosing`, or nested in it."""
+        enclosing_region = None if enclosing is None else enclosing.merged_region
         region: Region | None = self
-        while region is not None and region is not other_region:
+        while region is not None and region is not enclosing_region:
             region = region.parent
         return region is not None
 
@@ -285,12 +284,12 @@ class Region:
 
         The options `span`, `node_name` and `device` replace the current ones; the others are arguments of `Graph.add`.
         """
-        is_observed = False
-        if self.trace.stores and (
+        is_observed = False  # True if an exception handler sees what ran before the node
+        if self.trace.store_listeners and (
             OPS[name].effects is not Effects.PURE or may_fail_for_sizes(OPS[name], inputs, attributes)
         ):
-            for stores in tuple(self.trace.stores):
-                is_observed |= stores.before_node(self, name, inputs, attributes)
+            for listener in tuple(self.trace.store_listeners):
+                is_observed |= listener.before_node(self, name, inputs, attributes)
         contract = self.contract
         contract.count_step(NODE)
         self.trace.recorded_nodes += 1
@@ -369,7 +368,7 @@ def recording_state() -> tuple[Region | None, int]:
 def restore_recording(state: tuple[Region | None, int]) -> None:
     """Restore the region of this thread and its count of recordings after an interrupt.
 
-    Ctrl-C may come between two steps of `recording`: all further ops of the thread would be recorded in a dead graph.
+    Ctrl-C may come between two steps of `recording`. Without this call, the graph would record all later ops.
     """
     region, count = state
     enter(region)
@@ -378,7 +377,7 @@ def restore_recording(state: tuple[Region | None, int]) -> None:
 
 
 def new_trace(name: str, contract: Contract = EAGER, converts: bool = True) -> Trace:
-    """Create a trace with an empty root graph; `converts` is whether the traced code is converted."""
+    """Create a trace with an empty root graph; `converts` is true if the traced code is converted."""
     root = Region(Graph(name))
     trace = Trace(root, contract, converts=converts)
     root._trace = trace

@@ -101,16 +101,16 @@ def present_errors(function: Callable[..., Any]) -> Any:
     return run
 
 
-def show_caught(error: BaseException, callers: int) -> None:
+def show_caught(error: BaseException, caller_count: int) -> None:
     """Turn the places that a backend attached to an exception into its traceback, as a handler begins.
 
     As in Python the traceback starts with the function of the `try`. The entries of that function's callers in the
-    graph, the first `callers` ones, are left out. Tracebacks of causes and contexts are treated likewise.
+    graph, the first `caller_count` ones, are left out. Tracebacks of causes and contexts are treated likewise.
     """
     for linked_error in walk_links(error):
         spans = _take_spans(linked_error)
         if spans:
-            entries = [entry for span in reversed(spans) for entry in _entries_of(span)][callers:]
+            entries = [entry for span in reversed(spans) for entry in _entries_of(span)][caller_count:]
             linked_error.__traceback__ = _link_entries([*entries, *_user_entries(linked_error.__traceback__)])
 
 

@@ -1,4 +1,4 @@
-"""The `__dict__` of a user's object that is part of the graph: empty, and closed to the program."""
+"""Attributes of objects, read and written without code of the program; the `__dict__` of objects in the graph."""
 
 from __future__ import annotations
 

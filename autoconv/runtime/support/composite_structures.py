@@ -41,8 +41,8 @@ def expand_specs(leaves: Sequence[Any], template: Template | None) -> tuple[list
     if not any(map(is_composite_spec, leaves)):
         return list(leaves), template
     expansions = [spec_parts(leaf) if is_composite_spec(leaf) else ([leaf], None) for leaf in leaves]
-    expanded_template = replace_leaves(template, iter([part for _, part in expansions]))
-    return [leaf for leaves_of_part, _ in expansions for leaf in leaves_of_part], expanded_template
+    expanded_template = replace_leaves(template, iter([inner_template for _, inner_template in expansions]))
+    return [leaf for inner_leaves, _ in expansions for leaf in inner_leaves], expanded_template
 
 
 def spec_parts(spec: TypeSpec) -> tuple[list[Any], Template]:

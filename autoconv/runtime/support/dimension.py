@@ -62,7 +62,7 @@ class _UnknownDimension:
         return Dimension(size_of(other))
 
     def __eq__(self, other: object) -> Any:
-        return None if other is None or other is self else False
+        return None if other is None or other is self else False  # None: two unknown sizes may be equal
 
     def __hash__(self) -> int:
         return hash(None)

@@ -36,7 +36,8 @@ def compares_identity(op: str, inputs: Sequence[Value], attributes: Any) -> bool
     """Return whether a node over objects may compare a float by identity."""
     kinds = [value.type.kind if isinstance(value.type, ObjectType) else "" for value in inputs]
     if op == "object_build":
-        keys = kinds[::2] if attributes["class_name"] == "dict" else kinds if attributes["class_name"] == "set" else []
+        keys_by_class = {"dict": kinds[::2], "set": kinds}  # the inputs of a dict are keys and values in turns
+        keys = keys_by_class.get(attributes["class_name"], [])
         return any(kind not in _KINDS_WITHOUT_FLOATS for kind in keys)
     if op == "object_method":
         name = attributes["name"]

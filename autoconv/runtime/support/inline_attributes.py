@@ -30,6 +30,7 @@ def inline_attributes(value: object) -> dict[str, Any] | None:
     address = _array_address(value)
     if not address:
         return None
+    # Before the array lie, from its address down, the count of attributes and their positions in order of assignment.
     count = ctypes.c_ubyte.from_address(address - 2).value
     if not count:
         return {}

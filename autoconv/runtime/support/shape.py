@@ -102,8 +102,8 @@ class TensorShape:
             raise ValueError(f"Shapes {self} and {TensorShape.of(second)} are not compatible")
         if self.dims_tuple is None or second is None:
             return TensorShape.of(second if self.dims_tuple is None else self.dims_tuple)
-        pairs = zip(self.dims_tuple, second, strict=True)
-        return TensorShape.of(tuple(own if isinstance(own, int) else other_size for own, other_size in pairs))
+        size_pairs = zip(self.dims_tuple, second, strict=True)
+        return TensorShape.of(tuple(own if isinstance(own, int) else other_size for own, other_size in size_pairs))
 
     def assert_is_compatible_with(self, other: Any) -> None:
         """Raise ValueError if no tensor has both shapes."""
@@ -164,7 +164,7 @@ class TensorShape:
 
     @staticmethod
     def _slice_of_unknown(index: slice) -> Shape:
-        """Return the shape of a slice of an unknown rank: its length is known if both ends count from the first."""
+        """Return a slice of a shape of unknown rank: its rank is known if no end of the slice is negative."""
         if index.step is not None:
             raise ValueError("Steps are not yet handled")
         start = index.start or 0

@@ -124,16 +124,16 @@ def depth_of_level(level: int) -> int:
         frames.append(frame)
         frame = frame.f_back
     user_flags = reversed(are_user_frames([frame.f_code for frame in reversed(frames)]))
-    depth, level_reached, is_inside_region = 0, 0, False
+    depth, level_reached, is_caller_of_region = 0, 0, False  # a region and its caller are one function of the user
     for frame, is_user_frame in zip(frames, user_flags, strict=True):
         depth += not is_skipped_by_warnings(frame.f_code)
         if not is_user_frame:
             continue
-        if not is_inside_region:
+        if not is_caller_of_region:
             level_reached += 1
             if level_reached == level:
                 return depth
-        is_inside_region = is_region(frame.f_code)
+        is_caller_of_region = is_region(frame.f_code)
     return depth + level
 
 
@@ -199,16 +199,16 @@ def _positions(frame: FrameType | None, skipped_ids: Collection[int] = ()) -> li
     Frames whose ids are in `skipped_ids` are left out.
     """
     positions: list[Position] = []  # of frames outside of this package, and of the package's frames that called them
-    depth, follows_own = 0, True
+    depth, is_callee_own = 0, True
     while frame is not None and depth < _MAX_DEPTH:
         code = frame.f_code
         is_own = (_KIND_BY_FILE.get(code.co_filename) or _file_kind(code.co_filename)) == "own"
         if is_own and code.co_name in _START_FUNCTIONS:
             break
         if not skipped_ids or id(frame) not in skipped_ids:
-            if not (is_own and follows_own):
+            if not (is_own and is_callee_own):
                 positions.append((code, frame.f_lasti))
-            follows_own, depth = is_own, depth + 1
+            is_callee_own, depth = is_own, depth + 1
         frame = frame.f_back
     codes = [code for code, _ in positions]
     code_ids = tuple(map(id, codes))
@@ -253,22 +253,19 @@ def _span_at(code: CodeType, instruction: int, caller: Span | None) -> Span:
         columns = _find_columns(code, instruction, line)
         if columns is not None:
             end_line, (column, end_column) = line, columns
-    return Span(
-        code.co_filename,
-        line or code.co_firstlineno,
-        code.co_name,
-        0 if column is None else _character_offset(code, line, column) + 1,
-        end_line or 0 if column is not None else 0,
-        0 if end_column is None or column is None else _character_offset(code, end_line, end_column) + 1,
-        caller,
-    )
+    file, first_line, function = code.co_filename, line or code.co_firstlineno, code.co_name
+    if column is None:
+        return Span(file, first_line, function, caller=caller)
+    first_column = _character_offset(code, line, column) + 1
+    last_column = 0 if end_column is None else _character_offset(code, end_line, end_column) + 1
+    return Span(file, first_line, function, first_column, end_line or 0, last_column, caller)
 
 
 class InstructionPosition(NamedTuple):
     """The place of an instruction in its file: lines from 1, columns in bytes from 0; None for what is not recorded."""
 
     line: int | None
-    last_line: int | None = None
+    end_line: int | None = None
     column: int | None = None
     end_column: int | None = None
 

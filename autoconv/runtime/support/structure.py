@@ -95,7 +95,7 @@ def is_structure(value: object) -> bool:
     is_candidate = (
         isinstance(value, tuple)
         or (isinstance(value, (list, dict)) and class_.__module__ != "builtins" and _is_rebuildable(class_))
-        or _is_pytree_dataclass(class_)
+        or _is_rebuildable_dataclass(class_)
     )
     return is_candidate and not is_in_graph(value)
 
@@ -107,13 +107,13 @@ def plain_class(structure: object) -> type:
 
 
 def structure_form(structure: object) -> Any:
-    """Return the form from which a structure is rebuilt: the spec of a composite tensor, else the class."""
+    """Return `Template.kind` of a structure: the spec of a composite tensor, else the class."""
     return type_spec.spec_of_composite(structure) if is_composite(structure) else plain_class(structure)
 
 
-def name_of(form: Any) -> str:
-    """Return the name of a structure's class."""
-    return str(form.value_type.__name__ if isinstance(form, TypeSpec) else form.__name__)
+def name_of(kind: Any) -> str:
+    """Return the name of the class of the structures of a kind."""
+    return str(kind.value_type.__name__ if isinstance(kind, TypeSpec) else kind.__name__)
 
 
 _PLAIN_CLASSES = frozenset({list, tuple, dict})
@@ -138,7 +138,7 @@ def loses_state(value: Any) -> bool:
 
 
 def _is_known_key(key: Any) -> bool:
-    """Return whether equality of the key is that of built-in values, of enums, or identity."""
+    """Return whether the key is equal to another by identity, or by the rules of built-in values or enums."""
     class_: Any = type(key)
     if class_ in ATOMS or class_.__eq__ is object.__eq__ or class_.__module__ in ("builtins", "numpy"):
         return class_ not in (tuple, frozenset) or all(map(_is_known_key, key))
@@ -146,7 +146,7 @@ def _is_known_key(key: Any) -> bool:
 
 
 def keys_of(template: Template | None) -> Iterator[Any]:
-    """Iterate over the dict keys in a structure, tuples and frozensets among them split into their parts."""
+    """Iterate over the dict keys in a structure; of a key that is a tuple or frozenset, over its parts."""
     if template is None:
         return
     is_dict = not isinstance(template.kind, TypeSpec) and issubclass(template.kind, dict)
@@ -185,7 +185,7 @@ def _is_rebuildable(class_: Any) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _is_pytree_dataclass(class_: Any) -> bool:
+def _is_rebuildable_dataclass(class_: Any) -> bool:
     """Return whether the class is a dataclass whose fields all are arguments of `__init__`."""
     return dataclasses.is_dataclass(class_) and all(field.init for field in dataclasses.fields(class_))
 
@@ -301,7 +301,7 @@ def _pack(template: Template | None, leaves: Any, initialise: bool) -> Any:
     if isinstance(kind, TypeSpec):
         return from_parts(kind, children)
     if template.keys is None:
-        # A `__new__` or `__init__` in Python has run when the original was made.
+        # A `__new__` or `__init__` in Python ran when the original was made, and must not run again.
         is_built_by_tuple = kind.__new__ is tuple.__new__ or isinstance(kind.__new__, FunctionType)
         skips_constructor = issubclass(kind, tuple) and is_built_by_tuple
         return tuple.__new__(kind, children) if skips_constructor else kind(children)

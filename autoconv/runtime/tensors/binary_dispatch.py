@@ -41,10 +41,11 @@ def binary(op_name: str, x: object, y: object) -> Any:
     """
     if op_name == "multiply" and _is_repetition(x, y):
         return _repeat(x, y)
-    apply_binary = getattr(type(x), "__autoconv_binary__", None) or getattr(type(y), "__autoconv_binary__", None)
-    if apply_binary is not None:  # of SymbolicArray, an array in memory: the result is a new array
-        return apply_binary(x if hasattr(type(x), "__autoconv_binary__") else y, op_name, (x, y))
-    return elementwise(op_name, x, _adapt_to_python_complex(op_name, x, y))
+    for operand in (x, y):
+        apply_binary = getattr(type(operand), "__autoconv_binary__", None)
+        if apply_binary is not None:  # a SymbolicArray, an array in memory: the result is a new array
+            return apply_binary(operand, op_name, (x, y))
+    return elementwise(op_name, x, _right_operand_of_complex(op_name, x, y))
 
 
 def elementwise(op_name: str, x: object, y: object) -> Any:
@@ -56,9 +57,9 @@ def elementwise(op_name: str, x: object, y: object) -> Any:
     if op_name == "multiply" and _are_scalar_and_list(x, y):
         return NotImplemented  # the list repeats itself
     _mark_trace_of_arrays(x, y)
-    if _is_array_and_taped_number(x, y):
+    if _is_array_and_taped_number(x, y):  # as tensors both, so that the tape follows the number
         x, y = (ArrayTensor(value) if isinstance(value, np.ndarray) else value for value in (x, y))
-    if _follow_numpy(x, y) and not _are_numbers(x, y):
+    if _follows_numpy(x, y) and not _are_numbers(x, y):
         return _apply_ufunc(op_name, x, y)
     if not has_python_numbers():
         refuse_bools(op_name, x, y)
@@ -73,12 +74,12 @@ def elementwise(op_name: str, x: object, y: object) -> Any:
     return apply(op_name, x, y)
 
 
-def _adapt_to_python_complex(op_name: str, x: object, y: object) -> Any:
+def _right_operand_of_complex(op_name: str, x: object, y: object) -> Any:
     """Return `y`, or a Python float for a float64 of NumPy's to the right of a Python complex number.
 
     np.float64 is a subclass of float. So `complex.__add__` and `complex.__eq__` accept it, and give Python's result.
     """
-    if op_name not in _COMPLEX_OPS or not _follow_numpy(x, y):
+    if op_name not in _COMPLEX_OPS or not _follows_numpy(x, y):
         return y
     is_complex = type(x) is complex or (isinstance(x, Tensor) and x.weak and x.type.dtype.is_complex)
     if not is_complex:
@@ -129,7 +130,7 @@ def check_divisor(x: object, y: object) -> None:
         return
     static_divisor = static_value(y if divisor is None else divisor)
     if type(y) is int and not has_python_numbers():
-        y = static_divisor = to_array(y, operands[0].dtype)  # it wraps around
+        y = static_divisor = to_array(y, operands[0].dtype)  # an int out of range wraps around, perhaps to 0
     if static_divisor is not None and np.all(static_divisor):
         return
     if current_region() is None:
@@ -140,7 +141,7 @@ def check_divisor(x: object, y: object) -> None:
 
 def unary(op_name: str, x: Any) -> Any:
     """Apply an operator to one tensor."""
-    return _apply_ufunc(op_name, x) if _follow_numpy(x) and not x.weak else apply(op_name, x)
+    return _apply_ufunc(op_name, x) if _follows_numpy(x) and not x.weak else apply(op_name, x)
 
 
 def positive(x: Any) -> Any:
@@ -156,7 +157,7 @@ def positive(x: Any) -> Any:
 
 def get_item(x: object, index: object) -> Any:
     """`x[index]` with NumPy's meaning, except that a list counts as a tuple unless operators on `x` follow NumPy."""
-    if isinstance(index, list) and not _follow_numpy(x):
+    if isinstance(index, list) and not _follows_numpy(x):
         index = tuple(index)
     return item_at(x, index, *parse_program_index(index))
 
@@ -166,7 +167,7 @@ def item_at(x: Any, index: Any, spec: Spec, operands: list[Any]) -> Any:
     try:
         return apply("get_item", x, *operands, spec=spec)
     except IndexError:
-        if not _follow_numpy(x) or x.weak:
+        if not _follows_numpy(x) or x.weak:
             raise
     raise _numpy_error(x.type.shape, index)  # outside the handler, so that it has no other error as its context
 
@@ -201,11 +202,11 @@ def _error_of_sample(shape: Any, index: Any, number: int | None) -> IndexError |
 
     If `number` is None, the greatest value of the dtype takes the place.
     """
-    samples = [_sample(part, number) for part in (index if type(index) is tuple else (index,))]
+    entries = [_sample_entry(entry, number) for entry in (index if type(index) is tuple else (index,))]
     try:
         # A broadcast scalar, which takes no memory.
-        sample: Any = np.broadcast_to(np.False_, shape) if shape else np.False_
-        sample[tuple(samples) if type(index) is tuple else samples[0]]
+        sample_array: Any = np.broadcast_to(np.False_, shape) if shape else np.False_
+        sample_array[tuple(entries) if type(index) is tuple else entries[0]]
     except IndexError as error:
         return error.with_traceback(None)
     except Exception:  # the index or the shape is symbolic
@@ -213,14 +214,14 @@ def _error_of_sample(shape: Any, index: Any, number: int | None) -> IndexError |
     return None
 
 
-def _sample(index: object, number: int | None) -> Any:
-    """Return an index of the same shape and dtype, whose symbolic elements are `number`.
+def _sample_entry(entry: object, number: int | None) -> Any:
+    """Return an entry of an index with `number` in place of all elements of a tensor; other entries unchanged.
 
-    If `number` is None, they are the greatest value of the dtype, and 0 for floats.
+    If `number` is None, the greatest value of the dtype takes the place, and 0 for floats.
     """
-    tensor = as_tensor(index)
+    tensor = as_tensor(entry)
     if tensor is None:
-        return index
+        return entry
     dtype = tensor.type.dtype
     if number is None:
         number = int(dtype.max) if dtype.is_integer else 0
@@ -274,7 +275,7 @@ def traces_arrays() -> bool:
     return region is not None and region.trace.uses_arrays
 
 
-def _follow_numpy(*operands: object) -> bool:
+def _follows_numpy(*operands: object) -> bool:
     """Return whether an operator on the operands follows NumPy.
 
     True if the trace or the program treats tensors as arrays, or if an operand of an eager operator is an ArrayTensor.
@@ -369,9 +370,8 @@ def _cast_to_dtype_of(tensor: Tensor, value: object) -> Any:
     """Cast a value to the dtype of `tensor`, as NumPy does for assignments."""
     other = as_tensor(value)
     if other is None:
-        return (
-            to_array(value, tensor.dtype) if isinstance(value, NUMBERS) else to_array(value).astype(tensor.dtype.numpy)
-        )
+        is_number = isinstance(value, NUMBERS)
+        return to_array(value, tensor.dtype) if is_number else to_array(value).astype(tensor.dtype.numpy)
     if other.dtype is tensor.dtype and not other.weak:
         return other
     return apply("python_cast" if other.weak else "cast", other, dtype=tensor.dtype)

@@ -50,7 +50,7 @@ def constant(
     requested_dtype = as_dtype(dtype) if dtype is not None else None
     static_shape: Any = as_shape(shape) if shape is not None else None
     recorders, region = tape_recorders.active_recorders(), current_region()
-    if (recorders or region is not None) and _has_gradients(value, recorders):
+    if (recorders or region is not None) and _is_followed(value, recorders):
         return _convert_by_ops(value, requested_dtype, static_shape)
     array = to_array(value, requested_dtype)
     if static_shape is not None:
@@ -101,10 +101,10 @@ def convert_to_tensor(
     return tensor
 
 
-def _has_gradients(value: object, recorders: Sequence[Any]) -> bool:
+def _is_followed(value: object, recorders: Sequence[Any]) -> bool:
     """Return whether the value is or contains a tensor of a graph or tape; a NumPy array would cut its gradient."""
     if isinstance(value, (list, tuple)):
-        return any(_has_gradients(item, recorders) for item in value)
+        return any(_is_followed(item, recorders) for item in value)
     return isinstance(value, SymbolicTensor) or any(recorder.follows(value) for recorder in recorders)
 
 
@@ -191,7 +191,7 @@ def to_array(value: object, dtype: DType | None = None) -> np.ndarray:
         raise unsupported_error(value)
     if isinstance(value, (list, tuple, TensorShape)):
         if not current_contract().numpy_arrays:
-            numbers = array_of_numpy_items(value, current_region() is None)
+            numbers = array_of_numpy_items(value, is_eager=current_region() is None)
             if numbers is not None:
                 return numbers if dtype is None else _array_of_numbers(numbers, value, dtype)
         value = _convert_items(value)
@@ -226,7 +226,7 @@ def _array_of_numbers(array: np.ndarray, value: object, dtype: DType | None) -> 
             raise ValueError("Can't convert Python sequence with out-of-range double to Tensor.")
         return array.astype(inferred_dtype.numpy)
     if array.size == 0 and isinstance(value, (list, tuple)):
-        return np.empty(array.shape, dtype.numpy)  # an empty list does not determine a dtype
+        return np.empty(array.shape, dtype.numpy)  # an empty list takes every dtype
     is_refused_bool = inferred_dtype.is_bool and dtype.name not in _DTYPES_FOR_BOOLS and current_region() is None
     if inferred_dtype.is_string != dtype.is_string or not can_adopt_dtype(inferred_dtype, dtype) or is_refused_bool:
         raise UnconvertibleError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
@@ -252,17 +252,18 @@ def unsupported_error(value: object) -> ValueError:
 
 
 def record_constant(region: Region, array: np.ndarray, weak: bool = False, name: str = "Const") -> SymbolicTensor:
-    """Record a constant node in the region. An array is copied, as the program may change it during the trace."""
-    stored_array = np.array(array) if region.trace.constant_sources is not None and array.ndim else array
-    node = region.record("constant", [], {"value": stored_array, "weak": weak}, node_name=name)
-    if stored_array is not array and region.trace.constant_sources is not None:
-        region.trace.constant_sources.append((node, array))
+    """Record a constant node in the region. With `constant_sources`, an array is copied: the program may change it."""
+    sources = region.trace.constant_sources
+    copy = np.array(array) if sources is not None and array.ndim else None
+    node = region.record("constant", [], {"value": array if copy is None else copy, "weak": weak}, node_name=name)
+    if sources is not None and copy is not None:
+        sources.append((node, array))
         region.trace.uses_arrays = region.trace.uses_arrays or region.contract.numpy_arrays
     return SymbolicTensor(node.results[0])
 
 
 def constant_table(values: object) -> Any:
-    """Convert a table of this package to an array, or to a constant of the graph being recorded."""
+    """Convert a table of numbers in this package's source to an array, or to a constant of the graph being recorded."""
     region, array = current_region(), np.array(values)
     if region is None:
         return array
@@ -342,7 +343,7 @@ def is_read_as_tensor(value: object) -> bool:
     return hasattr(type(value), "__autoconv_tensor__")
 
 
-APPLY = Hook("autoconv.runtime.tensors.dispatch")  # applies an op by name; dispatch imports this module
+APPLY = Hook("autoconv.runtime.tensors.dispatch")  # the function `apply` of dispatch, which imports this module
 
 
 def _stack(values: Any, dtype: DType | None, inner_dtype: DType | None = None) -> Tensor:

@@ -115,7 +115,7 @@ def _check_numerics(op: Op, output: object) -> Any:
 
 
 def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, Any], name: str | None = None) -> Any:
-    """Append a node for the op; `values` are tensors, constants and graph values."""
+    """Append a node for the op, and return its results; `values` are tensors, constants and graph values."""
     node_name = name or display_name(op.name)
     inputs = [graph_value(region, value, f"{node_name}/{operand_name(i)}") for i, value in enumerate(values)]
     home = home_of_variable(values) if op.name in VARIABLE_OPS else ""
@@ -141,7 +141,7 @@ def graph_value(region: Region, value: object, name: str = "Const") -> Value:
     if isinstance(value, EagerTensor):
         return region.trace.capture(value, value.type, region.trace.scope + name)
     if isinstance(value, np.generic) and region.contract.numpy_arrays:
-        region.trace.uses_arrays = True  # np.float64 is a subclass of float, but not a Python number here
+        region.trace.uses_arrays = True  # tested before NUMBERS, as np.float64 is a subclass of float
         return record_constant(region, to_array(value), name=name).value_in_graph
     if isinstance(value, NUMBERS):
         return weak_constant(region, value, name).value_in_graph
@@ -206,7 +206,7 @@ def _unify_dtypes(op: Op, values: list[Any], region: Region | None) -> list[Any]
     unified_values = [values[i] for i in unified_positions]
     target_dtype, is_weak = _common_dtype(op, unified_values, region) if unified_values else (None, False)
     if is_weak and region is None and all(isinstance(value, NUMBERS) for value in unified_values):
-        target_dtype, is_weak = dtype_of_numbers(unified_values), False
+        target_dtype, is_weak = dtype_of_numbers(unified_values), False  # eager ops make tensors of plain numbers
     result = list(values)
     for i, value in enumerate(values):
         if i in unified_positions and target_dtype is not None:
@@ -234,11 +234,12 @@ def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DTy
         target_dtype = (tensor_dtypes or typed_dtypes)[0]
         for position, value in enumerate(values):
             if is_typed(value) and not _is_convertible(value, target_dtype):
-                first = typed_dtypes[0] if position else target_dtype  # in the order of the operands
-                second = dtype_of(value) if position else typed_dtypes[-1]
                 if region is None and tensor_dtypes and not isinstance(value, Tensor):
                     raise unconvertible_error(op, target_dtype, value, position, region)
-                raise mismatch_error(op, first, second, position or 1, region)
+                # The message has the dtypes in the order of the operands.
+                expected_dtype = typed_dtypes[0] if position else target_dtype
+                found_dtype = dtype_of(value) if position else typed_dtypes[-1]
+                raise mismatch_error(op, expected_dtype, found_dtype, position or 1, region)
         return target_dtype, False
     weak_dtypes = [value.type.dtype if isinstance(value, Tensor) else weak_dtype(value) for value in values]
     return max(weak_dtypes, key=number_kind_order), True
@@ -253,7 +254,7 @@ def _is_convertible(value: object, target_dtype: DType) -> bool:
 
 
 def _numpy_result_dtype(values: list[Any]) -> DType:
-    """Return the result dtype by NEP 50: typed values promote, Python numbers adapt."""
+    """Return the result dtype by NumPy's rule of NEP 50: typed values promote, Python numbers adapt."""
     dtypes_and_numbers: list[Any] = []
     for value in values:
         if is_typed(value):
@@ -317,12 +318,12 @@ def _run_kernel(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> An
         raise _with_place(IndexOutOfRangeError(str(error)).with_plain_error(error), op) from None
     except TypeError as error:
         raise name_dtypes(error, op, arrays) from None
-    weak = op.name.startswith("python_") and (op.name != "python_cast" or attributes.get("weak", False))
-    if not weak and any(isinstance(value, EagerTensor) and value._weak for value in values):
+    gives_numbers = op.name.startswith("python_") and (op.name != "python_cast" or attributes.get("weak", False))
+    if not gives_numbers and any(isinstance(value, EagerTensor) and value._weak for value in values):
         types = op.result_types(list(map(type_of_operand, values)), attributes)
         are_weak = [isinstance(type_, TensorType) and type_.weak for type_ in types]
     else:
-        are_weak = [weak] * (len(results) if isinstance(results, tuple) else 1)
+        are_weak = [gives_numbers] * (len(results) if isinstance(results, tuple) else 1)
     tensor_class = ArrayTensor if any(type(value) is ArrayTensor for value in values) else EagerTensor
     if isinstance(results, tuple):
         return tuple(_wrap(result, is_weak, tensor_class) for result, is_weak in zip(results, are_weak, strict=True))
@@ -330,8 +331,7 @@ def _run_kernel(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> An
 
 
 def _with_place(error: ValueError, op: Op) -> ValueError:
-    """Return a kernel's error as InvalidArgumentError with place and op name; unchanged if it is of another class here.
-    """
+    """Return a kernel's error as InvalidArgumentError with place and op name; another AutoconvError stays unchanged."""
     if not isinstance(error, InvalidArgumentError):
         if isinstance(error, AutoconvError) or not op.graphdef:
             return error

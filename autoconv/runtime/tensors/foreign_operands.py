@@ -40,9 +40,10 @@ def apply_to_foreign(op: str, x: object, y: object) -> Any:
 
 
 def operand_for_class(op: str, operand: Any, class_: type) -> Any:
-    """Return what NumPy gives to the operator of a foreign class: a scalar as a Python number, others unchanged.
+    """Return what NumPy passes to the operator of the foreign `class_` in place of `operand`.
 
-    Raise StagingError where NumPy computes element by element, or converts the instance to an array.
+    That is a Python number for a scalar, and the operand itself if NumPy leaves the operator to the class. Raise
+    StagingError where NumPy computes element by element, or converts the instance to an array.
     """
     region = current_region()
     if region is None or not (region.trace.uses_arrays or region.contract.arrays_are_objects):
@@ -68,7 +69,7 @@ def _may_be_array(operand: object) -> bool:
 
 
 def _is_internal(value: object) -> bool:
-    """Return whether the value is a stand-in of this package, which has operators of its own, or NumPy's."""
+    """Return whether the class of the value is one of this package or of NumPy, which have operators of their own."""
     return type(value).__module__.partition(".")[0] in ("autoconv", "numpy")
 
 

@@ -47,7 +47,8 @@ class NumberList:
         widest = max(weak_dtypes, key=number_kind_order, default=own_dtype)
         if number_kind_order(widest) <= number_kind_order(own_dtype):
             return to_array(self.values)
-        return to_array(self.values, as_dtype(to_array(np.zeros((), widest.numpy).item()).dtype))
+        widest_number = np.zeros((), widest.numpy).item()
+        return to_array(self.values, dtype_of_numbers([widest_number]))
 
 
 def holds_numbers(values: Any, takes_numpy_numbers: bool) -> bool:

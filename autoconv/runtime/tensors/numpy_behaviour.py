@@ -37,9 +37,9 @@ def is_numpy_behaviour_enabled() -> bool:
 @skipped_by_warnings
 def call_plain(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function as plain Python, with tensors in place of the arguments' arrays that a tape follows."""
-    arguments = (_replace_followed_arrays((args, kwargs)) if active_recorders() else None) or (args, kwargs)
-    final_args, final_kwargs = arguments
-    return function(*final_args, **final_kwargs)
+    replaced_arguments = _replace_followed_arrays((args, kwargs)) if active_recorders() else None
+    args, kwargs = replaced_arguments or (args, kwargs)
+    return function(*args, **kwargs)
 
 
 def _replace_followed_arrays(value: Any) -> Any:
@@ -52,10 +52,8 @@ def _replace_followed_arrays(value: Any) -> Any:
     replacements = list(map(_replace_followed_arrays, parts))
     if all(replacement is None for replacement in replacements):
         return None
-    parts = [
-        part if replacement is None else replacement for part, replacement in zip(parts, replacements, strict=True)
-    ]
-    return dict(zip(value, parts, strict=True)) if isinstance(value, dict) else type(value)(parts)
+    new_parts = [old if new is None else new for old, new in zip(parts, replacements, strict=True)]
+    return dict(zip(value, new_parts, strict=True)) if isinstance(value, dict) else type(value)(new_parts)
 
 
 @register_numpy_behaviour
@@ -78,7 +76,7 @@ class _ArrayMethods:
     """Methods whose arguments are not those of NumPy's function of the same name."""
 
     @staticmethod
-    def astype(x: TensorLike, dtype: DTypeLike, **other: Any) -> Any:
+    def astype(x: TensorLike, dtype: DTypeLike, **ignored_options: Any) -> Any:
         return apply("cast", x, dtype=as_dtype(dtype))
 
     @staticmethod

@@ -21,7 +21,7 @@ def has_python_numbers() -> bool:
 
 
 def as_position(x: Any) -> Any:
-    """Return a number of an index as an int, if it is one of NumPy's that may exceed int64: the program then raises."""
+    """Return an operand of an index; a uint64 of NumPy as a checked int, as the program raises beyond int64."""
     is_number = isinstance(x, Tensor) and x.type.shape == () and has_python_numbers()
     return apply("python_int", x) if is_number and x.type.dtype is uint64 else x
 

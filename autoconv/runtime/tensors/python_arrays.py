@@ -11,7 +11,7 @@ from autoconv.runtime.support.articles import with_article
 
 
 def encode_sequence(value: object) -> np.ndarray:
-    """Convert strings without loss: NumPy's own text arrays drop trailing zeros."""
+    """Return the array of the texts in a nested list, as `encode_items` does; NumPy's text arrays drop final zeros."""
     array = np.array(value, object)
     if not holds_only_text(array):
         raise ValueError(f"Can't convert Python sequence with mixed types to Tensor: {value!r}")
@@ -85,8 +85,9 @@ def array_of_numpy_items(values: Any, is_eager: bool) -> np.ndarray | None:
         return array
     if kind in "iu":
         limits = np.iinfo(np.int32)
-        fits = limits.min <= int(array.min(initial=0)) and int(array.max(initial=0)) <= limits.max
-        return array.astype(np.int32) if fits else array if array.dtype == np.uint64 else array.astype(np.int64)
+        if limits.min <= int(array.min(initial=0)) and int(array.max(initial=0)) <= limits.max:
+            return array.astype(np.int32)
+        return array if array.dtype == np.uint64 else array.astype(np.int64)
     if not is_eager:
         return array.astype(np.float32) if array.dtype == np.float64 else array
     if kind == "c":

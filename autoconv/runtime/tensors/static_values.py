@@ -1,4 +1,4 @@
-"""Constant evaluation: values that are known while tracing."""
+"""Constant evaluation: values of tensors, and elements of vectors of sizes, that are known while tracing."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def static_sizes(vector: object) -> tuple[int | None, ...] | None:
         return None
     value = partial_value(vector.value_in_graph)
     if value is not None and value.elements.ndim == 1:
-        pairs = zip(value.elements, value.known, strict=True)
-        return tuple(int(size) if is_known and size >= 0 else None for size, is_known in pairs)
+        sizes_with_flags = zip(value.elements, value.known, strict=True)
+        return tuple(int(size) if is_known and size >= 0 else None for size, is_known in sizes_with_flags)
     length = vector.shape[0] if vector.shape else None
     return (None,) * length if isinstance(length, int) else None
 
@@ -79,7 +79,7 @@ def computed_value(value: Value) -> Any:
     operands = []
     for position, operand in enumerate(node.inputs):
         if node.op.name == "rank" and operand.shape is not None:
-            operand_array = np.broadcast_to(np.zeros((), bool), (1,) * len(operand.shape))
+            operand_array = np.broadcast_to(np.zeros((), bool), (1,) * len(operand.shape))  # any array of the rank
         elif position in node.op.traits.shape_only:
             operand_array = _shape_array(operand.type)
         else:
@@ -101,7 +101,7 @@ def _outer_value(value: Value) -> Value | None:
 
 
 def _shape_array(type_: Type) -> Any:
-    """Return an array of a type's shape that takes no memory; None where the shape is not known."""
+    """Return an array of a type's shape whose elements share the memory of one; None if a size is unknown."""
     if not isinstance(type_, TensorType) or type_.shape is None:
         return None
     sizes = [size for size in type_.shape if isinstance(size, int)]
@@ -120,8 +120,9 @@ def partial_value(value: Value) -> PartialValue | None:
 
     Sizes of shapes are followed through what programs compute of them: parts, joins, arithmetic, products.
     """
-    part = _evaluate_partially(value, _MAX_DEPTH)
-    return part if part is not None and (part.known.any() or not part.known.size) else None
+    result = _evaluate_partially(value, _MAX_DEPTH)
+    is_useful = result is not None and (result.known.any() or not result.known.size)
+    return result if is_useful else None
 
 
 _MAX_DEPTH = 12  # largest number of nodes that are followed from a value to the sizes it is computed from
@@ -130,10 +131,10 @@ _MAX_ELEMENTS = 64  # largest number of elements of an array of sizes
 
 def _partial_operand(value: Value, depth: int) -> PartialValue | None:
     """Return the elements of an operand, perhaps none of them known; None if their number is unknown or large."""
-    part = _evaluate_partially(value, depth)
+    result = _evaluate_partially(value, depth)
     type_ = value.type
-    if part is not None or not isinstance(type_, TensorType) or not type_.dtype.is_integer or type_.shape is None:
-        return part
+    if result is not None or not isinstance(type_, TensorType) or not type_.dtype.is_integer or type_.shape is None:
+        return result
     sizes = [size for size in type_.shape if isinstance(size, int)]
     if len(sizes) < len(type_.shape) or math.prod(sizes) > _MAX_ELEMENTS:
         return None
@@ -154,10 +155,12 @@ def _evaluate_partially(value: Value, depth: int) -> PartialValue | None:
         return None
     traits = node.op.traits
     is_movement = traits.view or node.op.name in ("concat", "stack", "unstack")
-    operands = [part for part in (_partial_operand(operand, depth - 1) for operand in node.inputs) if part is not None]
+    possible_operands = [_partial_operand(operand, depth - 1) for operand in node.inputs]
+    operands = [operand for operand in possible_operands if operand is not None]
     if len(operands) < len(node.inputs) or any(operand.elements.size > _MAX_ELEMENTS for operand in operands):
         return None
-    if not (is_movement or traits.elementwise or traits.reduction) and not _is_known_and_short(node, operands):
+    has_mask_rule = is_movement or traits.elementwise or traits.reduction
+    if not has_mask_rule and not _is_known_and_short(node, operands):
         return None
     return _apply_kernel(node, operands, is_movement, node.results.index(value))
 
@@ -176,9 +179,10 @@ def _is_known_and_short(node: Node, operands: Sequence[PartialValue]) -> bool:
 def _apply_kernel(
     node: Node, operands: Sequence[PartialValue], is_movement: bool, position: int
 ) -> PartialValue | None:
-    """Run a kernel on partly known operands; a result's element is known if all that determine it are.
+    """Run a kernel on partly known operands, and return the result at `position`.
 
-    `is_movement` tells that the kernel only moves elements; `position` is that of the result.
+    An element of the result is known if all elements that determine it are known. If `is_movement`, the kernel only
+    moves elements, so that it moves the masks in the same way.
     """
     values, masks = [operand.elements for operand in operands], [operand.known for operand in operands]
     traits = node.op.traits

@@ -119,8 +119,8 @@ class SymbolicTensor(Tensor):
         if own_shape is None or new_shape is None:
             merged_shape = new_shape if own_shape is None else own_shape
         else:
-            pairs = zip(own_shape, new_shape, strict=True)
-            merged_shape = tuple(new_size if own_size is None else own_size for own_size, new_size in pairs)
+            size_pairs = zip(own_shape, new_shape, strict=True)
+            merged_shape = tuple(new_size if own_size is None else own_size for own_size, new_size in size_pairs)
         self._value.type = self.type.with_shape(merged_shape)
 
     def _update_in_place(self, other: object) -> Any:
@@ -146,7 +146,7 @@ class SymbolicTensor(Tensor):
         result = super().__getitem__(index)
         has_ellipsis = index is Ellipsis or (type(index) is tuple and any(part is Ellipsis for part in index))
         if has_ellipsis and result.type.shape == () and region is not None and region.trace.uses_arrays:
-            return region.contract.as_zero_dimensional_array(result)  # NumPy gives a view here, not a scalar
+            return region.contract.as_zero_dimensional_array(result)  # NumPy returns a view for `...`, not a scalar
         return result
 
     def _refuse_text(self) -> None:
@@ -207,7 +207,7 @@ class SymbolicTensor(Tensor):
         return self._concretise("a complex number")
 
     def _concretise(self, needed_number: str) -> Any:
-        """Let the contract abandon the trace because Python needs a number; raise where it does not."""
+        """Let the contract abandon the trace because Python needs a number; raise if the contract keeps the trace."""
         self._check_scope()
         current_contract().concretise(self, needed_number)
         raise OperatorNotAllowedInGraphError(

@@ -49,7 +49,7 @@ class Tensor(TensorMethods):
     })  # fmt: skip
 
     def __bool__(self) -> bool:
-        return bool(np.asarray(self))  # of a library's object that stands for a tensor; tensors have their own method
+        return bool(np.asarray(self))  # for subclasses of libraries; this package's classes override the method
 
     __nonzero__ = __bool__
 
@@ -251,7 +251,7 @@ class EagerTensor(Interchange, Tensor):
 
     @property
     def _is_donated(self) -> bool:
-        """Return whether a call took the array; `_array` is then a marker, whose text says so."""
+        """Return whether a call took the array; then `_array` is an object whose text is shown in its place."""
         return not isinstance(self._array, np.ndarray)
 
     @property
@@ -303,7 +303,10 @@ def register_numpy_behaviour(find: Callable[[Any, str, bool], Any]) -> Callable[
 
 
 def array_attribute(tensor: Tensor, name: str, is_array: bool = False) -> Any:
-    """Return an attribute of NumPy's arrays where the tensor has their behaviour, else NotImplemented."""
+    """Return an attribute of NumPy's arrays if the tensor has their behaviour, as it has with `is_array`.
+
+    Return NotImplemented for other tensors and names.
+    """
     return _find_array_attribute(tensor, name, is_array)
 
 
@@ -350,7 +353,7 @@ class TensorReference:
 
 
 def standalone_dtype(type_: TensorType) -> DType:
-    """Return the dtype of a weak value that meets no typed one: of 64 bits under `compile`, else int32 or float32."""
+    """Return the dtype of a weak value that adopts none: of 64 bits under `compile`, else int32 or float32."""
     uses_64_bits = current_contract().python_numbers
     if type_.dtype.is_integer:
         return int64 if uses_64_bits else int32

@@ -52,17 +52,19 @@ class StaticKind:
 
     def join(self, other: object) -> StaticKind | None:
         """Return the join of two kinds; None when they differ in more than the written elements."""
-        other = other.of_size(self.size) if isinstance(other, StaticKind) else None
-        if other is None or replace(self, shape=None, is_written=False, size=None) != replace(
-            other, shape=None, is_written=False, size=None
-        ):
+        other = other.keeping_size(self.size) if isinstance(other, StaticKind) else None
+        if other is None or self._declaration() != other._declaration():
             return None
         if self.is_written and other.is_written:
             return replace(other, shape=join_shapes(self.shape, other.shape))
         return replace(self if self.is_written else other, size=other.size)
 
-    def of_size(self, size: int | None) -> StaticKind:
-        """Return the kind without its size, unless this is `size`."""
+    def _declaration(self) -> StaticKind:
+        """Return the kind without what depends on the written elements."""
+        return replace(self, shape=None, is_written=False, size=None)
+
+    def keeping_size(self, size: int | None) -> StaticKind:
+        """Return the kind; without its size, if the number of elements is now `size`, another one."""
         return self if size == self.size else replace(self, size=None)
 
     def after_writing(self, shape: Shape) -> StaticKind:
@@ -194,7 +196,7 @@ class TensorArray:
         Eagerly, raises InvalidArgumentError for an element that was read before.
         """
         if not self._is_eager:
-            return apply("list_get", self._graph_list, _index(index), shape=self._written_shape, name=name)
+            return apply("list_get", self._graph_list, _index_operand(index), shape=self._written_shape, name=name)
         position = int(index)
         if position < 0:
             raise ListReadError(f"Reading from negative indices (index {position}) is not allowed.")
@@ -214,10 +216,10 @@ class TensorArray:
 
     def write(self, index: Any, value: object, name: str | None = None) -> TensorArray:
         """Return the array with that element; raises OutOfRangeError past the end of an array of fixed size."""
-        element = self._check_element(value)
+        element = self._accept_element(value)
         if not self._is_eager:
             resize = self._kind.dynamic_size
-            result = apply("list_set", self._graph_list, _index(index), element, resize=resize, name=name)
+            result = apply("list_set", self._graph_list, _index_operand(index), element, resize=resize, name=name)
             return self._with_elements(result)
         position, items = int(index), self._items
         if position < 0:
@@ -260,8 +262,8 @@ class TensorArray:
 
     def unstack(self, value: object, name: str | None = None) -> TensorArray:
         """Return the array whose elements are the rows of `value`; raises ValueError when there are too many."""
-        tensor = self._check_rows(value)
-        self._kind_holder.kind = self._kind.of_size(tensor.shape[0])
+        tensor = self._accept_rows(value)
+        self._kind_holder.kind = self._kind.keeping_size(tensor.shape[0])
         if not self._is_eager:
             return self._with_elements(apply("list_from_tensor", tensor, name=name))
         rows: list[EagerTensor | None] = list(tensor)  # type: ignore[call-overload]
@@ -276,11 +278,11 @@ class TensorArray:
     def scatter(self, indices: TensorLike, value: object, name: str | None = None) -> TensorArray:
         """Return the array with the rows of `value` at these positions."""
         if not self._is_eager:
-            tensor, resize = self._check_rows(value), self._kind.dynamic_size
+            tensor, resize = self._accept_rows(value), self._kind.dynamic_size
             positions = convert_to_tensor(indices)
             result = apply("list_scatter", self._graph_list, positions, tensor, resize=resize, name=name)
             return self._with_elements(result)
-        for position, row in zip(np.asarray(convert_to_tensor(indices)), self._check_rows(value), strict=True):  # type: ignore[call-overload]
+        for position, row in zip(np.asarray(convert_to_tensor(indices)), self._accept_rows(value), strict=True):  # type: ignore[call-overload]
             self.write(int(position), row)
         return self
 
@@ -292,8 +294,9 @@ class TensorArray:
         shape = tensor.type.shape
         static_lengths = static_value(sizes)
         has_equal_lengths = static_lengths is not None and len(set(np.ravel(static_lengths).tolist())) == 1
-        row_shape = None if not shape else (int(np.ravel(static_lengths)[0]) if has_equal_lengths else None, *shape[1:])
-        self._kind_holder.kind = self._kind.after_writing(row_shape).of_size(sizes.shape[0])
+        part_length = int(np.ravel(static_lengths)[0]) if has_equal_lengths else None
+        part_shape = (part_length, *shape[1:]) if shape else None
+        self._kind_holder.kind = self._kind.after_writing(part_shape).keeping_size(sizes.shape[0])
         result = apply("list_split", tensor, sizes, name=name)
         if not self._is_eager:
             return self._with_elements(result)
@@ -311,7 +314,7 @@ class TensorArray:
         """Drop the elements (eagerly)."""
         if self._is_eager:
             self._elements = []
-            self._kind_holder.kind = self._kind.of_size(0)
+            self._kind_holder.kind = self._kind.keeping_size(0)
 
     def __repr__(self) -> str:
         kind = self._kind
@@ -352,12 +355,13 @@ class TensorArray:
         shape = self._kind.shape if self.element_shape.is_fully_defined() else None
         return ListValue(items, dtype=self.dtype, shape=shape)
 
-    def _check_element(self, value: object) -> Tensor:
+    def _accept_element(self, value: object) -> Tensor:
+        """Return the value as a tensor that may be written; the kind takes its shape into account."""
         tensor = self.check_dtype(value)
         self._kind_holder.kind = self._kind.after_writing(tensor.type.shape)
         return tensor
 
-    def _check_rows(self, value: object) -> Tensor:
+    def _accept_rows(self, value: object) -> Tensor:
         """Return the value as a tensor whose rows may be written; raise ValueError for a scalar."""
         tensor = self.check_dtype(value)
         shape = tensor.type.shape
@@ -385,7 +389,7 @@ def _split_rows(tensor: Tensor, sizes: Tensor) -> list[Any]:
     return [tensor[end - size : end] for end, size in zip(ends, np.asarray(sizes).tolist(), strict=True)]  # type: ignore[index]
 
 
-def _index(index: object) -> Any:
+def _index_operand(index: object) -> Any:
     """Convert a position to the operand of list ops: an integer scalar."""
     if isinstance(index, SymbolicTensor) and index.weak:
         return convert_to_tensor(index)

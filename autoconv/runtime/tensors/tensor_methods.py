@@ -20,7 +20,7 @@ from autoconv.hooks import Hook
 from autoconv.ops.program_errors import mark_program_error
 from autoconv.runtime.recording.tracebacks import present, present_errors
 from autoconv.runtime.support.articles import with_article
-from autoconv.runtime.support.caller_instruction import comparison_of, is_in_place
+from autoconv.runtime.support.caller_instruction import is_in_place, ordering_comparison
 from autoconv.runtime.support.spans import current_place
 
 COMPARE_UNEQUAL_SHAPES = Hook("autoconv.runtime.tensors.unequal_shapes")
@@ -37,8 +37,8 @@ def refuse_foreign(number: object, other: object, method: str) -> None:
     """Raise StagingError where a symbolic number meets a number of a class with its own operator.
 
     Such a class is another one than Python's own (Fraction, Decimal), or a subclass that overrides the method. The code
-    of the operator needs Python's numbers. With a float64 of NumPy's, subclasses of float and complex keep Python's
-    operators, because its class is one of float, too.
+    of its operator needs Python's numbers. The class of NumPy's float64 is a subclass of float, so that subclasses of
+    float and complex use Python's operators with it: these are refused, too.
     """
     if not isinstance(other, numbers.Number) or hasattr(other, "dtype"):
         return
@@ -82,7 +82,7 @@ def raise_if_python_refuses(function: Callable[[Any, Any], Any], x: object, y: o
     if is_in_place(sys._getframe(2)):
         function = getattr(operator, "i" + function.__name__.strip("_"))
     # Called for the mirrored operator of the right operand.
-    elif comparison_of(sys._getframe(2)) == MIRRORED_BY_COMPARISON.get(function.__name__):
+    elif ordering_comparison(sys._getframe(2)) == MIRRORED_BY_COMPARISON.get(function.__name__):
         function, first, second = getattr(operator, MIRRORED_BY_COMPARISON[function.__name__]), second, first
     program_error = None
     try:
@@ -156,9 +156,9 @@ def _is_float64_of_numpy(x: Any) -> bool:
 
 
 def _sample(value: Any, with_numpy: bool) -> tuple[Any] | None:
-    """Return a value of the operand's type, in a tuple; None for a tensor that is not a symbolic number.
+    """Return, in a tuple, a value of the operand's type; return None for a tensor that is not a symbolic number.
 
-    Numbers of NumPy's count as such `with_numpy`.
+    `with_numpy`, numbers of NumPy's have a sample as well.
     """
     if type(value) in (bool, int, float, complex):
         return (type(value)(1),)
@@ -224,7 +224,7 @@ def _comparison_method(op: str) -> Callable[[Any, Any], Any]:
             return BINARY_DISPATCH().compare_with_none(op, self)
         try:
             result = BINARY_DISPATCH().binary(op, self, other)
-            if result is NotImplemented and isinstance(other, np.dtype):  # its operator would compare with this dtype
+            if result is NotImplemented and isinstance(other, np.dtype):  # whose operator would read the tensor's dtype
                 raise StagingError("a number known only at run time is combined with a dtype", current_place())
             if result is NotImplemented and op in ("equal", "not_equal"):
                 BINARY_DISPATCH().refuse_elementwise_comparison(self, other, with_article(type(other)))

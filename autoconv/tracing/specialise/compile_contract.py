@@ -93,7 +93,7 @@ class CompileContract(SessionContract):
         self._budget: TracingBudget = call.tracing_budget
         self.write_monitor = WriteMonitor(trace, call, self.guards)
         self.guards.restart_with_inputs = self.write_monitor.restart_with_inputs
-        trace.stores.append(self.write_monitor.stores)
+        trace.store_listeners.append(self.write_monitor.stores)
         self.journal = trace.root.journal = Journal(trace.root)
         self._reads_arrays = False
         self._outside_containers: OutsideContainers | None = None
