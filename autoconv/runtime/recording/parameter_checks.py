@@ -83,7 +83,7 @@ def check_dtype(
 
 
 def first_decides(first: str, second: str, error: type[Exception] = DtypeError) -> ParameterCondition:
-    """Operands of which the first, an array or a number, is converted alone: a second one, a tensor, has its dtype."""
+    """A tensor as the second operand has the dtype of the first one, an array or number that is converted alone."""
     def check(function: str, values: Values) -> None:
         """Raise `error` if the second operand is a tensor of another dtype than the converted first one."""
         if len(values) < 2 or isinstance(getattr(values[first], "dtype", None), DType):
