@@ -99,6 +99,7 @@ IMPORT_TIMEOUT = 60.0  # seconds that a fork waits for another thread that impor
 _LOCK_TIMEOUT = 5.0  # seconds that an import waits for one of another thread
 
 _MAX_OBJECTS_BEFORE = 100_000  # objects that are returned to the garbage collector after an import, in some 20 ms
+# Classes of the methods, special methods, properties and members of extension types.
 _PARTS_OF_TYPES = frozenset((type(str.upper), type(str.__add__), type(BaseException.args), type(slice.start)))
 _has_frozen = False  # whether an import of this package has frozen objects
 

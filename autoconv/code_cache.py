@@ -16,11 +16,20 @@ import threading
 import time
 import zlib
 from pathlib import Path
+from typing import NamedTuple
 
 from autoconv.config import cache_folder
 
 _CHECKSUM_BYTES = 32  # bytes (SHA-256)
 _PRUNE_EVERY = 256  # average number of writes between two checks of the folder's size
+
+
+class CacheFile(NamedTuple):
+    """The file of an entry: its path, its size in bytes, and the time of its last change, in seconds."""
+
+    path: str
+    size: int
+    time: float
 
 
 class CodeCache:
@@ -82,31 +91,27 @@ class CodeCache:
 
     def prune(self) -> None:
         """Remove the oldest entries until the remaining ones are within the limits."""
-        newest_first = sorted(self._list_files(), key=lambda entry: entry[2], reverse=True)  # by time
+        newest_first = sorted(self.files(), key=lambda file: file.time, reverse=True)
         total_bytes = 0
-        for count, (path, size, _) in enumerate(newest_first):
-            total_bytes += size
-            if total_bytes > self.byte_limit or count >= self.entry_limit:
+        for position, file in enumerate(newest_first):
+            total_bytes += file.size
+            if total_bytes > self.byte_limit or position >= self.entry_limit:
                 with contextlib.suppress(OSError):
-                    os.unlink(path)
+                    os.unlink(file.path)
 
     def clear(self) -> int:
         """Remove every entry; return how many there were."""
         count = 0
-        for path, _, _ in self.entries():
+        for file in self.files():
             with contextlib.suppress(OSError):
-                path.unlink()
+                os.unlink(file.path)
                 count += 1
         return count
 
-    def entries(self) -> list[tuple[Path, int, float]]:
-        """Return path, bytes and time of each entry; none for an untrusted folder."""
-        return [(Path(path), size, time) for path, size, time in self._list_files()]
-
-    def _list_files(self) -> list[tuple[str, int, float]]:
-        """Return `entries` with paths as strings: this is faster, and there may be thousands."""
+    def files(self) -> list[CacheFile]:
+        """Return the files of all entries; none for an untrusted folder."""
         folder = self.folder()
-        result: list[tuple[str, int, float]] = []
+        result: list[CacheFile] = []
         if folder is None or not _is_trusted(folder):
             return result
         with contextlib.suppress(OSError), os.scandir(folder) as files:
@@ -114,7 +119,7 @@ class CodeCache:
                 if file.name.endswith(".o"):
                     with contextlib.suppress(OSError):
                         status = file.stat(follow_symlinks=False)
-                        result.append((file.path, status.st_size, status.st_mtime))
+                        result.append(CacheFile(file.path, status.st_size, status.st_mtime))
         return result
 
 

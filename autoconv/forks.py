@@ -125,10 +125,11 @@ def _wait_for_locks() -> list[Any]:
     """Return the locks of this package that are acquired in the end, after waiting for other threads.
 
     The owner of such a lock may need a lock that a handler of the standard library has acquired for this fork.
-    Therefore these are released, and acquired again after ours.
+    Therefore those are released, and acquired again after the locks of this package.
     """
     for lock in _library_locks():
-        if lock._is_owned() if hasattr(lock, "_is_owned") else lock.locked():
+        is_reentrant = hasattr(lock, "_is_owned")
+        if lock._is_owned() if is_reentrant else lock.locked():
             lock.release()
     start, timeout = time.monotonic(), _FIRST_WAIT
     while (locks := _acquire(timeout, _ordered_locks, _library_locks)) is None:
@@ -146,10 +147,10 @@ def _ordered_locks() -> list[Any]:
 
 
 def _library_locks() -> list[Any]:
-    """Return the locks that handlers of the standard library acquire before ours are called, and release after a fork.
+    """Return the locks that the standard library's fork handlers acquire before `_before_fork` runs.
 
-    These are the handlers registered after ours. Where such a module is imported during the fork's wait, Python does
-    not call its handler before this fork, but does so after it.
+    These are the handlers that were registered after it; Python calls them in reverse order. A handler of a module that
+    is imported while the fork waits is not called before this fork, but is called after it, to release the lock.
     """
     return [
         getattr(sys.modules[module], name)

@@ -151,14 +151,14 @@ def take_process() -> HelperProcess | None:
     return _STARTED_AHEAD.pop() if _STARTED_AHEAD else None
 
 
-def _drop() -> None:
+def _close_untaken_process() -> None:
     """Close the connection of a helper that no one took: at exit, and in a forked child, where it is the parent's."""
     while _STARTED_AHEAD:
         _STARTED_AHEAD.pop().close()
 
 
-atexit.register(_drop)
-after_fork(_drop)
+atexit.register(_close_untaken_process)
+after_fork(_close_untaken_process)
 
 
 def _above_standard_streams(descriptor: int) -> int:

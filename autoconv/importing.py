@@ -88,7 +88,7 @@ class _Hook(importlib.abc.MetaPathFinder):
         if self in sys.meta_path:
             sys.meta_path.remove(self)
 
-    def find_spec_elsewhere(
+    def find_spec_by_other_finders(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None
     ) -> ModuleSpec | None:
         """Return the spec from the first finder that has one and is no `_Hook`; None if there is none."""
@@ -135,7 +135,7 @@ class ImportHook(_Hook):
         is_named = any(fullname == package or fullname.startswith(package + ".") for package in self.packages)
         if not is_named and self.folder is None:
             return None
-        spec = self.find_spec_elsewhere(fullname, path, target)
+        spec = self.find_spec_by_other_finders(fullname, path, target)
         if spec is None or not (is_named or self._is_inside(spec.origin)):
             return spec
         if isinstance(spec.loader, SourceFileLoader) and not isinstance(spec.loader, ConvertingLoader):
@@ -146,11 +146,13 @@ class ImportHook(_Hook):
 
     def options_for(self, module: str, source: str) -> Options:
         """Return the options for this module, with those of the names to compile that it defines."""
-        names = {
-            name.partition(":")[2] or name
-            for name in self.compile
-            if name.partition(":")[0] in (module, name)
-        }
+        names: set[str] = set()
+        for target in self.compile:  # "function", or "module:function"
+            target_module, colon, function = target.partition(":")
+            if not colon:
+                names.add(target)
+            elif target_module == module:
+                names.add(function or target)
         if names:
             try:
                 names &= {name for name, _ in qualified_functions(ast.parse(source))}
@@ -213,7 +215,7 @@ class RenamingHook(_Hook):
         """Return the spec of the other finders, with a renaming loader for a module of the packages."""
         if not any(fullname == package or fullname.startswith(package + ".") for package in self.packages):
             return None
-        spec = self.find_spec_elsewhere(fullname, path, target)
+        spec = self.find_spec_by_other_finders(fullname, path, target)
         if spec is not None and type(spec.loader) is SourceFileLoader:
             spec.loader = RenamingLoader(fullname, spec.loader.path, self)
         return spec

@@ -24,10 +24,10 @@ def cache(context: click.Context) -> None:
 def info() -> None:
     """Print where the cache is, and how much is in it."""
     for code_cache in CACHES:
-        entries = code_cache.entries()
-        size = sum(byte_count for _, byte_count, _ in entries)
+        files = code_cache.files()
+        size = sum(file.size for file in files)
         limit = f"(at most {code_cache.byte_limit >> 20} MB)"
-        click.echo(f"{code_cache.folder()}: {len(entries)} {code_cache.description}, {size / 1e6:.1f} MB {limit}")
+        click.echo(f"{code_cache.folder()}: {len(files)} {code_cache.description}, {size / 1e6:.1f} MB {limit}")
 
 
 @cache.command(short_help="Remove all compiled and converted code from the cache.")

@@ -216,7 +216,7 @@ def test_the_oldest_entries_are_removed_first(cache):
     small.prune()
     assert sorted(path.name for path in cache.glob("*.o")) == ["3.o", "4.o"]
     assert small.clear() == 2
-    assert small.entries() == []
+    assert small.files() == []
 
 
 @pytest.mark.parametrize("text", ["0", "off", "OFF", ""])
@@ -224,7 +224,7 @@ def test_a_cache_that_is_switched_off_keeps_nothing(text, monkeypatch, tmp_path)
     monkeypatch.setenv("AUTOCONV_CACHE", text)
     monkeypatch.chdir(tmp_path)
     NATIVE.store("a", b"code")
-    assert NATIVE.load("a") is None and NATIVE.entries() == [] and NATIVE.folder() is None
+    assert NATIVE.load("a") is None and NATIVE.files() == [] and NATIVE.folder() is None
     assert CliRunner().invoke(main, ["cache", "clear"]).output == "the cache is switched off by AUTOCONV_CACHE\n"
     assert collect_facts()["cache"] == {"folder": None, "exists": False, "files": 0, "bytes": 0}
     assert not list(tmp_path.iterdir())

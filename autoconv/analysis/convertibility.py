@@ -27,9 +27,7 @@ def reasons_to_keep_form(function: gast.AST, exit_analysis: ExitAnalysis) -> tup
 
 def frame_pin(function: gast.AST) -> str:
     """Return what ties a function to its frame (a call that inspects it, yield, await); "" if nothing does."""
-    return first_frame_call(function) or next(
-        (pin for statement in function.body if (pin := pinning_construct(statement)) and not pin.endswith("()")), ""
-    )
+    return first_frame_call(function) or next(filter(None, map(pinning_construct, function.body)), "")
 
 
 def staged_tries(
@@ -57,7 +55,7 @@ class _StagedTries:
     def visit_block(self, statements: Sequence[gast.AST], is_in_kept_form: bool, depth: int) -> None:
         """Visit statements; `depth` counts the enclosing blocks.
 
-        `is_in_kept_form`: whether an enclosing statement keeps its form.
+        `is_in_kept_form`: an enclosing statement keeps its form.
         """
         for node in statements:
             if isinstance(node, _REGION_KINDS):
@@ -102,7 +100,7 @@ def split_deep_tries(function: gast.AST, exit_analysis: ExitAnalysis, wrap: Call
 def _split_deep_tries_in(
     statements: list[gast.AST], depth: int, exit_analysis: ExitAnalysis, wrap: Callable[[gast.AST], gast.AST]
 ) -> None:
-    """Replace the deep ones in a list of statements, which is changed in place; `depth` counts the blocks around it."""
+    """Replace the statements in a list that are too deep, in place; `depth` counts the blocks around the list."""
     for index, node in enumerate(statements):
         inner_depth = depth
         if isinstance(node, _REGION_KINDS):
@@ -150,7 +148,7 @@ class _ReasonCollector:
             if not later_reason:
                 later_reason = self.pin_of(statement)
             if not later_reason and len(self.reasons) > reason_count:
-                later_reason = next(reversed(self.reasons.values()))
+                later_reason = next(reversed(self.reasons.values()))  # the reason of the statement, found last
 
     def visit_statement(self, node: gast.AST, loop_reason: str | None, return_reason: str, later_reason: str) -> None:
         """Find the reasons in a statement.

@@ -209,8 +209,8 @@ def expression_activity(node: gast.AST) -> Activity:
 def _possibly_skipped_names(node: gast.AST) -> set[str]:
     """Return the names that a walrus of an expression or statement binds, if one of its walruses may be skipped."""
     names = {child.target.id for child in walk(node) if isinstance(child, gast.NamedExpr)}
-    skipping = (gast.BoolOp, gast.IfExp, gast.Compare, *COMPREHENSIONS)
-    return names if names and any(isinstance(child, skipping) for child in walk(node)) else set()
+    skipping_kinds = (gast.BoolOp, gast.IfExp, gast.Compare, *COMPREHENSIONS)
+    return names if names and any(isinstance(child, skipping_kinds) for child in walk(node)) else set()
 
 
 def _possibly_skipped(activity: Activity) -> Activity:

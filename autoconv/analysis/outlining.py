@@ -138,11 +138,11 @@ class _Search:
         """Return the outlined loop; None if it has to stay where it is."""
         if contains(loop, _FIXED_STATEMENTS) or has_loop_exit(loop.orelse) or _raises_outer_error(loop):
             return None
-        returns = contains(loop, gast.Return)  # async generators may return no value
-        if pinning_construct(loop) or (returns and isinstance(self._function, gast.AsyncFunctionDef)):
+        if pinning_construct(loop) or any(_counts_frames(node) for node in walk(loop)):
             return None
-        if any(_counts_frames(node) for node in walk(loop)):
-            return None
+        returns = contains(loop, gast.Return)
+        if returns and isinstance(self._function, gast.AsyncFunctionDef):
+            return None  # the call of the outlined loop returns a value, which asynchronous generators may not
         activity = self._liveness.statement_activity(loop)
         changed = activity.modified & self.scope.locals
         outputs = changed & live
@@ -158,19 +158,18 @@ class _Search:
             return None
         if any(not self._is_private(name, loop, name in changed) for name in named & self.scope.captured):
             return None
-        parts = needed, outputs - first_assigned, first_assigned
-        inputs, bound_outputs, first_outputs = (tuple(sorted(names)) for names in parts)
-        return OutlinedLoop(loop, inputs, bound_outputs, first_outputs, returns, catches)
+        inputs, bound_outputs = tuple(sorted(needed)), tuple(sorted(outputs - first_assigned))
+        return OutlinedLoop(loop, inputs, bound_outputs, tuple(sorted(first_assigned)), returns, catches)
 
     def _names_compared_by_identity(self, loop: gast.AST, outputs: frozenset[str]) -> set[str]:
-        """Return results of the loop, and containers, that code outside of it compares by identity with other values.
+        """Return the names in comparisons by identity outside of the loop: of its results, and of indexed containers.
 
-        Numbers and tuples that a graph returns are equal to those of plain Python, but other objects.
+        Numbers and tuples that a graph returns are equal to those of plain Python, but they are other objects.
         """
-        inside = {id(node) for node in walk(loop)}
+        ids_in_loop = {id(node) for node in walk(loop)}
         names: set[str] = set()
         for node in walk(self._function):
-            if not isinstance(node, gast.Compare) or id(node) in inside:
+            if not isinstance(node, gast.Compare) or id(node) in ids_in_loop:
                 continue
             operands = [node.left, *node.comparators]
             by_identity = any(isinstance(operator, (gast.Is, gast.IsNot)) for operator in node.ops)
@@ -195,22 +194,22 @@ class _Search:
         return names - self._liveness.block_activity(loop.orelse).modified
 
     def _is_private(self, name: str, loop: gast.AST, is_changed: bool) -> bool:
-        """Return whether no function that captures the name sees, or makes, a change of it that the loop does not.
+        """Return whether the loop may use a copy of a captured name: no inner function changes it, or sees a change.
 
-        Generator expressions that are arguments of `sum`, `any` and the like end with the call.
+        Generator expressions that are arguments of `sum`, `any` and the like do not count, as they end with the call.
         """
-        inside = {id(node) for node in walk(loop)}
+        ids_in_loop = {id(node) for node in walk(loop)}
         calls = [node for node in walk(self._function) if isinstance(node, gast.Call)]
-        ended = {id(argument) for call in calls if exhausts_arguments(call.func) for argument in call.args}
+        exhausted_ids = {id(argument) for call in calls if exhausts_arguments(call.func) for argument in call.args}
         for statement in self._function.body:
             for node in walk(statement):
                 if isinstance(node, gast.Nonlocal) and name in node.names:
                     return False
                 if not isinstance(node, (*FUNCTIONS, gast.ClassDef, gast.GeneratorExp)) or name not in free_names(node):
                     continue
-                if isinstance(node, gast.GeneratorExp) and id(node) in ended:
+                if isinstance(node, gast.GeneratorExp) and id(node) in exhausted_ids:
                     continue
-                if is_changed or (id(node) in inside and self._is_rebound(name)):
+                if is_changed or (id(node) in ids_in_loop and self._is_rebound(name)):
                     return False
         return True
 

@@ -214,7 +214,7 @@ class _Planner:
     def _visit_loop(
         self, node: Any, live: frozenset[str], live_on_raise: frozenset[str], defined: DefinedNames, is_region: bool
     ) -> None:
-        """Plan the regions of a loop; `is_region` is whether the loop itself is one."""
+        """Plan the regions of a loop; `is_region` is true if the loop itself is one."""
         is_for = not isinstance(node, gast.While)
         head = expression_activity(node.target) if is_for else expression_activity(node.test)
         iteration = head.then(self.liveness.block_activity(node.body))
@@ -238,7 +238,7 @@ class _Planner:
         self, node: Any, iteration: Activity, carried_names: frozenset[str], live_on_raise: frozenset[str]
     ) -> Region:
         """Return the region of a loop; `carried_names` are those live at the beginning of an iteration."""
-        last_statement = node.body[-1]
+        last_statement = node.body[-1]  # if it is an exit check, the operand of its test is the exit code
         exit_code = last_statement.test.args[0].id if self.is_exit_check(last_statement) else ""
         cells = self._cells_of(iteration.modified, live_on_raise)
         state = (iteration.modified & carried_names) - cells

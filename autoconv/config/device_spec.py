@@ -32,8 +32,9 @@ class DeviceSpec:
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            value, convert = getattr(self, field.name), int if field.name in _NUMBERED_PARTS else str
-            object.__setattr__(self, field.name, None if value is None else convert(value))
+            value = getattr(self, field.name)
+            if value is not None:
+                object.__setattr__(self, field.name, int(value) if field.name in _NUMBERED_PARTS else str(value))
         if self.device_type in ("cpu", "gpu"):
             object.__setattr__(self, "device_type", self.device_type.upper())
 

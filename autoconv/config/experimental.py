@@ -1,4 +1,4 @@
-"""Older names, and settings that have no effect here."""
+"""Older names, and settings of TensorFlow that are stored and have no effect."""
 
 from typing import Any
 

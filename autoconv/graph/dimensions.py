@@ -168,14 +168,14 @@ def slice_length(size: Dimension, bounds: Sequence[Any], preconditions: list[Dim
         )
         length = plus(first, times(end, -1))
         preconditions.append(length)
-        return 0 if _is_negative(length) else floor_quotient(plus(length, -step - 1), -step)
+        return 0 if _is_negative(length) else floor_quotient(plus(length, -step - 1), -step)  # rounded up
     first = _bound_position(size, 0 if start is None else start, preconditions)
     end = _bound_position(size, size if stop is None else stop, preconditions)
     length = plus(end, times(first, -1))
     preconditions.append(length)
     if isinstance(length, int) and length < 0:
         return 0
-    return length if step == 1 else floor_quotient(plus(length, step - 1), step)
+    return length if step == 1 else floor_quotient(plus(length, step - 1), step)  # rounded up
 
 
 def _is_negative(bound: Any) -> bool:

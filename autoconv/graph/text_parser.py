@@ -95,7 +95,9 @@ def _parse_graph(scanner: Scanner, ops: Mapping[str, Op], scope: GraphScope) -> 
     while scanner.is_at("%"):
         _parse_node(scanner, graph, values, ops, scope)
     scanner.expect("return")
-    while scanner.take(",") if graph.outputs else scanner.is_at("%"):
+    if scanner.is_at("%"):
+        graph.outputs.append(_parse_reference(scanner, values))
+    while graph.outputs and scanner.take(","):
         graph.outputs.append(_parse_reference(scanner, values))
     scanner.expect("}")
     scope.end()

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 import gast
 
-from autoconv.analysis.numbers import (
+from autoconv.analysis.syntactic_types import (
     may_be_sets,
     may_change_in_place,
     non_list_names,

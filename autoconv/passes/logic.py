@@ -15,8 +15,8 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.numbers import has_complex_constant, may_have_parts, number_names
 from autoconv.analysis.pinned_constructs import deferral_obstacle
+from autoconv.analysis.syntactic_types import has_complex_constant, may_have_parts, number_names
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.numbers import is_number_literal, may_be_text, non_text_names
+from autoconv.analysis.syntactic_types import is_number_literal, may_be_text, non_text_names
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
 from autoconv.syntax.tree import walk_scope

@@ -39,7 +39,7 @@ class _Values:
     __autoconv_heap__: Any  # of instances of the program: the object of the graph that has their attributes
     __autoconv_maybe_missing__: bool  # of descriptors in the place of attributes that may be missing at run time
     __autoconv_identity__: bool  # of objects such as summary writers: traces depend on the identity alone
-    __autoconv_widened__: tuple[str, ...]  # names of parts that become int64 where paths have other integers
+    __autoconv_widened__: tuple[str, ...]  # names of parts that become int64 where paths have different integer dtypes
     __autoconv_is_structure_open__: bool  # of loop variables: True while the loop's body determines the structure
 
 

@@ -3,6 +3,7 @@
 import gc
 import os
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -136,13 +137,14 @@ def test_executables_are_kept_on_disk(monkeypatch, tmp_path):
     monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path))  # other processes of the run store in the common folder
     original = code_cache.XLA
     assert autoconv.compile(plain)(np.ones(7), np.ones(7)).tolist() == [3.0] * 7
-    (entry,) = original.entries()
-    assert entry[0].parent.stat().st_mode & 0o077 == 0
+    (file,) = original.files()
+    path = Path(file.path)
+    assert path.parent.stat().st_mode & 0o077 == 0
     stored = []
     monkeypatch.setattr(code_cache.CodeCache, "store", lambda *arguments: stored.append(arguments))
     assert autoconv.compile(plain)(np.ones(7), np.full(7, 2.0)).tolist() == [4.0] * 7
     assert not stored
-    entry[0].write_bytes(entry[0].read_bytes()[:-9])
+    path.write_bytes(path.read_bytes()[:-9])
     assert autoconv.compile(plain)(np.ones(7), np.full(7, 2.0)).tolist() == [4.0] * 7
     assert len(stored) == 1
 

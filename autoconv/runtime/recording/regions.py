@@ -58,13 +58,13 @@ class Trace:
     memory: "disjoint" if arrays are traced as memory (see `symbolic_arrays.py`), "shared" if some may overlap, else ""
     complex_array_uses: uses of complex arrays so far: "written", or "split" into real numbers
     created_objects: objects made by the traced code, with their regions
-    cells: local names shared with inner functions, with the regions in which their functions were called
+    cells: identity of a cell -> (the cell, the region in which the function that has the variable was called)
     frozen_objects: objects that must not change any more, because a path copied them
-    rebuilt_arguments: reassembled arguments by identity (see `rebuilt_arguments.py`)
+    rebuilt_arguments: by identity, arguments that were flattened and put together (see `rebuilt_arguments.py`)
     tuple_arguments: name of the argument that each tuple in arguments belongs to, by the tuple's identity
     tuples_in_graph: objects of the graph that stand for such tuples, and the name of the argument
     argument_containers: written lists and dicts of arguments -> (the traced container, the caller's own)
-    computed_arrays: by identity, arrays that the trace computed from constants -> (array, object, region that made it)
+    computed_arrays: identity of an array computed from constants -> (array, its copy, the region that made the copy)
     reassembled_objects: copies, of dataclass objects and dicts, that regions return and the trace outputs, by identity
     positions_of_numbers: value of an argument that is a number -> its position among the leaves
     constant_sources: the arrays from which constants were made
@@ -84,10 +84,10 @@ class Trace:
     regions: all regions recorded, including those recorded again
     appended_items: lists with static items, and the values appended to them
     function_constants: functions among the constants -> whether they capture the trace's values (see `escape_check.py`)
-    outside_writes: locations from before the trace where it may leave a value of several kinds, with the value before
+    outside_writes: key of a written location from before the trace -> (the location, its value before, the place)
     compares_identity: True if the graph compares objects by identity (see `support/identity.py`)
     read_only_values: values that NumPy returns read-only
-    inherited_attributes: name of a written attribute -> (classes written, owners that get it in place of the class's)
+    inherited_attributes: name of a written attribute -> (owners that are classes, owners that inherited it)
     inner_codes: code of functions and classes inside of the functions that ran: the trace itself makes these functions
     uses_tensors: True if functions of this package were called that return tensors outside of traces
     generators: weak references to the generators that the traced code made

@@ -53,12 +53,11 @@ class Recorder:
 
     orders             the number of times that the recorded ops may be differentiated: more than one where a gradient
                        may be taken while recording goes on
-    watches_variables  whether trainable variables are watched when they are read
+    watches_variables  trainable variables are watched when they are read
     variables          the watched variables, by the identity of their storage
-    exports_values     whether a followed value was converted to a Python number or array, so that gradients may be
-                       incomplete
-    recompute_every    None, or a number n: of a compiled function's loop, the backward pass keeps the state of each
-                       n-th iteration, and recomputes the others
+    exports_values     a followed value was converted to a Python number or array, so that gradients may be incomplete
+    recompute_every    if it is a number n, the backward pass of a compiled function's loop keeps the state of each n-th
+                       iteration, and recomputes the others; if None, it keeps all states
     """
 
     def __init__(
@@ -71,7 +70,7 @@ class Recorder:
         self.variables: dict[int, Any] = {}
         self.exports_values = False
         self._followed: dict[int, Any] = {}
-        self._constants: set[int] = set()  # followed values that no watched value has a gradient through
+        self._constants: set[int] = set()  # followed values through which no gradient reaches a watched value
         self._substitutes: dict[int, tuple[Any, Any]] = {}
         self._unread_substitutes: set[int] = set()  # substitutes that no recorded op has read yet
         self._watched_in_graph: list[Value] = []
@@ -223,7 +222,7 @@ def record_op(
     record_entry(Entry(op.name, inputs, results, vjp, attributes, op.gradient is no_cotangents))
 
 
-APPLY = Hook("autoconv.runtime.tensors.dispatch")  # applies an op by name; dispatch imports this module
+APPLY = Hook("autoconv.runtime.tensors.dispatch")  # the function `apply` of dispatch, which imports this module
 
 
 class EagerBuilder:

@@ -242,7 +242,7 @@ def tuple_parts(value: object) -> Iterator[tuple[Any, ...]]:
 def mutable_parts(value: object) -> Iterator[Any]:
     """Iterate over the lists, dicts and dataclasses in a structure.
 
-    Each is yielded with its contents where it is first reached, and without them wherever it is reached again.
+    One that is reached several times is yielded as often. Those inside of it follow it the first time only.
     """
     visited_ids: set[int] = set()
     worklist = [value]

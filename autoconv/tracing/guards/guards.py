@@ -270,7 +270,7 @@ class Guards:
         """Undo in-place changes that tracing made to arrays of one element; return whether there were any.
 
         The analysis takes a name that decides a branch for a number. It therefore does not see that `x += 1` changes
-        an array of one element in place (see `analysis.numbers.possibly_aliased_names`).
+        an array of one element in place (see `analysis.syntactic_types.possibly_aliased_names`).
         """
         pairs = [(array, copy) for array, copy in self._one_element_arrays if array.tobytes() != copy.tobytes()]
         for array, copy in pairs:

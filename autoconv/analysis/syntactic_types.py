@@ -21,12 +21,12 @@ _SCALAR_BUILTINS = frozenset(
 )
 
 
-def may_have_parts(node: Any, numbers: Container[str] = ()) -> bool:
+def may_have_parts(node: Any, scalars: Container[str] = ()) -> bool:
     """Return whether an expression may be a tuple, list, object or complex number.
 
-    False for other constants, strings, most arithmetic and the names in `numbers`.
+    False for other constants, strings, most arithmetic, and names in `scalars`, the function's `number_names`.
     """
-    return _may_satisfy(_has_parts, node, numbers)
+    return _may_satisfy(_may_have_parts, node, scalars)
 
 
 def has_complex_constant(node: Any) -> bool:
@@ -34,12 +34,12 @@ def has_complex_constant(node: Any) -> bool:
     return any(isinstance(part, gast.Constant) and type(part.value) is complex for part in walk(node))
 
 
-def _has_parts(node: Any, numbers: Container[str]) -> bool:
-    """Return whether an operator, constant or display is true for `may_have_parts`."""
+def _may_have_parts(node: Any, scalars: Container[str]) -> bool:
+    """Decide `may_have_parts` for operators, constants and displays."""
     if isinstance(node, gast.BinOp):
         if not isinstance(node.op, (gast.Add, gast.Mult)):
             return False
-        return may_have_parts(node.left, numbers) and may_have_parts(node.right, numbers)
+        return may_have_parts(node.left, scalars) and may_have_parts(node.right, scalars)
     if isinstance(node, gast.Constant):
         return type(node.value) is complex
     return not isinstance(node, (gast.UnaryOp, gast.JoinedStr, gast.Compare))
@@ -120,32 +120,51 @@ def may_be_sets(node: Any, non_sets: Container[str] = ()) -> bool:
 
 
 def _may_be_set(node: Any, non_sets: Container[str]) -> bool:
-    """Decide for operators, items and displays whether their value may be a set."""
+    """Decide for operators, items and displays whether they may be a set."""
     if isinstance(node, gast.BinOp):
         return may_be_sets(node, non_sets)
-    if isinstance(node, gast.Subscript):  # a value indexed by several numbers or slices is an array or a sequence
+    if isinstance(node, gast.Subscript):  # by several numbers or slices, it is a part of an array or a sequence
         return not isinstance(node.slice, (gast.Tuple, gast.Slice))
     return isinstance(node, (gast.Attribute, gast.Call, gast.Set, gast.SetComp, gast.BoolOp))
 
 
 def non_set_names(function: Any) -> set[str]:
     """Return the names used in operations that sets lack: `2 * x`, `-x`, `x -= 1`, `xs[x]`, `range(x)`."""
-    result = number_names(function)
-    for node in _body_nodes(function):
-        operands: list[Any] = []
-        if isinstance(node, gast.BinOp) and not isinstance(node.op, _SET_OPERATORS):
-            operands = [node.left, node.right]
-        elif isinstance(node, (gast.BinOp, gast.AugAssign)):
-            pair = [node.left, node.right] if isinstance(node, gast.BinOp) else [node.target, node.value]
-            operands = pair if any(isinstance(operand, gast.Constant) for operand in pair) else []
-        elif isinstance(node, gast.UnaryOp) and isinstance(node.op, (gast.USub, gast.UAdd, gast.Invert)):
-            operands = [node.operand]
-        elif isinstance(node, gast.Subscript) and isinstance(node.slice, gast.Name):
-            operands = [node.slice]
-        elif isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in ("range", "abs"):
-            operands = node.args
-        result.update(operand.id for operand in operands if isinstance(operand, gast.Name))
-    return result
+    return number_names(function) | _names_among_operands(_body_nodes(function), _operands_that_are_no_sets)
+
+
+def _names_among_operands(nodes: list[Any], operands_of: Callable[[Any], list[Any]]) -> set[str]:
+    """Return the names among the operands that `operands_of` returns for each node."""
+    return {operand.id for node in nodes for operand in operands_of(node) if isinstance(operand, gast.Name)}
+
+
+def _operands_that_are_no_sets(node: Any) -> list[Any]:
+    """Return the operands of a node that sets cannot be."""
+    if isinstance(node, gast.BinOp) and not isinstance(node.op, _SET_OPERATORS):
+        return [node.left, node.right]
+    if isinstance(node, (gast.BinOp, gast.AugAssign)):
+        pair = _operand_pair(node)
+        return pair if any(isinstance(operand, gast.Constant) for operand in pair) else []
+    if isinstance(node, gast.Subscript):
+        return [node.slice]
+    return _operands_of_signs(node) or _arguments_of_number_functions(node)
+
+
+def _operand_pair(node: Any) -> list[Any]:
+    """Return the two operands of a binary operator, or of an augmented assignment."""
+    return [node.left, node.right] if isinstance(node, gast.BinOp) else [node.target, node.value]
+
+
+def _operands_of_signs(node: Any) -> list[Any]:
+    """Return the operand of `-x`, `+x` or `~x`; none for other nodes."""
+    is_sign = isinstance(node, gast.UnaryOp) and isinstance(node.op, (gast.USub, gast.UAdd, gast.Invert))
+    return [node.operand] if is_sign else []
+
+
+def _arguments_of_number_functions(node: Any) -> list[Any]:
+    """Return the arguments of `range(…)` and `abs(…)`; none for other nodes."""
+    is_call_of_name = isinstance(node, gast.Call) and isinstance(node.func, gast.Name)
+    return node.args if is_call_of_name and node.func.id in ("range", "abs") else []
 
 
 _NUMBER_OPERATORS = (
@@ -156,24 +175,21 @@ _NUMBER_OPERATORS = (
 
 def non_text_names(function: Any) -> set[str]:
     """Return the names used in operations that text lacks: `x - y`, `-x`, `x + 1`, `x < 1`, `range(x)`."""
-    result: set[str] = set()
-    for node in _body_nodes(function):
-        operands: list[Any] = []
-        if isinstance(node, (gast.BinOp, gast.AugAssign)):
-            pair = [node.left, node.right] if isinstance(node, gast.BinOp) else [node.target, node.value]
-            adds_number = isinstance(node.op, gast.Add) and any(map(is_number_literal, pair))
-            operands = pair if adds_number or isinstance(node.op, _NUMBER_OPERATORS) else []
-        elif isinstance(node, gast.UnaryOp) and isinstance(node.op, (gast.USub, gast.UAdd, gast.Invert)):
-            operands = [node.operand]
-        elif isinstance(node, gast.Compare) and not any(isinstance(op, (gast.In, gast.NotIn)) for op in node.ops):
-            pair = [node.left, *node.comparators]
-            operands = pair if any(map(is_number_literal, pair)) else []
-        elif isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in ("range", "abs"):
-            operands = node.args
-        elif isinstance(node, gast.For) and _is_range_call(node.iter):
-            operands = [node.target]
-        result.update(operand.id for operand in operands if isinstance(operand, gast.Name))
-    return result
+    return _names_among_operands(_body_nodes(function), _operands_that_are_no_text)
+
+
+def _operands_that_are_no_text(node: Any) -> list[Any]:
+    """Return the operands of a node that text cannot be, and the target of a loop over a range."""
+    if isinstance(node, (gast.BinOp, gast.AugAssign)):
+        pair = _operand_pair(node)
+        adds_number = isinstance(node.op, gast.Add) and any(map(is_number_literal, pair))
+        return pair if adds_number or isinstance(node.op, _NUMBER_OPERATORS) else []
+    if isinstance(node, gast.Compare) and not any(isinstance(op, (gast.In, gast.NotIn)) for op in node.ops):
+        compared_values = [node.left, *node.comparators]
+        return compared_values if any(map(is_number_literal, compared_values)) else []
+    if isinstance(node, gast.For) and _is_range_call(node.iter):
+        return [node.target]
+    return _operands_of_signs(node) or _arguments_of_number_functions(node)
 
 
 def is_number_literal(node: Any) -> bool:
@@ -188,11 +204,10 @@ def may_be_text(node: Any, non_text: Container[str]) -> bool:
     if isinstance(node, gast.BinOp):
         if isinstance(node.op, gast.Mod):
             return may_be_text(node.left, non_text)
-        if isinstance(node.op, gast.Mult):  # text times a count
-            operands = [node.left, node.right]
-            non_text_operands = [operand for operand in operands if not may_be_text(operand, non_text)]
-            has_other_factor = any(is_number_literal(operand) and not _is_count(operand) for operand in operands)
-            return len(non_text_operands) < 2 and not has_other_factor
+        if isinstance(node.op, gast.Mult):  # text times a count, which is an int
+            factors = [node.left, node.right]
+            has_number_that_is_no_count = any(is_number_literal(x) and not _is_count(x) for x in factors)
+            return any(may_be_text(factor, non_text) for factor in factors) and not has_number_that_is_no_count
         return isinstance(node.op, gast.Add) and may_be_text(node.left, non_text) and may_be_text(node.right, non_text)
     if isinstance(node, gast.Name):
         return node.id not in non_text
@@ -222,7 +237,7 @@ def may_change_in_place(node: Any, non_sets: Container[str], non_lists: Containe
     if not isinstance(node.op, (gast.Add, gast.Mult)) or node.target.id in non_lists:
         return False
     if isinstance(node.op, gast.Mult):
-        return not (isinstance(node.value, gast.Constant) and not isinstance(node.value.value, int))
+        return not isinstance(node.value, gast.Constant) or isinstance(node.value.value, int)
     if isinstance(node.value, gast.Constant):
         return isinstance(node.value.value, (str, bytes))
     return isinstance(node.value, gast.JoinedStr) or may_have_parts(node.value, non_lists)
@@ -305,9 +320,10 @@ def _scalar_names(nodes: list[Any]) -> set[str]:
         operands: list[Any] = []
         if isinstance(node, (gast.If, gast.While, gast.IfExp, gast.Assert)):
             operands = _compared_operands(node.test)
-        elif build.is_operation(node, "and_", "or_", "not_"):
-            # The last operand of `and` and `or` is their value, not a condition.
-            operands = _compared_operands(*node.args[: None if build.is_operation(node, "not_") else -1])
+        elif build.is_operation(node, "not_"):
+            operands = _compared_operands(*node.args)
+        elif build.is_operation(node, "and_", "or_"):
+            operands = _compared_operands(*node.args[:-1])  # the last operand is a value, not a condition
         elif build.is_operation(node, "slice") or _is_range_call(node):
             operands += node.args
         elif isinstance(node, gast.Slice):
@@ -344,12 +360,11 @@ def _compared_operands(*conditions: Any) -> list[Any]:
 
 def non_list_names(function: Any) -> set[str]:
     """Return the names used in operations that lists lack: `-x`, `x / 2`, `x - y`."""
-    result = number_names(function)
-    for node in _body_nodes(function):
-        operands: list[Any] = []
-        if isinstance(node, gast.BinOp) and not isinstance(node.op, (gast.Add, gast.Mult, gast.Mod)):
-            operands = [node.left, node.right]
-        elif isinstance(node, gast.UnaryOp) and not isinstance(node.op, gast.Not):
-            operands = [node.operand]
-        result.update(operand.id for operand in operands if isinstance(operand, gast.Name))
-    return result
+    return number_names(function) | _names_among_operands(_body_nodes(function), _operands_that_are_no_lists)
+
+
+def _operands_that_are_no_lists(node: Any) -> list[Any]:
+    """Return the operands of a node that lists cannot be."""
+    if isinstance(node, gast.BinOp) and not isinstance(node.op, (gast.Add, gast.Mult, gast.Mod)):
+        return [node.left, node.right]
+    return _operands_of_signs(node)
