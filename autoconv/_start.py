@@ -33,7 +33,8 @@ def leave_current_folder() -> None:
     if current_folder == os.path.dirname(os.path.dirname(os.path.realpath(__file__))):
         return
     inherited_path = os.environ.get("PYTHONPATH", "")
-    leading_count = (0 if sys.flags.safe_path else 1) + (inherited_path.count(os.pathsep) + 1 if inherited_path else 0)
+    inherited_count = inherited_path.count(os.pathsep) + 1 if inherited_path else 0
+    leading_count = inherited_count + (0 if sys.flags.safe_path else 1)  # the program's folder comes first
     entries = sys.path[:leading_count]
     sys.path[:leading_count] = [entry for entry in entries if os.path.realpath(entry or os.curdir) != current_folder]
 

@@ -166,7 +166,7 @@ class OpError(AutoconvError):
 
     def __init__(self, message: object, place: object = None, remedy: str = "", *others: object) -> None:
         """Take a message, a place and a remedy; or TensorFlow's arguments: a node, an op, a message and a code."""
-        if not isinstance(message, str):
+        if not isinstance(message, str):  # TensorFlow's arguments: the message is the third
             message, place, remedy = remedy, None, ""
         super().__init__(message, place if isinstance(place, Place) else None, remedy)
 

@@ -72,7 +72,7 @@ class HelperProcess:
 
 def start_process() -> HelperProcess:
     """Start a helper process without waiting until it is ready. Raises HelperUnavailable."""
-    _STARTS.append(True)
+    _START_ATTEMPTS.append(True)
     import _socket  # light, unlike `socket`
 
     llvmlite = find_spec("llvmlite")
@@ -100,7 +100,7 @@ def start_process() -> HelperProcess:
     return process
 
 
-_STARTS: list[bool] = []  # an item for each attempt to start a helper, early or not
+_START_ATTEMPTS: list[bool] = []  # an item for each attempt to start a helper, by `start_ahead` or later
 _STARTED_AHEAD: list[HelperProcess] = []  # at most one, until `take_process` returns it
 _FILES: set[str] = set()  # the files that `start_ahead` was called for
 
@@ -112,7 +112,7 @@ def start_ahead(file: str) -> None:
     changed file counts as new.
     """
     is_native = SETTINGS.helper and not SETTINGS.disabled and SETTINGS.backend in ("llvm", "native")
-    if not is_native or file in _FILES or _STARTS:
+    if not is_native or file in _FILES or _START_ATTEMPTS:
         return
     _FILES.add(file)
     if _was_run_before(file):

@@ -58,7 +58,8 @@ def dataclass(
     if cls is None:
         options = {"frozen": frozen, "slots": slots, "eq": eq, "repr": repr, "kw_only": kw_only}
         return lambda cls: dataclass(cls, **options)
-    own_names = {name for name, value in vars(cls).items() if value is not None}  # None is the hash beside an __eq__
+    # Python sets `__hash__` to None in a class that defines `__eq__`.
+    own_names = {name for name, value in vars(cls).items() if value is not None}
     cls.__doc__ = cls.__doc__ or cls.__name__  # else `dataclasses` would determine a signature
     if "__init__" not in own_names:
         cls.__signature__ = _SIGNATURE
@@ -196,7 +197,7 @@ def _is_compared(item: Field[Any], name: str) -> bool:
 def _init_text(cls: Any, frozen: bool, names: dict[str, Any]) -> str:
     """Return the text of `__init__`, and add the objects that it refers to by name to `names`."""
     names |= {"FACTORY": _FACTORY, "set_attribute": object.__setattr__}
-    parameters: dict[bool, list[str]] = {False: ["self"], True: []}  # whether they are given by keyword only
+    parameters: dict[bool, list[str]] = {False: ["self"], True: []}  # the key is true for keyword-only parameters
     statements = []
     for item in dataclasses.fields(cls):
         name, value, default = item.name, item.name, ""
@@ -216,8 +217,8 @@ def _init_text(cls: Any, frozen: bool, names: dict[str, Any]) -> str:
         statements.append(f"set_attribute(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
         statements.append("self.__post_init__()")
-    listed = ", ".join(parameters[False] + (["*", *parameters[True]] if parameters[True] else []))
-    return f"def __init__({listed}):\n " + "\n ".join(statements or ["pass"])
+    parameter_list = ", ".join(parameters[False] + (["*", *parameters[True]] if parameters[True] else []))
+    return f"def __init__({parameter_list}):\n " + "\n ".join(statements or ["pass"])
 
 
 def _comparison_text(cls: Any, name: str) -> str:

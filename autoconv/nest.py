@@ -11,7 +11,7 @@ from typing import Any
 
 from autoconv.runtime.recording.tracebacks import wrap_public_functions as _wrap_public_functions
 from autoconv.runtime.support.structure import Template, pack
-from autoconv.runtime.support.structure import flatten as _flattened
+from autoconv.runtime.support.structure import flatten as _flatten_structure
 from autoconv.runtime.support.structure_difference import check_same_structure
 from autoconv.runtime.support.structure_difference import is_nest as _is_nest
 from autoconv.runtime.support.type_spec import from_parts, is_composite, is_composite_spec, part_specs
@@ -26,8 +26,9 @@ def is_nested(structure: Any) -> bool:
     return _is_nest(structure)
 
 
-def _flatten(structure: Any, expand_composites: bool = False) -> tuple[list[Any], Template | None]:
-    return _flattened(structure, None if expand_composites else is_composite)
+def _leaves_and_template(structure: Any, expand_composites: bool = False) -> tuple[list[Any], Template | None]:
+    """Return the leaves of a structure, and its template; composites are leaves without `expand_composites`."""
+    return _flatten_structure(structure, None if expand_composites else is_composite)
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
@@ -36,7 +37,7 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     >>> autoconv.nest.flatten({"b": [2, 3], "a": 1})
     [1, 2, 3]
     """
-    leaves = _flatten(structure, expand_composites)[0]
+    leaves = _leaves_and_template(structure, expand_composites)[0]
     return [part for leaf in leaves for part in _leaf_specs(leaf)] if expand_composites else leaves
 
 
@@ -53,7 +54,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_compos
             f"Attempted to pack value:\n  {flat_sequence!r}\ninto a structure, but found type "
             f"{type(flat_sequence)}"
         )
-    leaves, template = _flatten(structure, expand_composites)
+    leaves, template = _leaves_and_template(structure, expand_composites)
     leaf_count = len(flatten(structure, expand_composites))
     if leaf_count != len(flat_sequence):
         raise ValueError(

@@ -74,14 +74,14 @@ def without_warnings() -> Iterator[None]:
 def recorded_warnings() -> Iterator[list[warnings.WarningMessage]]:
     """Append the warnings in the block to the list that is yielded, and show none."""
     module: Any = warnings
-    shown_by = module.showwarning, module._showwarnmsg_impl
+    outer_display = module.showwarning, module._showwarnmsg_impl
     caught: list[warnings.WarningMessage] = []
     with _first_filter("always"):
         module.showwarning, module._showwarnmsg_impl = module._showwarning_orig, caught.append
         try:
             yield caught
         finally:
-            module.showwarning, module._showwarnmsg_impl = shown_by
+            module.showwarning, module._showwarnmsg_impl = outer_display
 
 
 @contextmanager

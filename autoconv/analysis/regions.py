@@ -299,12 +299,12 @@ class _Planner:
         """Note the reads that may find a name unassigned; in a generated function the name must have a value."""
         pending: list[tuple[Any, bool, frozenset[str]]] = [(node, in_region or self.region_depth > 0, defined.always)]
         while pending:
-            part, in_function, bound_names = pending.pop()
+            part, in_generated_function, bound_names = pending.pop()
             for child in walk_scope(part):
                 if isinstance(child, gast.Name):
                     if isinstance(child.ctx, gast.Load) and child.id not in bound_names:
                         self.unsure_reads.append((child.id, id(child)))
-                        if in_function:
+                        if in_generated_function:
                             self.names_needing_values.add(child.id)
                 elif isinstance(child, gast.AugAssign) and isinstance(child.target, gast.Name):
                     if child.target.id not in bound_names:
@@ -313,7 +313,8 @@ class _Planner:
                     pending.append((child.body, True, bound_names))
                 elif isinstance(child, INLINED_COMPREHENSIONS):
                     names_bound_inside = bound_names | clause_names(child)
-                    pending += [(inner_part, in_function, names_bound_inside) for inner_part in inner_parts(child)]
+                    inner = inner_parts(child)
+                    pending += [(inner_part, in_generated_function, names_bound_inside) for inner_part in inner]
 
     def _deleted_names(self, node: Any) -> frozenset[str]:
         """Return the names that a statement, or one nested in it, may delete."""

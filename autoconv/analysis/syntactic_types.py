@@ -35,7 +35,7 @@ def has_complex_constant(node: Any) -> bool:
 
 
 def _may_have_parts(node: Any, scalars: Container[str]) -> bool:
-    """Decide `may_have_parts` for operators, constants and displays."""
+    """Return whether an operator, a constant or a display may have parts, as `may_have_parts` does."""
     if isinstance(node, gast.BinOp):
         if not isinstance(node.op, (gast.Add, gast.Mult)):
             return False
@@ -133,12 +133,12 @@ def non_set_names(function: Any) -> set[str]:
     return number_names(function) | _names_among_operands(_body_nodes(function), _operands_that_are_no_sets)
 
 
-def _names_among_operands(nodes: list[Any], operands_of: Callable[[Any], list[Any]]) -> set[str]:
+def _names_among_operands(nodes: list[Any], operands_of: Callable[[gast.AST], list[gast.AST]]) -> set[str]:
     """Return the names among the operands that `operands_of` returns for each node."""
     return {operand.id for node in nodes for operand in operands_of(node) if isinstance(operand, gast.Name)}
 
 
-def _operands_that_are_no_sets(node: Any) -> list[Any]:
+def _operands_that_are_no_sets(node: gast.AST) -> list[gast.AST]:
     """Return the operands of a node that sets cannot be."""
     if isinstance(node, gast.BinOp) and not isinstance(node.op, _SET_OPERATORS):
         return [node.left, node.right]
@@ -150,18 +150,18 @@ def _operands_that_are_no_sets(node: Any) -> list[Any]:
     return _operands_of_signs(node) or _arguments_of_number_functions(node)
 
 
-def _operand_pair(node: Any) -> list[Any]:
+def _operand_pair(node: gast.AST) -> list[gast.AST]:
     """Return the two operands of a binary operator, or of an augmented assignment."""
     return [node.left, node.right] if isinstance(node, gast.BinOp) else [node.target, node.value]
 
 
-def _operands_of_signs(node: Any) -> list[Any]:
+def _operands_of_signs(node: gast.AST) -> list[gast.AST]:
     """Return the operand of `-x`, `+x` or `~x`; none for other nodes."""
     is_sign = isinstance(node, gast.UnaryOp) and isinstance(node.op, (gast.USub, gast.UAdd, gast.Invert))
     return [node.operand] if is_sign else []
 
 
-def _arguments_of_number_functions(node: Any) -> list[Any]:
+def _arguments_of_number_functions(node: gast.AST) -> list[gast.AST]:
     """Return the arguments of `range(…)` and `abs(…)`; none for other nodes."""
     is_call_of_name = isinstance(node, gast.Call) and isinstance(node.func, gast.Name)
     return node.args if is_call_of_name and node.func.id in ("range", "abs") else []
@@ -178,7 +178,7 @@ def non_text_names(function: Any) -> set[str]:
     return _names_among_operands(_body_nodes(function), _operands_that_are_no_text)
 
 
-def _operands_that_are_no_text(node: Any) -> list[Any]:
+def _operands_that_are_no_text(node: gast.AST) -> list[gast.AST]:
     """Return the operands of a node that text cannot be, and the target of a loop over a range."""
     if isinstance(node, (gast.BinOp, gast.AugAssign)):
         pair = _operand_pair(node)
@@ -363,7 +363,7 @@ def non_list_names(function: Any) -> set[str]:
     return number_names(function) | _names_among_operands(_body_nodes(function), _operands_that_are_no_lists)
 
 
-def _operands_that_are_no_lists(node: Any) -> list[Any]:
+def _operands_that_are_no_lists(node: gast.AST) -> list[gast.AST]:
     """Return the operands of a node that lists cannot be."""
     if isinstance(node, gast.BinOp) and not isinstance(node.op, (gast.Add, gast.Mult, gast.Mod)):
         return [node.left, node.right]

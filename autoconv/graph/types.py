@@ -217,14 +217,11 @@ def join(first: Type, second: Type) -> Type:
     if isinstance(first, TensorType) and isinstance(second, TensorType):
         dtype, weak = join_dtypes(first, second)
         return TensorType(dtype, join_shapes(first.shape, second.shape), weak)
-    if isinstance(first, ListType) and isinstance(second, ListType):
-        return ListType(join(first.element, second.element))
+    for kind in (ListType, IteratorType, IterableType):
+        if isinstance(first, kind) and isinstance(second, kind):
+            return kind(join(first.element, second.element))
     if isinstance(first, ResourceType) and isinstance(second, ResourceType):
         return ResourceType(join(first.value, second.value))
-    if isinstance(first, IteratorType) and isinstance(second, IteratorType):
-        return IteratorType(join(first.element, second.element))
-    if isinstance(first, IterableType) and isinstance(second, IterableType):
-        return IterableType(join(first.element, second.element))
     if isinstance(first, MapType) and isinstance(second, MapType):
         return MapType(join(first.key, second.key), join(first.value, second.value))
     if isinstance(first, ObjectType) and isinstance(second, ObjectType):

@@ -11,7 +11,6 @@ from autoconv.runtime.recording.parameter_checks import (
     ParameterCondition,
     Table,
     Values,
-    alike,
     at_least,
     dtypes,
     dtypes_checked_in_python,
@@ -22,6 +21,7 @@ from autoconv.runtime.recording.parameter_checks import (
     ranks,
     same_dtype,
     scalars,
+    shared_conditions,
     string_attributes,
     string_tensors,
 )
@@ -48,7 +48,7 @@ def images(parameter: str, most: int | None = 4) -> ParameterCondition:
 _IMAGE = (images("image"),)
 _COLOUR_DTYPES = ANY - {float16}  # images are computed in float32; TensorFlow has no kernel for float16
 _IMAGES = {
-    **alike(
+    **shared_conditions(
         "image.flip_left_right image.flip_up_down image_random.random_flip_left_right image.central_crop "
         "image_random.random_flip_up_down image_random.stateless_random_flip_left_right image.transpose "
         "image_random.stateless_random_flip_up_down",
@@ -62,7 +62,7 @@ _IMAGES = {
         scalars("contrast_factor"),
     ),
     "image.adjust_hue": (dtypes("image", ANY, _COLOUR_DTYPES), ranks("image", 3)),
-    **alike(
+    **shared_conditions(
         "image_random.random_contrast image_random.random_saturation",
         dtypes("image", ANY, _COLOUR_DTYPES),
     ),
@@ -75,7 +75,7 @@ _IMAGES = {
     ),
     "io.image_files.encode_png": (dtypes("image", frozenset({uint8, uint16})),),
     "io.image_files.encode_jpeg": (dtypes("image", frozenset({uint8}), tensors_only=True),),
-    **alike(
+    **shared_conditions(
         "boxes.suppression.non_max_suppression boxes.suppression.non_max_suppression_with_scores",
         integers("max_output_size"), at_least("max_output_size", 0), ranks("boxes", 2, 2), ranks("scores", 1, 1),
     ),
@@ -92,7 +92,7 @@ _IRFFT = dtypes("input_tensor", COMPLEX, tensors_only=True)
 _FFT_LENGTH = ranks("fft_length", 1, 1, TypeError)
 _FRAME = same_dtype("frame_length", "frame_step")
 _SIGNALS = {
-    **alike(
+    **shared_conditions(
         "signals.spectral.hann_window signals.spectral.hamming_window signals.windows.vorbis_window "
         "signals.windows.kaiser_bessel_derived_window",
         *_WINDOW,
@@ -100,7 +100,7 @@ _SIGNALS = {
     "signals.spectral.kaiser_window": (*_WINDOW, at_least("window_length", 1)),
     "signals.spectral.frame": (ranks("signal", 1, error=ValueError), at_least("frame_length", 0), _FRAME),
     "signals.spectral.stft": (_FRAME,),
-    **alike(
+    **shared_conditions(
         "signals.cosine_transforms.dct signals.cosine_transforms.idct",
         dtypes("input", ANY - COMPLEX, error=AssertionFailedError),
     ),
@@ -110,11 +110,11 @@ _SIGNALS = {
     "signals.transforms.irfft2d": (_IRFFT, ranks("input_tensor", 2, error=ValueError)),
     "signals.transforms.rfft3d": (_RFFT, ranks("input_tensor", 3, error=ValueError)),
     "signals.transforms.irfft3d": (_IRFFT, ranks("input_tensor", 3, error=ValueError)),
-    **alike(
+    **shared_conditions(
         "signals.fourier.fft2d signals.fourier.ifft2d",
         ranks("input", 2),
     ),
-    **alike(
+    **shared_conditions(
         "signals.fourier.fft3d signals.fourier.ifft3d",
         ranks("input", 3),
     ),
@@ -133,7 +133,7 @@ _TEXTS = {
         string_attributes("output_encoding errors"), dtypes("input", frozenset({int32}), tensors_only=True),
         ranks("input", 1, error=ValueError),
     ),
-    **alike(
+    **shared_conditions(
         "string_parts.unicode_split string_parts.unicode_split_with_offsets string_parts.unicode_decode "
         "string_parts.unicode_decode_with_offsets",
         _ENCODING,

@@ -42,6 +42,7 @@ class ParameterCondition(NamedTuple):
 
 Table = dict[str, tuple[ParameterCondition, ...]]  # by the path and the name of a public function
 
+# The dtypes of tensors of Python's values.
 _PYTHON_DTYPES = {bool: bool_, int: int32, float: float32, complex: complex128, str: string, bytes: string}
 
 
@@ -82,7 +83,7 @@ def check_dtype(
     raise missing_error(f"{function} has no kernel for {dtype.name}: cast the tensor to {_names(kernel_dtypes)}")
 
 
-def first_decides(first: str, second: str, error: type[Exception] = DtypeError) -> ParameterCondition:
+def first_decides_dtype(first: str, second: str, error: type[Exception] = DtypeError) -> ParameterCondition:
     """A tensor as the second operand has the dtype of the first one, an array or number that is converted alone."""
     def check(function: str, values: Values) -> None:
         """Raise `error` if the second operand is a tensor of another dtype than the converted first one."""
@@ -97,7 +98,8 @@ def first_decides(first: str, second: str, error: type[Exception] = DtypeError) 
                 f"{other.name} tensor. Cast one of them: autoconv.cast(value, autoconv.{dtype.name})."
             )
 
-    return ParameterCondition((first, second), check, passing_dtypes=frozenset(DTYPES.values()))
+    any_dtype = frozenset(DTYPES.values())  # with a tensor first, the op itself compares the dtypes
+    return ParameterCondition((first, second), check, passing_dtypes=any_dtype)
 
 
 def dtypes_checked_in_python(parameters: str, accepted: frozenset[DType]) -> ParameterCondition:
@@ -313,24 +315,24 @@ def string_tensors(parameters: str) -> ParameterCondition:
     return ParameterCondition(tuple(parameters.split()), check)
 
 
-def alike(functions: str, *conditions: ParameterCondition) -> Table:
-    """Return the part of a table for functions that have the same conditions."""
+def shared_conditions(functions: str, *conditions: ParameterCondition) -> Table:
+    """Return the part of a table for functions, separated by spaces, that have the same conditions."""
     return dict.fromkeys(functions.split(), conditions)
 
 
 def bind(conditions: Sequence[ParameterCondition], function: str, parameters: Sequence[str]) -> Callable[..., None]:
     """Return a function that checks the conditions on a call, given its positional and its named arguments."""
-    # Each condition with the (position, name) of each of its parameters.
-    all_conditions = [
-        ([(parameters.index(name), name) for name in condition.parameters], condition) for condition in conditions
-    ]
-    eager_conditions = [entry for entry in all_conditions if not entry[1].holds_in_graphs_only]
+    eager_conditions = [condition for condition in conditions if not condition.holds_in_graphs_only]
+    graph_checks, eager_checks = (
+        [([(parameters.index(name), name) for name in condition.parameters], condition) for condition in group]
+        for group in (conditions, eager_conditions)
+    )
 
     def check_call(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Raise the first error of the conditions that apply to a call with these arguments."""
         region = current_region()
         is_in_function = region is not None and not region.contract.numpy_arrays
-        for positions_and_names, condition in all_conditions if is_in_function else eager_conditions:
+        for positions_and_names, condition in graph_checks if is_in_function else eager_checks:
             first_position, _ = positions_and_names[0]
             if condition.passing_dtypes and first_position < len(args):
                 dtype = getattr(args[first_position], "dtype", None)

@@ -29,14 +29,13 @@ from autoconv.graph.dtypes import bfloat16, bool_, float16, float32, float64, in
 from autoconv.runtime.recording.media_conditions import MEDIA_CONDITIONS
 from autoconv.runtime.recording.parameter_checks import (
     Table,
-    alike,
     ascending,
     at_least,
     bind,
     constants,
     dtypes,
     dtypes_checked_in_python,
-    first_decides,
+    first_decides_dtype,
     flags,
     has_attribute,
     in_graphs,
@@ -49,6 +48,7 @@ from autoconv.runtime.recording.parameter_checks import (
     result_dtypes,
     same_dtype,
     scalars,
+    shared_conditions,
 )
 
 _SET_ITEMS = (INTEGERS - {uint32, uint64}) | {string}
@@ -56,12 +56,12 @@ _SET_ITEMS = (INTEGERS - {uint32, uint64}) | {string}
 
 _FACTORS, _FACTOR_KERNELS = IEEE_FLOATING | COMPLEX, SINGLE_OR_DOUBLE | COMPLEX  # of decompositions of matrices
 _DECOMPOSITIONS = {
-    **alike(
+    **shared_conditions(
         "matrices.linalg.cholesky matrices.linalg.det matrices.linalg.slogdet matrices.functions.expm "
         "matrices.functions.sqrtm matrices.factors.lu",
         dtypes("input", _FACTORS, _FACTOR_KERNELS),
     ),
-    **alike(
+    **shared_conditions(
         "matrices.linalg.eigh matrices.linalg.eigvalsh matrices.linalg.svd",
         dtypes("tensor", _FACTORS, _FACTOR_KERNELS),
     ),
@@ -88,8 +88,8 @@ _DECOMPOSITIONS = {
 
 _PRODUCTS = FLOATING | INDICES | COMPLEX
 _MATRICES = {
-    "matrices.linalg.matvec": (dtypes("a b", NUMERIC, _PRODUCTS), first_decides("a", "b")),
-    "matrices.linalg.matmul": (first_decides("a", "b"),),
+    "matrices.linalg.matvec": (dtypes("a b", NUMERIC, _PRODUCTS), first_decides_dtype("a", "b")),
+    "matrices.linalg.matmul": (first_decides_dtype("a", "b"),),
     "matrices.functions.lstsq": (dtypes("matrix rhs", NUMERIC, _PRODUCTS),),
     "matrices.linalg.cross": (dtypes("a b", REAL),),
     "matrices.bands.diag": (integers("num_rows num_cols"), scalars("num_rows num_cols")),
@@ -104,20 +104,20 @@ _MATRICES = {
 }
 
 _MATHEMATICS = {
-    "tensors.arithmetic.truediv": (first_decides("x", "y"),),
+    "tensors.arithmetic.truediv": (first_decides_dtype("x", "y"),),
     "tensors.positions.scalar_mul": (has_attribute("x", "dtype"),),
-    **alike(
+    **shared_conditions(
         "tensors.special.bessel_i0 tensors.special.bessel_i1 tensors.special.bessel_i0e tensors.special.bessel_i1e "
         "tensors.maths.lgamma tensors.maths.digamma tensors.special.lbeta",
         dtypes("x", FLOATING, IEEE_FLOATING),
     ),
-    **alike(
+    **shared_conditions(
         "tensors.maths.rint tensors.special.erfcinv tensors.special.erfinv tensors.special.ndtri "
         "special_integrals.dawsn special_integrals.expint special_integrals.spence "
         "special_integrals.fresnel_cos special_integrals.fresnel_sin",
         dtypes("x", FLOATING, SINGLE_OR_DOUBLE),
     ),
-    **alike(
+    **shared_conditions(
         "tensors.special.igamma tensors.special.igammac",
         dtypes("a x", FLOATING, SINGLE_OR_DOUBLE),
     ),
@@ -129,30 +129,30 @@ _MATHEMATICS = {
     "tensors.positions.truncatediv": (dtypes("x y", NUMERIC, REAL),),
     "tensors.positions.truncatemod": (dtypes("x y", FLOATING | LARGE_INTEGERS, SINGLE_OR_DOUBLE | LARGE_INTEGERS),),
     "tensors.positions.cumulative_logsumexp": (flags("exclusive reverse"), scalars("axis")),
-    "tensors.arithmetic.add": (first_decides("x", "y"),),
+    "tensors.arithmetic.add": (first_decides_dtype("x", "y"),),
     "tensors.arithmetic.multiply_no_nan": (
-        first_decides("x", "y", TensorConversionError),
+        first_decides_dtype("x", "y", TensorConversionError),
         *in_graphs(same_dtype("x", "y", TensorConversionError, tensors_only=True)),
     ),
-    **alike(
+    **shared_conditions(
         "tensors.sorting.approx_max_k tensors.sorting.approx_min_k",
         dtypes("operand", FLOATING - {float64}), *in_graphs(constants("k")),
     ),
     "tensors.sorting.searchsorted": (
-        dtypes("sorted_sequence values", ANY, REAL), first_decides("sorted_sequence", "values"),
+        dtypes("sorted_sequence values", ANY, REAL), first_decides_dtype("sorted_sequence", "values"),
     ),
-    **alike(
+    **shared_conditions(
         "tensors.sorting.unique tensors.sorting.unique_with_counts",
         dtypes("x", ANY, ANY - COMPLEX),
     ),
     "tensors.sorting.top_k": (integers("k", INDICES),),
-    **alike(
+    **shared_conditions(
         "tensors.reductions.reduce_std tensors.reductions.reduce_variance",
         dtypes("input_tensor", NUMERIC),
     ),
     "tensors.reductions.argmax": (result_dtypes("output_type", INDICES | {uint16}),),
     "tensors.reductions.argmin": (result_dtypes("output_type", LARGE_INTEGERS),),
-    **alike(
+    **shared_conditions(
         "tensors.norms.norm matrices.factors.normalize",
         dtypes("tensor", FLOATING | SIGNED | COMPLEX), refuses("axis", np.ndarray, np.generic, error=ValueError),
     ),
@@ -223,13 +223,13 @@ _SHAPES = {
 
 _SPARSE = {
     "sparse.shaping.reshape": (ranks("shape", 1, 1),),
-    **alike(
+    **shared_conditions(
         "sparse.computing.minimum sparse.computing.maximum",
         dtypes("sp_a", NUMERIC, REAL, tensors_only=True),
     ),
     "sparse.computing.reduce_sum": (dtypes("sp_input", NUMERIC, tensors_only=True), flags("keepdims")),
     "sparse.computing.reduce_max": (dtypes("sp_input", REAL, tensors_only=True), flags("keepdims")),
-    **alike(
+    **shared_conditions(
         "sparse.computing.segment_sqrt_n sparse.computing.segment_mean",
         dtypes("data", FLOATING), ranks("segment_ids", 1, 1),
     ),
@@ -240,7 +240,7 @@ _SPARSE = {
     ),
     "sparse.embedding.safe_embedding_lookup_sparse": (dtypes("embedding_weights", FLOATING),),
     "sparse.sets.size": (dtypes_checked_in_python("a", _SET_ITEMS),),
-    **alike(
+    **shared_conditions(
         "sparse.sets.union sparse.sets.difference sparse.sets.intersection",
         dtypes_checked_in_python("a", _SET_ITEMS),
     ),
@@ -270,12 +270,12 @@ _CATEGORICAL = (
 _RANDOM = {
     "random.stateful.categorical": _CATEGORICAL,
     "random.stateless.stateless_categorical": (*_CATEGORICAL, _SEED),
-    **alike(
+    **shared_conditions(
         "random.stateless.stateless_normal random.stateless.stateless_uniform "
         "random.stateless.stateless_truncated_normal image_random.stateless_random_crop",
         _SEED,
     ),
-    **alike(
+    **shared_conditions(
         "random.stateful.normal random.stateful.uniform random.stateful.truncated_normal",
         dtypes("shape", LARGE_INTEGERS, tensors_only=True), ranks("shape", 1, 1),
     ),

@@ -60,7 +60,8 @@ class TensorOperation:
         """The operations on which this one has a control dependency."""
         graph = self._value.graph
         names = graph.controls.get(self.name, ())
-        return [TensorOperation(n.results[0], self._wrap) for n in graph.nodes if n.name in names and n.results]
+        nodes = [node for node in graph.nodes if node.name in names and node.results]
+        return [TensorOperation(node.results[0], self._wrap) for node in nodes]
 
     def get_attr(self, name: str) -> Any:
         """Return an attribute of the node; raises ValueError for one that it lacks."""
