@@ -111,9 +111,10 @@ IMPORT_LOCK = _thread.RLock()
 class LazyImport:
     """Guard for imports that any thread may perform at any time: a fork waits for them.
 
-    A child would inherit Python's own lock of the module. Another thread that holds that lock may wait for this one;
-    therefore the import continues without it after a timeout. Garbage collection is disabled meanwhile: objects of
-    modules stay alive, and examining them takes a tenth of the time. They are not examined right afterwards either.
+    A child would inherit Python's own lock of the module. A thread that holds that lock may wait for this thread;
+    therefore the import continues without the lock of lazy imports after a timeout. During the import, garbage
+    collection is disabled: objects of modules stay alive, and to examine them takes a tenth of the time. They are not
+    examined right afterwards either.
     If `freezes`, they are never examined, because each full collection would take tens of milliseconds longer.
     """
 

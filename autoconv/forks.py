@@ -124,8 +124,8 @@ def _before_fork() -> None:
 def _wait_for_locks() -> list[Any]:
     """Return the locks of this package that are acquired in the end, after waiting for other threads.
 
-    The owner of such a lock may need a lock that a handler of the standard library has acquired for this fork.
-    Therefore those are released, and acquired again after the locks of this package.
+    A thread that holds one may need a lock of the standard library, which a handler has acquired for this fork.
+    Therefore the library's locks are released first, and acquired again after the locks of this package.
     """
     for lock in _library_locks():
         is_reentrant = hasattr(lock, "_is_owned")
@@ -168,7 +168,7 @@ def _acquire(timeout: float, *groups: Callable[[], list[Any]]) -> list[Any] | No
     for group in groups:
         for lock in group():
             if not lock.acquire(timeout=timeout):
-                for held in acquired:  # the owner of this one may wait for these
+                for held in acquired:  # the thread that holds `lock` may wait for one of them
                     held.release()
                 return None
             acquired.append(lock)

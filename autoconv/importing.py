@@ -145,7 +145,7 @@ class ImportHook(_Hook):
         return spec
 
     def options_for(self, module: str, source: str) -> Options:
-        """Return the options for this module, with those of the names to compile that it defines."""
+        """Return the options for a module, with the functions to compile that it defines."""
         names: set[str] = set()
         for target in self.compile:  # "function", or "module:function"
             target_module, colon, function = target.partition(":")

@@ -135,7 +135,7 @@ class Graph:
     parameters: list[Value] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     outputs: list[Value] = field(default_factory=list)
-    # The program's control dependencies: by the name of a node, the names of those to run before it. They are only
+    # The program's control dependencies: name of a node -> names of the nodes to run before it. They are only
     # displayed; the order of nodes follows from their effects.
     controls: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     # Preconditions for symbolic shapes of parameters: these sizes must not be negative. Each call checks them.

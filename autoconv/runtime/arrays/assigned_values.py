@@ -215,11 +215,10 @@ def is_stored_item_by_item(value: object, type_: ArrayType) -> bool:
     """
     if not isinstance(value, (list, tuple)) or not type_.dtype.is_integer or type_.shape != (len(value),):
         return False
-    tensors = list(map(as_tensor, value))
-    pairs = list(zip(value, tensors, strict=True))
-    if not all(np.ndim(item) == 0 if tensor is None else tensor.type.shape == () for item, tensor in pairs):
+    items_and_tensors = [(item, as_tensor(item)) for item in value]
+    if not all(np.ndim(item) == 0 if tensor is None else tensor.type.shape == () for item, tensor in items_and_tensors):
         return False
-    return any(_may_overflow(item, tensor, type_.dtype) for item, tensor in pairs)
+    return any(_may_overflow(item, tensor, type_.dtype) for item, tensor in items_and_tensors)
 
 
 def _may_overflow(value: object, tensor: Tensor | None, dtype: DType) -> bool:
@@ -273,8 +272,8 @@ def holds_numbers(value: Any) -> bool:
 
 def stack_items(items: Sequence[Any]) -> Any:
     """Stack numbers and arrays into one array of NumPy's result dtype."""
-    pairs = [(item, as_tensor(item)) for item in items]
-    tensors = [EagerTensor(np.asarray(item)) if tensor is None else tensor for item, tensor in pairs]
+    items_and_tensors = [(item, as_tensor(item)) for item in items]
+    tensors = [EagerTensor(np.asarray(item)) if tensor is None else tensor for item, tensor in items_and_tensors]
     dtype = as_dtype(np.result_type(*(tensor.type.dtype.numpy for tensor in tensors)))
     return dispatch.apply("stack", *(cast_to(tensor, dtype) for tensor in tensors), axis=0)
 

@@ -1,7 +1,7 @@
 """Attributes and methods of NumPy's arrays and scalars, on symbolic tensors.
 
-Methods keep NumPy's meaning, dtypes included. A name without an entry here raises StagingError, so that the call runs
-as plain Python. AttributeError is reserved for names that NumPy's arrays lack as well.
+Methods keep NumPy's meaning, dtypes included. A name that the tables of this module lack raises StagingError, so that
+the call runs as plain Python. AttributeError is reserved for names that NumPy's arrays lack as well.
 """
 
 from __future__ import annotations

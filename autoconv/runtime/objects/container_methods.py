@@ -230,8 +230,8 @@ def _is_symbolic_iterable(value: object) -> bool:
 
 
 for _plain, _traced in TRACED_CLASS_BY_PLAIN.items():
-    _names = [n for n in dir(_plain) if not n.startswith("__") and n != "fromkeys"]
+    _names = [name for name in dir(_plain) if not name.startswith("__") and name != "fromkeys"]
     _special_names = (*_OPERATOR_BY_METHOD, *_OPERATOR_BY_REFLECTED_METHOD, *_REFUSED_METHODS, "__iter__")
-    _names += [n for n in _special_names if hasattr(_plain, n)]
+    _names += [name for name in _special_names if hasattr(_plain, name)]
     for _name in _names:
         setattr(_traced, _name, _forwarding_method(_plain, _name))

@@ -53,8 +53,8 @@ def _search_order(elements: set[Any], table: _HashTable, make_set: Callable[[lis
             return None
         if table.equals(filled_set):
             return candidate
-        pairs = zip(set.__iter__(filled_set), order, strict=True)
-        mismatch = next(((early, expected) for early, expected in pairs if early is not expected), None)
+        found_and_expected = zip(set.__iter__(filled_set), order, strict=True)
+        mismatch = next(((found, expected) for found, expected in found_and_expected if found is not expected), None)
         if mismatch is None or attempt % (len(order) + 1) == 0:
             generator.shuffle(candidate)
             continue
@@ -68,7 +68,7 @@ def _search_order(elements: set[Any], table: _HashTable, make_set: Callable[[lis
 
 def _position(elements: list[Any], expected: Any) -> int:
     """Return the position of an object in a list, by identity."""
-    return next(n for n, element in enumerate(elements) if element is expected)
+    return next(position for position, element in enumerate(elements) if element is expected)
 
 
 class _Header(ctypes.Structure):

@@ -93,7 +93,7 @@ _METHODS: dict[type, frozenset[str]] = {
         }
     ),
 }  # fmt: skip
-# Methods among these that are converted Python code, which draws by other methods.
+# Drawing methods that are converted Python code, which draws by other methods.
 CONVERTED_METHODS: dict[type, frozenset[str]] = {
     np.random.Generator: frozenset(), np.random.RandomState: frozenset(),
     random.Random: frozenset({"choice", "choices", "expovariate", "normalvariate", "sample", "shuffle"}),

@@ -60,7 +60,7 @@ def unregister(run: Function) -> None:
 
 
 def handles(*functions: Function, composite: type) -> Callable[[Function], Function]:
-    """Register the decorated function for those functions where a composite of the class is among the arguments."""
+    """Register the decorated function as the functions' handler for calls with a composite of the class."""
 
     def fits(args: Sequence[object], kwargs: Mapping[str, object]) -> bool:
         return any(isinstance(value, composite) for value in composites_in((*args, *kwargs.values())))

@@ -30,10 +30,10 @@ class LastStore(NamedTuple):
 class DeferredStores:
     """Stores of the values of a set of locations, deferred to the nodes that may raise.
 
-    `write(location, value, last_stored)` records a store; it is called before such a node, where a value has changed.
-    `last_stored` is the value last stored, or `UNKNOWN`. Only nodes in the region `outermost` count, if it is given.
-    With `includes_overflows`, nodes that raise only for integers beyond 64 bits count, too. `has_calls` is true after a
-    call of a function that is being recorded.
+    `write(location, value, last_stored)` records a store. It is called for each changed value before a node that may
+    raise. `last_stored` is the value last stored, or `UNKNOWN`. Only nodes in the region `outermost` count, if it is
+    given. With `includes_overflows`, nodes that raise only for integers beyond 64 bits count, too. `has_calls` is true
+    after a call of a function that is being recorded.
     """
 
     def __init__(

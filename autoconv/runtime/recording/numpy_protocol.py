@@ -71,7 +71,7 @@ _CHECK_BY_OPTION: dict[str, Callable[[Any], Any]] = {
 def with_named_out(
     function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the arguments of a call of NumPy's function with a positional `out`, and those after it, as keywords."""
+    """Return the arguments of a call of NumPy's function, with `out` and the positional ones after it as keywords."""
     kept_count, names = _parameters_from_out(function)
     if len(args) <= kept_count:
         return args, kwargs

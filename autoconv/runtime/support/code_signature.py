@@ -1,4 +1,4 @@
-"""Signatures of functions as their code has them, without those that `functools.wraps` and others advertise."""
+"""Signatures that functions have by their code, not by what `functools.wraps` and others advertise."""
 
 from __future__ import annotations
 

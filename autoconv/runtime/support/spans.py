@@ -13,7 +13,7 @@ import sysconfig
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from types import CodeType, FrameType, TracebackType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,28 +61,26 @@ def current_span(plain: bool = False) -> Span | None:
 
 def as_plain(span: Span) -> Span:
     """Return the span marked so that errors of a node with it are those of plain Python or NumPy."""
-    if span.has_plain_errors:
-        return span
-    entry = _plain_spans.get(id(span))
-    if entry is None:
-        entry = _plain_spans[id(span)] = span, replace(span, has_plain_errors=True)
-    _, plain_span = entry
-    return plain_span
+    return span if span.has_plain_errors else _marked(span, "has_plain_errors", _plain_spans)
 
 
 def as_observed(span: Span) -> Span:
     """Return the span marked so that errors of a node with it show what ran before the node."""
-    if span.is_observed:
-        return span
-    entry = _observed_spans.get(id(span))
+    return span if span.is_observed else _marked(span, "is_observed", _observed_spans)
+
+
+def _marked(span: Span, mark: str, marked_spans: dict[int, tuple[Span, Span]]) -> Span:
+    """Return a copy of the span in which `mark` is true; `marked_spans` has the copies that were made before."""
+    entry = marked_spans.get(id(span))
     if entry is None:
-        entry = _observed_spans[id(span)] = span, replace(span, is_observed=True)
-    _, observed_span = entry
-    return observed_span
+        marks: dict[str, Any] = {mark: True}
+        entry = marked_spans[id(span)] = span, replace(span, **marks)
+    _, marked_span = entry
+    return marked_span
 
 
 def span_of(positions: Iterable[Position]) -> Span | None:
-    """Return the span of the innermost position (code, instruction), the others as its callers; innermost first."""
+    """Return the span of the first position (code, instruction), with the others as its callers; innermost first."""
     span: Span | None = None
     for code, instruction in reversed(list(_without_regions(positions))):
         key = id(code), instruction, id(span)
@@ -98,7 +96,7 @@ def span_of(positions: Iterable[Position]) -> Span | None:
 
 
 def span_of_error(error: BaseException) -> Span | None:
-    """Return the span where the user's code raised an error that was caught here, with its callers."""
+    """Return the span where the user's code raised an error that the caller has caught, with its callers."""
     entries = list(walk_traceback(error.__traceback__))
     user_flags = are_user_frames([entry.tb_frame.f_code for entry in entries])
     user_entries = itertools.compress(entries, user_flags)

@@ -47,13 +47,13 @@ def _difference(first: Any, second: Any, check_types: bool, expand: bool) -> tup
                 ValueError,
                 f"The two dictionaries don't have the same set of keys: {list(first)} and {list(second)}",
             )
-        pairs = [(first[key], second[key]) for key in first]
+        part_pairs = [(first[key], second[key]) for key in first]
     else:
         first_parts, second_parts = structure_parts(first), structure_parts(second)
         if len(first_parts) != len(second_parts):
             return ValueError, f"the numbers of elements differ: {len(first_parts)} and {len(second_parts)}"
-        pairs = list(zip(first_parts, second_parts, strict=True))
-    for first_part, second_part in pairs:
+        part_pairs = list(zip(first_parts, second_parts, strict=True))
+    for first_part, second_part in part_pairs:
         result = _difference(first_part, second_part, check_types, expand)
         if result is not None:
             return result

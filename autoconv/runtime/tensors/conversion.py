@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -40,7 +41,7 @@ def constant(
 
     Python ints become int32 and floats float32, unless `dtype` is given; arrays keep their dtype. `shape` reshapes,
     or broadcasts a single value. Symbolic tensors, and tensors followed by a tape, are combined by ops. Raises
-    TypeError or ValueError for values without such a tensor.
+    TypeError or ValueError for values that have no tensor.
 
     >>> autoconv.constant([1.0, 2.0])
     <autoconv.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>
@@ -80,25 +81,28 @@ def convert_to_tensor(
     if tensor is None:
         tensor = stack_symbolic_list(value)
     if tensor is None:
-        inner_dtype = _inner_dtype(value)
-        if isinstance(value, (list, tuple)) and (has_symbolic_or_variable(value) or _is_taped(value)):
-            return _stack(value, target_dtype)
-        if isinstance(value, (list, tuple)) and inner_dtype is not None and target_dtype not in (None, inner_dtype):
-            return _stack(value, target_dtype)  # tensors in a list are cast
-        if target_dtype is None and inner_dtype is not None:
-            target_dtype = inner_dtype  # [a float64 tensor, 1.0] becomes float64, in functions too
-        if target_dtype is None and dtype_hint is not None:
-            try:
-                return constant(value, dtype_hint)
-            except (TypeError, ValueError):
-                pass
-        return constant(value, target_dtype, name=name or "Const")
+        return _convert_other_value(value, target_dtype, dtype_hint, name or "Const")
     if tensor.weak:
         return APPLY("python_cast", tensor, dtype=target_dtype or standalone_dtype(tensor.type))
     if target_dtype is not None and tensor.dtype is not target_dtype:
         dtypes = f"{target_dtype.name} for Tensor with dtype {tensor.dtype.name}"
         raise TensorConversionError(f"Tensor conversion requested dtype {dtypes}: {tensor!r}")
     return tensor
+
+
+def _convert_other_value(value: object, dtype: DType | None, dtype_hint: DTypeLike | None, name: str) -> Tensor:
+    """Convert a value that is no tensor, as `convert_to_tensor` does; a list may contain tensors."""
+    inner_dtype = _inner_dtype(value)
+    if isinstance(value, (list, tuple)):
+        is_cast = inner_dtype is not None and dtype not in (None, inner_dtype)
+        recorders = tape_recorders.active_recorders()
+        if is_cast or has_symbolic_or_variable(value) or (recorders and _is_followed(value, recorders)):
+            return _stack(value, dtype)
+    dtype = inner_dtype if dtype is None else dtype  # [a float64 tensor, 1.0] becomes float64, in functions too
+    if dtype is None and dtype_hint is not None:
+        with contextlib.suppress(TypeError, ValueError):
+            return constant(value, dtype_hint)
+    return constant(value, dtype, name=name)
 
 
 def _is_followed(value: object, recorders: Sequence[Any]) -> bool:
@@ -318,15 +322,6 @@ def has_symbolic_or_variable(values: Any) -> bool:
     )
 
 
-def _is_taped(values: Any) -> bool:
-    """Return whether a nested list contains a tensor followed by an active tape; an array would cut its gradient."""
-    recorders = tape_recorders.active_recorders()
-    return bool(recorders) and any(
-        _is_taped(value) if isinstance(value, (list, tuple)) else any(recorder.follows(value) for recorder in recorders)
-        for value in values
-    )
-
-
 def _inner_dtype(values: object) -> DType | None:
     """Return the dtype of the first tensor or variable in a nested list; weak tensors are skipped."""
     for value in values if isinstance(values, (list, tuple)) else ():
@@ -374,7 +369,7 @@ def _convert_items(value: object) -> Any:
 
 
 def _has_array_protocol(value: object) -> bool:
-    """True for an object of another library that implements `__array__`."""
+    """Return whether the value is an object of another library that implements `__array__`."""
     return hasattr(type(value), "__array__") and not isinstance(value, (np.ndarray, np.generic, Tensor))
 
 

@@ -90,7 +90,7 @@ class SymbolicTensor(Tensor):
         return self._value.graph.program_graph or self._value.graph
 
     def __hash__(self) -> int:
-        """Hash by identity in the graph of a block, where tensors are keys; raise TypeError elsewhere."""
+        """Hash by identity in the graph of a block, where tensors are keys; raise TypeError in other graphs."""
         return hash(self._value) if self._value.graph.program_graph is not None else super().__hash__()
 
     def __eq__(self, other: object) -> Any:

@@ -26,8 +26,8 @@ _ARRAY_API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 class Tensor(TensorMethods):
     """An immutable array of one dtype; the class of eager and symbolic tensors alike.
 
-    `_origin` is set on the result of a variable's assignment, and on parts of variables. Assigning methods are those of
-    that object.
+    `_origin` is set on the result of a variable's assignment, and on parts of variables: it is the object whose
+    assigning methods the tensor has.
 
     >>> x = autoconv.constant([[1.0, 2.0], [3.0, 4.0]])
     >>> x.shape, x.dtype, (x @ x)[0].numpy()
