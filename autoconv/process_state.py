@@ -88,7 +88,7 @@ def recorded_warnings() -> Iterator[list[warnings.WarningMessage]]:
 def _first_filter(action: str) -> Iterator[None]:
     """Put a filter for all warnings before the others in the block.
 
-    After `warnings.catch_warnings`, Python would show warnings again that it has shown already.
+    After a block of the module `warnings`, Python would show warnings again that it has shown already.
     """
     filters: Any = warnings.filters
     own_filter = (action, _ANY_TEXT, Warning, None, 0)

@@ -257,10 +257,10 @@ def _user_entries(traceback: TracebackType | None) -> list[TracebackType]:
     return entries
 
 
-def _link_entries(entries: list[TracebackType]) -> TracebackType | None:
+def _link_entries(traceback_entries: list[TracebackType]) -> TracebackType | None:
     """Return a new traceback with the frames of the entries, outermost first; None for an empty list."""
     result: TracebackType | None = None
-    for entry in reversed(entries):
+    for entry in reversed(traceback_entries):
         result = TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
     return result
 
