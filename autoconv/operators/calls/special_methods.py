@@ -68,7 +68,7 @@ def convert_special_methods(
             iterate: Any = _iterate_by_position
             type.__setattr__(base, "__iter__", _convert_special_method("__iter__", iterate, convert))
         trace.patched_classes[base] = replaced_values
-        trace.replacements.update(((base, name), vars(base)[name]) for name in replaced_values)
+        trace.converted_methods.update(((base, name), vars(base)[name]) for name in replaced_values)
 
 
 def _plain_special_method(trace: Trace, name: str, value: Any) -> Any:
@@ -281,10 +281,10 @@ def restore_special_methods(trace: Trace) -> None:
     trace.replaced_class_attributes.clear()
     for base, replaced_values in trace.patched_classes.items():
         for name, value in replaced_values.items():
-            if vars(base).get(name) is trace.replacements[base, name]:
+            if vars(base).get(name) is trace.converted_methods[base, name]:
                 _restore_attribute(base, name, value)
     trace.patched_classes.clear()
-    trace.replacements.clear()
+    trace.converted_methods.clear()
 
 
 def _restore_attribute(cls: type, name: str, value: object) -> None:

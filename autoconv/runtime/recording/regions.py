@@ -46,128 +46,93 @@ class StoreListener(Protocol):
 
 @dataclass(eq=False)
 class Trace:
-    """One tracing of one function.
-
-    contract: the assumptions of the trace, and the properties that it has to preserve (see `contracts.py`)
-    captures: identity of a captured object -> (the object kept alive, its parameter of the root graph)
-    pending_output: prints of a region that may be recorded again
-    store_listeners: notified before a node that may raise is recorded, and after a call of a recursive function
-    calls: the user's functions now running
-    recursions: the functions recorded as graphs that call themselves
-    uses_arrays: True if NumPy arrays, which are mutable, are among the inputs
-    memory: "disjoint" if arrays are traced as memory (see `symbolic_arrays.py`), "shared" if some may overlap, else ""
-    complex_array_uses: uses of complex arrays so far: "written", or "split" into real numbers
-    created_objects: objects made by the traced code, with their regions
-    cells: identity of a cell -> (the cell, the region in which the function that has the variable was called)
-    frozen_objects: objects that must not change any more, because a path copied them
-    rebuilt_arguments: by identity, arguments that were flattened and put together (see `rebuilt_arguments.py`)
-    tuple_arguments: name of the argument that each tuple in arguments belongs to, by the tuple's identity
-    tuples_in_graph: objects of the graph that stand for such tuples, and the name of the argument
-    argument_containers: written lists and dicts of arguments -> (the traced container, the caller's own)
-    computed_arrays: identity of an array computed from constants -> (array, its copy, the region that made the copy)
-    reassembled_objects: copies, of dataclass objects and dicts, that regions return and the trace outputs, by identity
-    positions_of_numbers: value of an argument that is a number -> its position among the leaves
-    constant_sources: the arrays from which constants were made
-    refusal: an error that the traced code may have swallowed
-    patched_classes: classes whose special methods are replaced by converted ones for now, with the originals
-    replacements: (class, attribute) -> the converted method that is there for now
-    replaced_class_attributes: (class, attribute) -> the original of a class attribute that is replaced for now
-    created_classes: the user's classes whose instances were made in the graph
-    classes_of_results: result of a cond -> the classes known when it was recorded, and those that the result may have
-    holders_of_objects: holders of objects of `created_classes`: names of attributes, or keys of `class_inference`
-    holders_assumed_without_objects: holders that the trace assumes not to hold such objects
-    classes_made_in_graph: names of the classes whose objects are all made in the graph
-    is_dispatched_on_class: True if an operation was dispatched on an object's class
-    is_called_by_python: True while Python itself has called a special method
-    is_missing_attribute_result: True while an attribute is read by `hasattr`, or by `getattr` with a default
-    argument_list_items: argument that is a list of numbers -> (type of an item, nesting depth)
-    regions: all regions recorded, including those recorded again
-    appended_items: lists with static items, and the values appended to them
-    function_constants: functions among the constants -> whether they capture the trace's values (see `escape_check.py`)
-    outside_writes: key of a written location from before the trace -> (the location, its value before, the place)
-    compares_identity: True if the graph compares objects by identity (see `support/identity.py`)
-    read_only_values: values that NumPy returns read-only
-    inherited_attributes: name of a written attribute -> (owners that are classes, owners that inherited it)
-    inner_codes: code of functions and classes inside of the functions that ran: the trace itself makes these functions
-    uses_tensors: True if functions of this package were called that return tensors outside of traces
-    generators: weak references to the generators that the traced code made
-    scope, device: the current name prefix and the requested device
-    controls: the graph and the names of nodes that have to run before what is recorded into it
-    outer_exception: the exception that was being handled when the trace began
-    outer_classes: the patched classes that objects from before the trace may have
-    outer_program_graph: the graph of version 1 in whose block the trace began
-    converts: True if the traced code is converted
-    warns_of_constants: True if NumPy warns of a floating-point error in a computation on plain values
-    recorded_nodes: the number of nodes recorded so far, those of regions that were recorded again included
-    replaced_ranges: loop over a long range -> (number, kinds) of the nodes of all iterations; None if it is unrolled
-    refused_loops: loop over known values that a graph refuses -> the error; it is unrolled
-    is_in_replaced_range: True inside of a loop that replaces a range of too many nodes
-    raises_in_handlers: True if operations in handlers may raise: their exceptions have the handled one as context
-    catches_errors: True if the graph catches exceptions
-    inlines_handlers: True if a handler's code was recorded without a `try`, as its exception was raised by the trace
-    stages_handlers: True if the graph raises the trace's exceptions, so that errors of handlers have them as context
-    """
+    """One tracing of one function: the state that its regions share. A dict by identity has ids of objects as keys."""
 
     root: Region
-    contract: Contract = EAGER
-    captures: dict[int, tuple[Any, Value]] = field(default_factory=dict)
-    pending_output: list[Any] | None = None
+    contract: Contract = EAGER  # the assumptions of the trace, and the properties that it has to preserve
+    converts: bool = True  # the traced code is converted
+    refusal: BaseException | None = None  # an error that the traced code may have swallowed
+
+    # ---- recording
+    regions: list[Region] = field(default_factory=list)  # all regions, including those recorded again
+    recorded_nodes: int = 0  # the number of nodes so far, with those of regions that were recorded again
+    captures: dict[int, tuple[Any, Value]] = field(default_factory=dict)  # by identity: (object, its root parameter)
+    calls: list[Any] = field(default_factory=list)  # the user's functions now running
+    recursions: dict[Any, Any] = field(default_factory=dict)  # the functions recorded as graphs that call themselves
+    pending_output: list[Any] | None = None  # prints of a region that may be recorded again
     store_listeners: list[StoreListener] = field(default_factory=list)
-    calls: list[Any] = field(default_factory=list)
-    recursions: dict[Any, Any] = field(default_factory=dict)
-    uses_arrays: bool = False
-    memory: str = ""
-    complex_array_uses: set[str] = field(default_factory=set)
-    created_objects: dict[int, Any] | None = None
-    cells: dict[int, tuple[Any, Region]] = field(default_factory=dict)
-    frozen_objects: dict[int, Any] = field(default_factory=dict)
-    rebuilt_arguments: dict[int, Any] = field(default_factory=dict)
-    tuple_arguments: dict[int, str] = field(default_factory=dict)
-    tuples_in_graph: dict[Value, str] = field(default_factory=dict)
+    scope: str = ""  # the current prefix of names
+    device: str = ""  # the requested device
+    # The graph, and the names of nodes in it that have to run before what is recorded into it.
+    controls: tuple[Graph | None, tuple[str, ...]] = (None, ())
+    # Loop over a long range -> (number, kinds) of the nodes of all iterations; None if it is unrolled.
+    replaced_ranges: dict[Any, Any] = field(default_factory=dict)
+    is_in_replaced_range: bool = False  # inside of a loop that replaces a range of too many nodes
+    # Loop over known values that a graph refuses -> the error; the loop is unrolled.
+    refused_loops: dict[Any, Any] = field(default_factory=dict)
+    outer_program_graph: Any = field(default_factory=lambda: program_graph())  # see `program_graph`
+
+    # ---- arguments
+    rebuilt_arguments: dict[int, Any] = field(default_factory=dict)  # by identity, see `rebuilt_arguments.py`
+    tuple_arguments: dict[int, str] = field(default_factory=dict)  # by identity: the argument that has the tuple
+    tuples_in_graph: dict[Value, str] = field(default_factory=dict)  # object for such a tuple -> the argument
+    # Written list or dict of an argument, by identity -> (the traced container, the caller's own).
     argument_containers: dict[int, tuple[Any, Any]] = field(default_factory=dict)
+    # Argument that is a list of numbers -> (type of an item, nesting depth).
+    argument_list_items: dict[Value, tuple[TensorType | TupleType, int]] = field(default_factory=dict)
+    positions_of_numbers: dict[Value, int] | None = None  # argument that is a number -> its position among the leaves
+
+    # ---- arrays and constants
+    uses_arrays: bool = False  # NumPy arrays, which are mutable, are among the inputs
+    memory: str = ""  # "disjoint" if arrays are traced as memory, "shared" if some may overlap, else ""
+    complex_array_uses: set[str] = field(default_factory=set)  # see `complex_parts.py`
+    read_only_values: set[Value] = field(default_factory=set)  # values that NumPy returns read-only
+    # Array computed from constants, by identity -> (the array, its copy in the graph, the region that made the copy).
     computed_arrays: dict[int, tuple[Any, Any, Region]] = field(default_factory=dict)
-    reassembled_objects: dict[int, Any] = field(default_factory=dict)
-    positions_of_numbers: dict[Value, int] | None = None
-    refusal: BaseException | None = None
-    outer_exception: BaseException | None = field(default_factory=lambda: sys.exc_info()[1])
-    raises_in_handlers: bool = False
-    catches_errors: bool = False
-    inlines_handlers: bool = False
-    stages_handlers: bool = False
-    warns_of_constants: bool = False
-    constant_sources: list[tuple[Node, Any]] | None = None
-    patched_classes: dict[type, dict[str, Any]] = field(default_factory=dict)
-    replacements: dict[tuple[type, str], Any] = field(default_factory=dict)
-    outer_classes: set[type] = field(default_factory=set)
-    outer_program_graph: Any = field(default_factory=lambda: program_graph())
+    constant_sources: list[tuple[Node, Any]] | None = None  # constants, and the arrays from which they were made
+    function_constants: dict[Value, bool] = field(default_factory=dict)  # function -> it captures the trace's values
+    warns_of_constants: bool = False  # NumPy warns of a floating-point error in a computation on plain values
+    uses_tensors: bool = False  # functions of this package were called that return tensors outside of traces
+
+    # ---- objects of the program
+    created_objects: dict[int, Any] | None = None  # by identity, objects made by the traced code, with their regions
+    frozen_objects: dict[int, Any] = field(default_factory=dict)  # by identity, objects that must not change any more
+    reassembled_objects: dict[int, Any] = field(default_factory=dict)  # by identity, copies in results and outputs
+    appended_items: list[tuple[Any, Any]] = field(default_factory=list)  # lists with static items, and values appended
+    generators: list[weakref.ref[Generator[Any, Any, Any]]] = field(default_factory=list)  # made by the traced code
+    # Cell of a variable, by identity -> (the cell, the region in which the variable's function was called).
+    cells: dict[int, tuple[Any, Region]] = field(default_factory=dict)
+    inner_codes: set[CodeType] = field(default_factory=set)  # code of functions that the trace itself makes
+    # Written location from before the trace, by key -> (the location, its value before, the place of the write).
+    outside_writes: dict[Any, tuple[Location, Any, Any]] = field(default_factory=dict)
+    compares_identity: bool = False  # the graph compares objects by identity, see `support/identity.py`
+
+    # ---- classes of the program
+    patched_classes: dict[type, dict[str, Any]] = field(default_factory=dict)  # class -> its special methods before
+    # (Patched class, name) -> the converted special method that is there for now.
+    converted_methods: dict[tuple[type, str], Any] = field(default_factory=dict)
+    outer_classes: set[type] = field(default_factory=set)  # patched classes that objects from before the trace may have
+    # (Class, attribute) -> the original of a class attribute that is replaced for now.
     replaced_class_attributes: dict[tuple[type, str], Any] = field(default_factory=dict)
-    created_classes: set[type] = field(default_factory=set)
+    # Name of a written attribute -> (owners that are classes, owners that inherited it).
+    inherited_attributes: dict[str, tuple[list[Any], list[Any]]] = field(default_factory=dict)
+    created_classes: set[type] = field(default_factory=set)  # the user's classes whose instances were made in the graph
+    classes_made_in_graph: frozenset[str] = frozenset()  # names of classes whose objects are all made in the graph
+    # Result of a cond -> (classes known when it was recorded, classes that the result may have).
     classes_of_results: dict[Value, tuple[frozenset[type], frozenset[type]]] = field(default_factory=dict)
+    # Names of attributes, or keys of `class_inference`, under which objects of `created_classes` are stored.
     holders_of_objects: set[str] = field(default_factory=set)
     holders_assumed_without_objects: set[str] = field(default_factory=set)
-    classes_made_in_graph: frozenset[str] = frozenset()
-    is_dispatched_on_class: bool = False
-    is_called_by_python: bool = False
-    is_missing_attribute_result: bool = False
-    argument_list_items: dict[Value, tuple[TensorType | TupleType, int]] = field(default_factory=dict)
-    regions: list[Region] = field(default_factory=list)
-    appended_items: list[tuple[Any, Any]] = field(default_factory=list)
-    function_constants: dict[Value, bool] = field(default_factory=dict)
-    outside_writes: dict[Any, tuple[Location, Any, Any]] = field(default_factory=dict)
-    compares_identity: bool = False
-    read_only_values: set[Value] = field(default_factory=set)
-    inherited_attributes: dict[str, tuple[list[Any], list[Any]]] = field(default_factory=dict)
-    generators: list[weakref.ref[Generator[Any, Any, Any]]] = field(default_factory=list)
-    scope: str = ""
-    device: str = ""
-    controls: tuple[Graph | None, tuple[str, ...]] = (None, ())
-    converts: bool = True
-    inner_codes: set[CodeType] = field(default_factory=set)
-    uses_tensors: bool = False
-    recorded_nodes: int = 0
-    replaced_ranges: dict[Any, Any] = field(default_factory=dict)
-    refused_loops: dict[Any, Any] = field(default_factory=dict)
-    is_in_replaced_range: bool = False
+    is_dispatched_on_class: bool = False  # an operation was dispatched on an object's class
+    is_called_by_python: bool = False  # Python itself has called the running special method
+    is_missing_attribute_result: bool = False  # an attribute is read by `hasattr`, or by `getattr` with a default
+
+    # ---- exceptions
+    outer_exception: BaseException | None = field(default_factory=lambda: sys.exc_info()[1])  # handled at the start
+    raises_in_handlers: bool = False  # operations in handlers may raise, with the handled exception as context
+    catches_errors: bool = False  # the graph catches exceptions
+    inlines_handlers: bool = False  # a handler was recorded without a `try`, as the trace itself raised its exception
+    stages_handlers: bool = False  # the graph raises the trace's exceptions, as contexts of errors of handlers
 
     def guard_reads(self, converted: FunctionType, function: FunctionType) -> None:
         """Guard what `function` reads from outside, unless the trace made it; `converted` is its converted form.
