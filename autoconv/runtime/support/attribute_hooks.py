@@ -20,24 +20,28 @@ from autoconv.runtime.support.structure import ATOMS
 MAX_EXAMINED = 10_000  # the number of objects after which a search ends
 
 
-def hooked_class(values: Iterable[Any], limit: int = MAX_EXAMINED) -> type | None:
+def hooked_class(
+    values: Iterable[Any], limit: int = MAX_EXAMINED, examined: dict[int, Any] | None = None
+) -> type | None:
     """Return the class of the first object whose examination runs code of the program; None if there is none.
 
     The search starts at `values`, enters containers, objects, bound methods and partial functions, and ends after
-    `limit` objects. Of a compiled function it enters the Python function alone.
+    `limit` objects. Of a compiled function it enters the Python function alone. `examined` holds the objects of earlier
+    searches, by id: they are not examined again, and those of this search are added.
     """
     worklist: list[Iterable[Any]] = [values]
-    visited_ids: set[int] = set()
+    examined = {} if examined is None else examined
+    limit += len(examined)
     while worklist:
         for value in worklist.pop():
             class_ = type(value)
-            if id(value) in visited_ids or (not has_compared_class(class_) and class_ in ATOMS):
+            if id(value) in examined or (not has_compared_class(class_) and class_ in ATOMS):
                 continue
             if hooks_attributes(class_):
                 return class_
-            if len(visited_ids) == limit:
+            if len(examined) == limit:
                 return None
-            visited_ids.add(id(value))
+            examined[id(value)] = value
             worklist.append(_parts(value, class_))
     return None
 

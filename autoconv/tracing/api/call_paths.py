@@ -27,6 +27,7 @@ from autoconv.tracing.key.signature import Signature, is_method
 from autoconv.tracing.specialise.bailout import Bailout
 from autoconv.tracing.specialise.program_clock import Stopwatch, clock
 from autoconv.tracing.specialise.tiers import (
+    COSTLY_SECONDS,
     FOREVER,
     GRAPH,
     MAX_INTERVAL,
@@ -117,9 +118,8 @@ class CallDispatch(Generic[P, R]):
             for concrete, entry in self._direct_traces:
                 if positional is None:
                     break
-                if concrete.checks_guards_in_python and (
-                    concrete.guards.find_change() or concrete.overlap_with_outside(positional)
-                ):
+                checked = concrete.guards if concrete.checks_guards_in_python else None
+                if checked and (checked.is_slow or checked.find_change() or concrete.overlap_with_outside(positional)):
                     continue
                 failure: Exception | None = None
                 try:
@@ -326,14 +326,15 @@ class CallDispatch(Generic[P, R]):
         finally:
             seconds = seconds or stopwatch.seconds()
             has_traced = self._attempt_count != attempts_before
-            if not (self._is_call_time_typical or has_traced):
+            is_costly = seconds > COSTLY_SECONDS and not timing.is_discounted
+            if not (self._is_call_time_typical or has_traced or is_costly):
                 timing.record_untypical_time(seconds)
-            elif not has_traced and not timing.choice:
+            elif (is_costly or not has_traced) and not timing.choice:
                 latest_trace = max(self._trace_cache.traces, key=lambda concrete: concrete.last_use, default=None)
                 run_trace = None if self._bailout.ran_plain else latest_trace
                 if run_trace is not None and not _may_sample_plain(run_trace, seconds):
                     timing.choice = GRAPH
-                elif latest_trace is None or not timing.record_run(latest_trace.number):
+                elif latest_trace is None or not timing.record_run(latest_trace.number) or is_costly:
                     timing.has_trace |= run_trace is not None
                     if self._bailout.doubtful_seconds:
                         timing.record_search(seconds - self._bailout.doubtful_seconds)

@@ -7,9 +7,11 @@ import contextlib
 import functools
 import linecache
 import sys
+import time
 import types
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -32,14 +34,15 @@ from autoconv.tracing.guards.fingerprints import (
 )
 from autoconv.tracing.guards.guard_codegen import Binding, generate_checker
 from autoconv.tracing.guards.hooked_objects import refuse_hooked_names, refuse_hooked_objects
+from autoconv.tracing.guards.reachable_locations import locations_in
 from autoconv.tracing.guards.trace_restrictions import RunPlain
 
 _SEARCH_DEPTH = 6  # depth to which objects and lists are searched for possible inputs
-_MAX_SEARCHED_ITEMS = 256  # items of a list that is searched
+_MAX_SEARCHED_LOCATIONS = 2_000  # locations that are searched for values that have to be inputs
 _CHECKER_ATTEMPTS = (2, 4, 8)  # a checker is generated at these numbers of consecutive comparisons of fingerprints
+_SLOW_CHECK_SECONDS = 200e-6  # seconds of a check, above which it is avoided
+_MAX_PRESUMED_CHECKS = 256  # checks in a row that are left out
 _INPUT_TYPES = (np.ndarray, int, float)  # classes of values that become inputs if they change from call to call
-# Values in which no attributes are searched.
-_TYPES_WITHOUT_LOCATIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType)
 
 
 @dataclass(eq=False)
@@ -72,8 +75,8 @@ class Guards:
     _locations: list[journal.Location] = field(default_factory=list)
     _included_guards: list[Any] = field(default_factory=list)
     _one_element_arrays: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)  # pairs of array and copy
-    # True if a frozenset is read, and a traced function's file lacks "frozenset": see `passes/in_place_operators.py`.
-    unnamed_frozensets: bool = False
+    unnamed_frozensets: bool = False  # true if a frozenset is read, and a file of the trace lacks "frozenset"
+    _hook_free_objects: dict[int, Any] = field(default_factory=dict)  # by id, until the trace ends
     reached_values: list[Any] = field(default_factory=list)  # values reachable from the names at the trace's end
     _files: set[str] = field(default_factory=set)  # file names of the traced functions
     _modules: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)  # names whose values are modules
@@ -81,6 +84,10 @@ class Guards:
     reads: AttributeReads | None = None  # the attributes that count; None: all
     _checker: Callable[[], bool] | None = None  # the generated checker
     _fingerprint_checks: int = 0  # consecutive checks that needed fingerprints
+    _latest_change: str = ""  # the result of the latest check
+    _slow_changes: int = 0  # slow checks in a row that found a change
+    _presumed_checks: int = 0  # further checks that are left out
+    is_slow: bool = False  # true if the latest check took so long that keys have to be compared before
 
     def __post_init__(self) -> None:
         self.reads = AttributeReads() if self.runs_plain else None
@@ -96,7 +103,7 @@ class Guards:
             return
         self._keys.add(key)
         if self.runs_plain:
-            refuse_hooked_names(function)
+            refuse_hooked_names(function, self._hook_free_objects)
         self._files.add(code.co_filename)
         if self.reads is not None:
             self.reads.add(function)
@@ -134,7 +141,7 @@ class Guards:
     def add_value(self, name: str, value: Any) -> None:
         """Guard the contents of an object, such as an argument, by a weak reference."""
         if self.runs_plain:
-            refuse_hooked_objects((value,))
+            refuse_hooked_objects((value,), examined=self._hook_free_objects)
         self._locations.append(journal.Location((id(value), name), name, read=lambda: value, write=lambda _: None))
         try:
             self._watch(name, weakref.ref(value), (id(value), name))
@@ -170,7 +177,7 @@ class Guards:
 
     def release(self) -> None:
         """Release the references to the trace's recording, because guards live longer."""
-        del self.on_class_read, self.restart_with_inputs
+        del self.on_class_read, self.restart_with_inputs, self._hook_free_objects
 
     def check_new_values(self) -> None:
         """Check the values found so far, before any code that uses them runs.
@@ -189,8 +196,9 @@ class Guards:
                 fingerprints.of(read(), name)
             except Unguardable as description:
                 if not has_searched_inputs:  # once, as no code of the program runs in between
-                    locations = (location for location in self.locations() if location.key not in self.input_keys)
-                    inputs = [location for location in locations if has_to_be_input(location.read())]
+                    locations = islice(self.locations(), _MAX_SEARCHED_LOCATIONS)
+                    other_locations = (location for location in locations if location.key not in self.input_keys)
+                    inputs = [location for location in other_locations if has_to_be_input(location.read())]
                     if inputs:
                         self.restart_with_inputs(inputs)
                     has_searched_inputs, attribute_reads = True, self.current_reads()
@@ -235,7 +243,7 @@ class Guards:
         seen_ids: set[int] = set()
         for location in self._locations:
             yield location
-            yield from _locations_in(location.read(), seen_ids, _SEARCH_DEPTH)
+            yield from locations_in(location.read(), seen_ids, _SEARCH_DEPTH)
 
     def reachable_arrays(self) -> Iterable[np.ndarray]:
         """Return the arrays that are reachable from the names now; valid until `take_fingerprints`."""
@@ -332,11 +340,27 @@ class Guards:
                 self.checks[position] = name, read, self._fingerprints().of(read()), binding
 
     def find_change(self) -> str:
-        """Return the name of the first value whose fingerprint changed; "" if there is none."""
+        """Return the name of the first value whose fingerprint changed; "" if there is none.
+
+        Slow checks that keep finding changes become rarer; in between, the latest change is presumed to last.
+        """
         if self.check_numerics is not SETTINGS.check_numerics:
             return "debugging.enable_check_numerics"
         if self._checker is not None and self._checker():
+            self.is_slow = False
             return ""
+        if self._presumed_checks:
+            self._presumed_checks -= 1
+            return self._latest_change
+        start = time.perf_counter()
+        self._latest_change = self._find_changed_fingerprint()
+        self.is_slow = time.perf_counter() - start > _SLOW_CHECK_SECONDS
+        self._slow_changes = self._slow_changes + 1 if self._latest_change and self.is_slow and self.runs_plain else 0
+        self._presumed_checks = min(2**self._slow_changes // 2, _MAX_PRESUMED_CHECKS) if self._slow_changes > 1 else 0
+        return self._latest_change
+
+    def _find_changed_fingerprint(self) -> str:
+        """Return what `find_change` returns; after some calls in vain, generate a checker for the next ones."""
         self._fingerprint_checks += 1
         for name, read, expected, _ in self.checks:
             try:
@@ -362,31 +386,6 @@ def _refuse_name_readers(names: frozenset[str], function: types.FunctionType) ->
         value = function.__globals__.get(name, getattr(builtins, name, None))
         if any(value is reader for reader in _NAME_READERS):
             raise RunPlain(f"{name} is called, which may read and write any name")
-
-
-def _locations_in(value: Any, visited_ids: set[int], depth: int) -> Iterator[journal.Location]:
-    """Iterate over the attributes and arrays inside a value, as locations; `depth` limits the nesting."""
-    if id(value) in visited_ids or not depth:
-        return
-    visited_ids.add(id(value))
-    if isinstance(value, (list, tuple, dict)):
-        items = list(dict.values(value) if isinstance(value, dict) else raw_items(value))
-        for position, item in enumerate(items if len(items) <= _MAX_SEARCHED_ITEMS else ()):
-            if type(value) is list and isinstance(item, np.ndarray):
-                yield journal.item_location(value, position)
-            else:
-                yield from _locations_in(item, visited_ids, depth - 1)
-        return
-    kind = value if isinstance(value, type) else type(value)
-    if isinstance(value, _TYPES_WITHOUT_LOCATIONS) or not (is_user_code(kind) or kind is types.SimpleNamespace):
-        return
-    for attribute, part in attributes_of(value).items():
-        yield journal.attribute_location(value, attribute)
-        yield from _locations_in(part, visited_ids, depth - 1)
-    for base in filter(is_user_code, kind.__mro__):
-        for attribute, part in list(vars(base).items()):
-            if isinstance(part, np.ndarray):
-                yield journal.attribute_location(base, attribute)
 
 
 def _cell_content(cell: Any) -> Any:

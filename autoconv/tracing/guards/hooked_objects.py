@@ -19,14 +19,19 @@ from autoconv.tracing.guards.trace_restrictions import RunPlain
 _ARGUMENT_LIMIT = 64  # at most so many objects are examined before a call is matched with a trace
 
 
-def refuse_hooked_names(function: types.FunctionType) -> None:
-    """Raise RunPlain if a hooked object is reachable from a name, cell or default of the function."""
-    refuse_hooked_objects(_named_values(function))
+def refuse_hooked_names(function: types.FunctionType, examined: dict[int, Any]) -> None:
+    """Raise RunPlain if a hooked object is reachable from a name, cell or default of the function.
+
+    `examined` holds the objects that the trace has examined already, by id; those of this search are added.
+    """
+    refuse_hooked_objects(_named_values(function), examined=examined)
 
 
-def refuse_hooked_objects(values: Iterable[Any], limit: int = MAX_EXAMINED) -> None:
+def refuse_hooked_objects(
+    values: Iterable[Any], limit: int = MAX_EXAMINED, examined: dict[int, Any] | None = None
+) -> None:
     """Raise RunPlain if a hooked object is among the first `limit` objects that are reachable from the values."""
-    cls = hooked_class(values, limit)
+    cls = hooked_class(values, limit, examined)
     if cls is not None and has_compared_class(cls):
         metaclass = cls if issubclass(cls, type) else type(cls)
         raise RunPlain(

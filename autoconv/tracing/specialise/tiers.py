@@ -33,11 +33,12 @@ _MAX_KINDS = 64  # kinds of calls whose timings are kept
 _MAX_EXAMINED_CALLS = 24  # calls of one kind without a choice, some of which trace or raise
 _MAX_UNTYPICAL_CALLS = 16  # untimed calls of one kind as graphs, from which on such calls count as typical
 _TIMED_PAIRS = 4  # timed calls of each form, after which any difference decides
-_CLEAR_RATIO, _LARGE_RATIO = 2.0, 8.0  # ratios of the two forms' times that decide after fewer timed calls
+_CLEAR_RATIO = 2.0  # ratio of the two forms' times that decides after fewer timed calls
+_LARGE_RATIO = 8.0  # ratio of a graph's time to that of plain calls of other kinds, above which the graph is doubted
 _UNEVEN_RATIO = 4.0  # ratio of the times of one form, above which means of twice as many timed calls decide
 _MIN_RERUNS = 8  # calls of one kind that ran again as plain Python, before their share is examined
 _RERUN_SHARE = 4  # one rerun in this number of calls of the function is too many
-_COSTLY_SECONDS = 0.05  # seconds above which a timed call is not repeated if the two forms are far apart
+COSTLY_SECONDS = 0.05  # seconds above which a timed call is not repeated if the two forms are far apart
 _MIN_RATIO, _NOISE_SECONDS = 1.05, 0.1e-6  # factor, and seconds in addition, by which a graph must be slower
 MAX_INTERVAL = {GRAPH: 2**20, PLAIN: 256}  # calls between two examinations, by form
 _SIZED_TYPES = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
@@ -93,18 +94,20 @@ class Gate:
 class Timing:
     """Times of the two forms for calls of one kind, and `choice`, the form for later calls ("" before it is made).
 
-    Two calls of one form are followed by two of the other, so that alternating arguments are timed in both. The
-    shortest times are compared, because the others may have been interrupted. If times of one form are far apart, calls
-    take different paths through the function, and means are compared.
+    Two calls of one form are followed by two of the other, so that alternating arguments are timed in both; a costly
+    call of the graph is followed by a plain one. The shortest times are compared, because the others may have been
+    interrupted. If times of one form are far apart, calls take different paths through the function, and means are
+    compared.
     """
 
     __slots__ = (
         "_calls_at_first_rerun", "_examined_calls", "_form", "_graph_times", "_plain_times", "_reruns",
-        "_search_seconds", "_untypical_calls", "_warm_traces", "choice", "has_trace",
+        "_search_seconds", "_untypical_calls", "_warm_traces", "choice", "has_trace", "is_discounted",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.choice = ""
+        self.is_discounted = False  # whether the latest call ran in neither of the forms
         self.has_trace = False  # whether a call timed as a graph ran a trace, and did not only search for one
         self._warm_traces: set[int] = set()  # numbers of the traces that ran once
         self._graph_times: list[float] = []  # seconds
@@ -116,9 +119,13 @@ class Timing:
     def choose_form(self) -> str:
         """Count an examined call, and return the form in which it runs."""
         self._examined_calls += 1
+        self.is_discounted = False
         if not self.choice and self._examined_calls > _MAX_EXAMINED_CALLS:
             self.choice = GRAPH
-        if self._form == GRAPH and len(self._graph_times) > len(self._plain_times) + 1:
+        graph_lead = len(self._graph_times) - len(self._plain_times)
+        if self._form == GRAPH and (
+            graph_lead > 1 or (graph_lead == 1 and self._graph_times[-1] > COSTLY_SECONDS)
+        ):
             self._form = PLAIN
         elif len(self._plain_times) >= len(self._graph_times):
             self._form = GRAPH
@@ -128,6 +135,7 @@ class Timing:
         """Do not count the latest call, which ran in neither of the forms."""
         self._examined_calls -= 1
         self._untypical_calls -= 1
+        self.is_discounted = True
 
     def record_run(self, trace_number: int) -> bool:
         """Record a timed run of a trace; return whether it is the first one, which fills caches for later ones."""
@@ -154,10 +162,10 @@ class Timing:
             return
         graph_seconds, plain_seconds = self._call_seconds()
         ratio = max(graph_seconds / plain_seconds, plain_seconds / graph_seconds)
-        is_costly = ratio > _LARGE_RATIO and max(graph_seconds, plain_seconds) > _COSTLY_SECONDS
+        is_costly = ratio > _CLEAR_RATIO and max(graph_seconds, plain_seconds) > COSTLY_SECONDS
         # Two calls of each form are the least unless they are costly: one may have been interrupted, or filled caches.
         needed_pairs = 1 if is_costly else 2 if ratio > _CLEAR_RATIO else _TIMED_PAIRS
-        if self._is_uneven and sum(self._graph_times) + sum(self._plain_times) < _COSTLY_SECONDS:
+        if self._is_uneven and sum(self._graph_times) + sum(self._plain_times) < COSTLY_SECONDS:
             needed_pairs = 2 * _TIMED_PAIRS
         if len(self._plain_times) >= needed_pairs:
             self.choice = PLAIN if graph_seconds > plain_seconds * _MIN_RATIO + _NOISE_SECONDS else GRAPH
