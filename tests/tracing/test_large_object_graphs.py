@@ -11,6 +11,7 @@ from autoconv.config import SETTINGS
 from autoconv.runtime.support.attribute_hooks import hooked_class
 from autoconv.tracing.guards import guards, reachable_locations
 from autoconv.tracing.specialise import tiers
+from autoconv.tracing.specialise.bailout import TraceBudget
 
 
 class State:
@@ -86,3 +87,15 @@ def test_a_costly_graph_is_compared_with_plain_python_at_once(monkeypatch, graph
     assert timing.choose_form() == tiers.PLAIN
     timing.record_time(tiers.PLAIN, 0.1)
     assert timing.choice == choice
+
+
+def test_failed_attempts_to_trace_become_rarer():
+    budget = TraceBudget()
+    attempts = 0
+    for _ in range(2000):
+        if not budget.overspending_reason(calls=10_000):
+            attempts += 1
+            budget.record_outcome(has_trace=False)
+    assert 4 <= attempts < 16
+    budget.record_outcome(has_trace=True)
+    assert not budget.overspending_reason(calls=10_000)

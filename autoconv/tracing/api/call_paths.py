@@ -396,4 +396,5 @@ class CallDispatch(Generic[P, R]):
 
 def _may_sample_plain(concrete: ConcreteFunction, seconds: float) -> bool:
     """Return whether plain Python may be timed for a call that the trace ran in `seconds` (see `may_sample`)."""
-    return not concrete.uses_tensors and may_sample(seconds, concrete.optimised, dict(concrete.fallback_kernel_calls))
+    certainly_pays = not may_sample(seconds, concrete.optimised, dict(concrete.fallback_kernel_calls))
+    return not concrete.uses_tensors and (concrete.guards.is_slow or not certainly_pays)

@@ -143,6 +143,7 @@ class TraceMaker:
         self._explanation.add(Row(reason, concrete))
         self._call_counter.record_trace(self.python_function, under_compile=self._contract.runs_plain)
         self._record_cost(call, start)
+        self._bailout.trace_budget.record_outcome(has_trace=True)
         self._store_trace(concrete)
         return concrete
 
@@ -222,6 +223,7 @@ class TraceMaker:
 
     def _record_plain(self, call: Call, reason: str, place: Any) -> None:
         """Record that calls with the key of this one run plain; `place` is the line of the program that causes it."""
+        self._bailout.trace_budget.record_outcome(has_trace=False)
         self._plain_reasons[call.key] = reason, place
         log("retraces", f"{self._signature.name} runs as plain Python: {f'{place}: ' if place else ''}{reason}")
         self._explanation.plain.append(f"{place}: {reason}" if place else reason)

@@ -346,14 +346,12 @@ class Guards:
         """
         if self.check_numerics is not SETTINGS.check_numerics:
             return "debugging.enable_check_numerics"
-        if self._checker is not None and self._checker():
-            self.is_slow = False
-            return ""
         if self._presumed_checks:
             self._presumed_checks -= 1
             return self._latest_change
         start = time.perf_counter()
-        self._latest_change = self._find_changed_fingerprint()
+        is_unchanged = self._checker is not None and self._checker()
+        self._latest_change = "" if is_unchanged else self._find_changed_fingerprint()
         self.is_slow = time.perf_counter() - start > _SLOW_CHECK_SECONDS
         self._slow_changes = self._slow_changes + 1 if self._latest_change and self.is_slow and self.runs_plain else 0
         self._presumed_checks = min(2**self._slow_changes // 2, _MAX_PRESUMED_CHECKS) if self._slow_changes > 1 else 0

@@ -33,6 +33,8 @@ _MAX_KEYS = 256  # exact keys, and patterns, whose seconds are kept
 _FREE_CONSECUTIVE_TRACES = 8  # in a row, in functions whose calls are not timed
 _FREE_TRACES_IN_ALL = 2  # in all, in functions whose calls are timed
 _FREE_TRACES = 16  # traces of a function that are allowed whatever its number of calls
+_FREE_FAILURES = 4  # attempts in a row without a trace, after which twice as many calls follow for each further one
+_MAX_REFUSALS = 1024  # of these calls, the most in a row
 # Traces and seconds of tracing after which a function counts as one with slow traces.
 _FREE_SLOW_TRACES, _FREE_SECONDS = 4, 20.0
 _CALLS_A_TRACE, _CALLS_A_SLOW_TRACE = 8, 64  # calls per additional trace: in general, and with slow traces
@@ -125,14 +127,15 @@ class TraceBudget:
     """
 
     __slots__ = (
-        "_calls_at_trace", "_consecutive_traces", "_counter_at_trace", "_mean_seconds", "_traces", "count",
-        "counts_all_traces", "free_traces", "total_seconds",
+        "_calls_at_trace", "_consecutive_traces", "_counter_at_trace", "_failures", "_mean_seconds", "_refusals",
+        "_traces", "count", "counts_all_traces", "free_traces", "total_seconds",
     )  # fmt: skip
 
     def __init__(self, *, counts_all_traces: bool = False) -> None:
         self.counts_all_traces = counts_all_traces
         self.free_traces = _FREE_TRACES_IN_ALL if counts_all_traces else _FREE_CONSECUTIVE_TRACES
         self.count, self.total_seconds = 0, 0.0
+        self._failures = self._refusals = 0  # attempts in a row without a trace; further calls that make no attempt
         # The latest pattern, the number of its consecutive traces, and their seconds.
         self._consecutive_traces: tuple[Any, int, float] = None, 0, 0.0
         self._traces: BoundedDict[Any, tuple[int, float]] = BoundedDict(_MAX_KEYS)  # traces and seconds by pattern
@@ -160,8 +163,17 @@ class TraceBudget:
         if count >= self.free_traces:
             self._mean_seconds[pattern] = total_seconds / count
 
+    def record_outcome(self, *, has_trace: bool) -> None:
+        """Record whether an attempt to trace gave a trace; after some failures in a row, attempts become rarer."""
+        self._failures = 0 if has_trace else self._failures + 1
+        is_free = self._failures < _FREE_FAILURES
+        self._refusals = 0 if is_free else min(2**self._failures, _MAX_REFUSALS)
+
     def overspending_reason(self, calls: int) -> str:
         """Return the reason why no trace may be made until there are more than `calls` calls; "" if one may be made."""
+        if self._refusals:
+            self._refusals -= 1
+            return "attempts to trace failed in a row: some further calls run as plain Python without an attempt"
         exceeds_budget = self.count >= _FREE_TRACES and calls < _CALLS_A_TRACE * self.count
         is_slow = self.count >= _FREE_SLOW_TRACES and self.total_seconds > _FREE_SECONDS
         exceeds_budget |= is_slow and calls < _CALLS_A_SLOW_TRACE * self.count
