@@ -32,7 +32,8 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.shapes import shape_argument
 from autoconv.ops.index_spec import At
 from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, ShapeLike, TensorLike
-from autoconv.runtime.arrays.assigned_values import check_as_numpy, check_sizes, is_beyond_memory, loses_imaginary_parts
+from autoconv.runtime.arrays.array_checks import check_as_numpy, check_sizes, is_beyond_memory
+from autoconv.runtime.arrays.assigned_values import loses_imaginary_parts
 from autoconv.runtime.recording.numpy_protocol import CREATION_FUNCTIONS
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply

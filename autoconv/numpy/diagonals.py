@@ -26,7 +26,7 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.ops.index_spec import Gather, Slice
 from autoconv.runtime.annotations import DTypeLike, IntLike, OutLike, TensorLike
-from autoconv.runtime.arrays.assigned_values import check_as_numpy, check_sizes
+from autoconv.runtime.arrays.array_checks import check_as_numpy, check_sizes
 from autoconv.runtime.arrays.read_only import mark_read_only
 from autoconv.runtime.recording.numpy_protocol import implementation
 from autoconv.runtime.tensors.conversion import as_tensor

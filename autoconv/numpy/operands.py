@@ -18,8 +18,8 @@ from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.process_state import recorded_warnings
 from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
 from autoconv.runtime.arrays.assigned_values import (
-    convert_number,
-    convert_numbers,
+    cast_checked_number,
+    convert_plain_numbers,
     holds_numbers,
     refuse_warned_conversion,
 )
@@ -145,7 +145,7 @@ def tensor(x: Any, dtype: Any = None) -> Tensor:
     if x_tensor is None:
         return _tensor_of_plain(x, dtype)
     if x_tensor.weak:
-        return convert_number(x_tensor, as_dtype(numpy_dtype(dtype)) if dtype is not None else x_tensor.type.dtype)
+        return cast_checked_number(x_tensor, as_dtype(numpy_dtype(dtype)) if dtype is not None else x_tensor.type.dtype)
     return x_tensor if dtype is None else cast(x_tensor, as_dtype(numpy_dtype(dtype)))
 
 
@@ -178,7 +178,7 @@ def _tensor_of_plain(x: TensorLike, dtype: DTypeLike) -> Tensor:
     if type(x) in _PROMOTION_OPERANDS:
         array = np.asarray(x, None if dtype is None else numpy_dtype(dtype))
     elif dtype is not None and isinstance(x, (list, tuple)) and holds_numbers(x):
-        array = convert_numbers(x, as_dtype(numpy_dtype(dtype)))
+        array = convert_plain_numbers(x, as_dtype(numpy_dtype(dtype)))
     else:
         array = np.asarray(x)
         if array.dtype == object or array.dtype.kind not in _SUPPORTED_KINDS:

@@ -27,7 +27,7 @@ from autoconv.numpy.operands import (
 )
 from autoconv.numpy.shapes import axis_tuple, flip
 from autoconv.runtime.annotations import AxisLike, ShapeLike, TensorLike
-from autoconv.runtime.arrays.assigned_values import check_as_numpy, check_sizes
+from autoconv.runtime.arrays.array_checks import check_as_numpy, check_sizes
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
 from autoconv.runtime.tensors.binary_dispatch import count_of
 from autoconv.runtime.tensors.dispatch import apply

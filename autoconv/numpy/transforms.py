@@ -25,7 +25,7 @@ from autoconv.numpy.shapes import WHOLE, axis_tuple, roll
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.ops.index_spec import Gather, Slice
 from autoconv.runtime.annotations import AxisLike, OutLike, TensorLike
-from autoconv.runtime.arrays.assigned_values import check_sizes
+from autoconv.runtime.arrays.array_checks import check_sizes
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 

@@ -10,7 +10,7 @@ from autoconv.errors import ItemAssignmentError
 from autoconv.graph.types import ArrayType
 from autoconv.numpy.operands import cast, numpy_dtype_of, refuse, tensor
 from autoconv.runtime.annotations import TensorLike
-from autoconv.runtime.arrays.assigned_values import may_broadcast
+from autoconv.runtime.arrays.array_checks import may_broadcast
 from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.symbolic import SymbolicTensor

@@ -23,7 +23,7 @@ from autoconv.runtime.arrays.array_creation import new_array
 from autoconv.runtime.arrays.assigned_values import (
     cast_to,
     convert_elements,
-    convert_numbers,
+    convert_plain_numbers,
     convert_plain_sequence,
     loses_imaginary_parts,
     stack_items,
@@ -162,7 +162,7 @@ def _full(
         dtype = tensor.type.dtype.numpy
     element_dtype = _number_dtype(np.asarray(fill_value).dtype if dtype is None else dtype)
     if isinstance(fill_value, int):
-        convert_numbers(fill_value, element_dtype)  # raises NumPy's own error
+        convert_plain_numbers(fill_value, element_dtype)  # raises NumPy's own error
     if isinstance(fill_value, (bool, int, float)):
         return new_array(shape, element_dtype, fill_value)
     array = new_array(shape, element_dtype)

@@ -13,7 +13,7 @@ from autoconv.graph.dtypes import DType
 from autoconv.ops.index_spec import INPUT
 from autoconv.ops.program_errors import as_program_error
 from autoconv.runtime.annotations import ShapeLike, TensorLike
-from autoconv.runtime.arrays.assigned_values import check_sizes, is_beyond_memory
+from autoconv.runtime.arrays.array_checks import check_sizes, is_beyond_memory
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, elements_value, record_array_op
 from autoconv.runtime.arrays.views import compute_view_layouts
 from autoconv.runtime.support.spans import current_place

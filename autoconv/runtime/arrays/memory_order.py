@@ -65,13 +65,18 @@ def sample_of_indexed_array(array: Any, spec: Spec, operands: Sequence[Any]) -> 
     for entry in spec:
         if isinstance(entry, (Gather, Mask)):
             operand = _sample_of(next(remaining_operands))
-            index.append(np.full(operand.shape, isinstance(entry, Mask), bool if isinstance(entry, Mask) else int))
+            is_mask = isinstance(entry, Mask)
+            index.append(np.full(operand.shape, is_mask, bool if is_mask else int))
         else:
-            index.append({At: 0, NewAxis: None, Rest: ...}.get(type(entry), slice(None)))
+            index.append(_SAMPLE_BY_ENTRY.get(type(entry), slice(None)))
             remaining_operands = islice(remaining_operands, entry.operand_count, None)
     with suppress(IndexError):
         return _sample_of(array)[tuple(index)]  # type: ignore[no-any-return]
     return np.empty(0, np.int8)
+
+
+# Kinds of entries of an index -> an entry of that kind; all others are slices.
+_SAMPLE_BY_ENTRY: dict[type, Any] = {At: 0, NewAxis: None, Rest: ...}
 
 
 def _samples(arrays: Any, is_block: bool) -> Any:

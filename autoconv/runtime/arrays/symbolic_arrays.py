@@ -22,21 +22,13 @@ from autoconv.ops.index_spec import At, Mask, Spec, align, has_only_kinds, index
 from autoconv.ops.numpy.shapes import UPDATE
 from autoconv.ops.program_errors import as_program_error
 from autoconv.ops.rules import is_known_to_broadcast
+from autoconv.runtime.arrays import array_checks
 from autoconv.runtime.arrays.assigned_values import (
     cast_to,
-    check_broadcast,
-    check_depth,
-    check_index_rank,
-    check_scalar,
-    check_types,
     convert_assigned,
     convert_elements_at,
     convert_plain_sequence,
-    is_static_mask,
     is_stored_item_by_item,
-    may_broadcast,
-    may_have_shape,
-    numpy_shape_text,
     refuse_warned_conversion,
 )
 from autoconv.runtime.arrays.complex_parts import record_complex_use
@@ -85,7 +77,7 @@ class SymbolicArray(TensorMethods):
     def __autoconv_binary__(self, op: str, operands: Sequence[Any]) -> Any:
         """Apply a binary operator; the result is a new array."""
         elements = list(map(load_elements, operands))
-        check_broadcast(op, elements)
+        array_checks.check_broadcast(op, elements)
         result = binary_dispatch.elementwise(op, *elements)
         if result is not NotImplemented:
             return wrap_new_arrays(result, ordered_like=() if op == "matmul" else operands)
@@ -197,7 +189,7 @@ class SymbolicArray(TensorMethods):
     def store(self, value: Any) -> None:
         """`self[...] = value`."""
         self._check_writeable("assignment destination")
-        check_depth(value, self.ndim)
+        array_checks.check_depth(value, self.ndim)
         if is_stored_item_by_item(value, self.type):
             for position, item in enumerate(value):
                 self[position] = item
@@ -209,10 +201,7 @@ class SymbolicArray(TensorMethods):
             while len(shape) > len(target_shape) and shape[0] == 1:
                 shape = shape[1:]  # NumPy accepts more dimensions if these have size 1
             tensor = dispatch.apply("reshape", tensor, shape=shape)
-        if shape is None or not may_broadcast(target_shape, shape):
-            source_shape_text, target_shape_text = numpy_shape_text(tensor.type.shape), numpy_shape_text(target_shape)
-            message = f"could not broadcast input array from shape {source_shape_text} into shape {target_shape_text}"
-            raise as_program_error(ValueError(message))
+        array_checks.check_assigned_shape(shape, target_shape)
         record_array_op("array_store", [self.value_in_graph, elements_value(tensor)])
 
     def __getitem__(self, index: object) -> Any:
@@ -234,12 +223,12 @@ class SymbolicArray(TensorMethods):
             view = self._basic_view(spec, operands)
             is_element = len(spec) == self.ndim and has_only_kinds(spec, At)
             if is_element and (self.ndim or index == ()):
-                check_scalar(value, self.dtype)
+                array_checks.check_scalar(value, self.dtype)
             view.store(value)
             return
         tensor = convert_elements_at(value, self.type, spec, operands)
         refuse_warned_conversion(tensor, self.type.dtype)
-        if spec == (Mask(),) and tensor.type.shape == () and is_static_mask(operands[0], self.known_shape):
+        if spec == (Mask(),) and tensor.type.shape == () and array_checks.is_static_mask(operands[0], self.known_shape):
             self.store(dispatch.apply("select", operands[0], cast_to(tensor, self.type.dtype), self.load()))
             return  # an elementwise select fuses with other computations
         values = [elements_value(operand) for operand in (tensor, *operands)]
@@ -252,10 +241,12 @@ class SymbolicArray(TensorMethods):
 
     def _parse_index(self, index: object) -> tuple[Spec, list[Any]]:
         """Return the spec of an index and its operands; raise NumPy's error for more entries than dimensions."""
-        check_index_rank(int(isinstance(index, slice)), self.ndim)  # before its bounds are evaluated, as in NumPy
+        # NumPy checks the rank for a slice before it evaluates the bounds.
+        array_checks.check_index_rank(int(isinstance(index, slice)), self.ndim)
         spec, operands = binary_dispatch.parse_program_index(_load_indices(index))
         operands = [convert_to_tensor(item) if isinstance(item, (list, tuple)) else item for item in operands]
-        check_index_rank(indexed_rank(align(spec, self.ndim, operands, lambda mask: mask.ndim or 0)), self.ndim)
+        aligned_spec = align(spec, self.ndim, operands, lambda mask: mask.ndim or 0)
+        array_checks.check_index_rank(indexed_rank(aligned_spec), self.ndim)
         return spec, operands
 
     def _basic_view(self, spec: Spec, operands: Sequence[Any]) -> SymbolicArray:
@@ -278,20 +269,18 @@ class SymbolicArray(TensorMethods):
         op, other = _OP_OF_IN_PLACE[name], convert_plain_sequence(load_elements(other))
         self._check_writeable("output array")
         # The checks are in NumPy's order, which decides between several errors.
-        check_broadcast(op, (self.load(), other), self.known_shape, self.dtype)
+        array_checks.check_broadcast(op, (self.load(), other), self.known_shape, self.dtype)
         operand = as_tensor(other)
         if op != "matmul" and operand is not None and not is_known_to_broadcast(self.known_shape, operand.type.shape):
-            check_types(op, (self.load(), other), self.dtype)
-            record_array_op("numpy_shapes", [self.value_in_graph, elements_value(operand)], rule=UPDATE)  # may raise
+            array_checks.check_types(op, (self.load(), other), self.dtype)
+            # When the graph runs, the node raises NumPy's error for sizes that do not broadcast.
+            record_array_op("numpy_shapes", [self.value_in_graph, elements_value(operand)], rule=UPDATE)
         result = binary_dispatch.binary(op, self.load(), other)
         if result is NotImplemented:
             _refuse_foreign_operands((other,))
-        dtype, shape = result.type.dtype, result.type.shape
-        if not np.can_cast(dtype.numpy, self.dtype, "same_kind"):
-            check_types(op, (self.load(), other), self.dtype)  # raises NumPy's error for the cast
-        if shape is None or not may_have_shape(self.known_shape, shape):
-            detail = f"{numpy_shape_text(self.known_shape)} doesn't match the broadcast shape {numpy_shape_text(shape)}"
-            raise as_program_error(ValueError(f"non-broadcastable output operand with shape {detail}"))
+        if not np.can_cast(result.type.dtype.numpy, self.dtype, "same_kind"):
+            array_checks.check_types(op, (self.load(), other), self.dtype)  # raises NumPy's error for the cast
+        array_checks.check_output_shape(result.type.shape, self.known_shape)
         self.store(cast_to(result, self.type.dtype))
         return self
 

@@ -70,12 +70,14 @@ def _forwarding_method(plain_class: type, name: str) -> Callable[..., Any]:
 
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call Python's own method on static contents, or record a node that calls it."""
+        # ---- lists and dicts under `function`, whose contents depend on tensors
         if self._items is not None or _needs_tensor_list(self, name, args):
             return (items_of(self) or self.move_to_graph()).call(self, name, args, kwargs)
         if 0 < len(args) <= _SEARCH_ARGUMENT_LIMITS.get(name, 0) and _is_symbolic_search(self, args):
             return self.search(name, args)
         if plain_class is dict and has_optional_keys(self):
             return self.call_with_optional_keys(name, args, kwargs)
+        # ---- containers that stay out of the graph, or move into it for this method
         if self._heap is None and name == "__add__" and _is_symbolic_iterable(args[0]):
             return apply_object("add", build_object("list", list.__iter__(self)), args[0])  # this list stays static
         if self._heap is None and _needs_graph(self, name, args):
