@@ -31,7 +31,7 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.ufuncs import call_ufunc, loop_of
 from autoconv.numpy.writes import note_change, write_into
 from autoconv.ops.index_spec import parse_index
-from autoconv.ops.program_errors import as_program_error
+from autoconv.ops.program_errors import errors_of_program
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor, is_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -103,11 +103,8 @@ def _convert_elements(array: TensorLike, values: TensorLike) -> Any:
 def _convert_elements_safely(function: Callable[..., Any], array: TensorLike, values: TensorLike) -> Any:
     """Convert as `_convert_elements`; raise NumPy's error for `values` that cannot be cast safely."""
     if holds_tensors(values) and not is_weak(values) and rank_of(tensor(values)):
-        try:
+        with errors_of_program(TypeError):
             function(np.zeros(1, numpy_dtype_of(array)), [False], np.zeros(1, numpy_dtype_of(values)))
-        except TypeError as error:
-            as_program_error(error)
-            raise
     return _convert_elements(array, values)
 
 
@@ -139,11 +136,8 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: TensorLike = T
 def _convert_number(number: TensorLike, dtype: np.dtype[Any], casting: Any) -> Any:
     """Return a Python number as an element; raises NumPy's error if the casting rule forbids its class."""
     number_class = promotion_operand(number)
-    try:
+    with errors_of_program(TypeError):
         np.copyto(np.zeros((), dtype), number_class(0) if isinstance(number_class, type) else False, casting)
-    except TypeError as error:
-        as_program_error(error)
-        raise
     return tensor(number, dtype)
 
 

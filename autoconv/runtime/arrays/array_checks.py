@@ -11,7 +11,7 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.types import ArrayType, Shape, TensorType
-from autoconv.ops.program_errors import as_program_error
+from autoconv.ops.program_errors import as_program_error, errors_of_program
 from autoconv.runtime.annotations import DTypeLike, ShapeLike
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor
@@ -110,11 +110,8 @@ def check_scalar(value: object, dtype: Any) -> None:
 
 def _try_assignment(dtype: Any, value: Any) -> None:
     """Assign a value to one element of an array of NumPy, whose error is the program's."""
-    try:
+    with errors_of_program(TypeError, ValueError):
         np.zeros(1, dtype)[0] = value
-    except (TypeError, ValueError) as error:
-        as_program_error(error)
-        raise
 
 
 def check_sizes(shape: ShapeLike) -> None:
@@ -130,11 +127,8 @@ def _sample_size(size: ShapeLike) -> Any:
 
 def check_as_numpy(call: Callable[[], object]) -> None:
     """Make a call of NumPy that checks arguments; its error is the program's."""
-    try:
+    with errors_of_program(TypeError, ValueError, OverflowError):
         call()
-    except (TypeError, ValueError, OverflowError) as error:
-        as_program_error(error)
-        raise
 
 
 def is_beyond_memory(sizes: Sequence[int | None], item_size: int) -> bool:

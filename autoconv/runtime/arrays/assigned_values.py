@@ -11,7 +11,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype, int64
 from autoconv.graph.types import ArrayType, Shape
 from autoconv.ops.index_spec import Mask, Spec
-from autoconv.ops.program_errors import as_program_error
+from autoconv.ops.program_errors import errors_of_program
 from autoconv.runtime.arrays.array_checks import has_plain_shape
 from autoconv.runtime.objects.symbolic_objects import is_object, record_object
 from autoconv.runtime.recording.regions import current_contract, current_region
@@ -90,12 +90,8 @@ def convert_element(value: object, dtype: DType) -> Tensor:
 
 def convert_plain_numbers(value: object, dtype: DType) -> np.ndarray:
     """Convert Python numbers, or lists of them, to elements of the dtype; raise NumPy's errors as the program's."""
-    try:
-        with np.errstate(all="ignore"):
-            return np.array(value, dtype.numpy)
-    except (OverflowError, TypeError, ValueError) as error:
-        as_program_error(error)
-        raise
+    with errors_of_program(OverflowError, TypeError, ValueError), np.errstate(all="ignore"):
+        return np.array(value, dtype.numpy)
 
 
 def cast_checked_number(number: Tensor, dtype: DType) -> Tensor:
@@ -112,11 +108,8 @@ def refuse_complex(number: object, dtype: DType) -> None:
     """Raise Python's TypeError where a Python complex number would become a real element."""
     if loses_imaginary_parts(number, dtype):
         number_type: Any = int if dtype.is_integer else float
-        try:
+        with errors_of_program(TypeError):
             number_type(0j)  # raises the error
-        except TypeError as error:
-            as_program_error(error)
-            raise
 
 
 def refuse_warned_conversion(value: Any, dtype: DType) -> None:

@@ -13,7 +13,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.graph import Value
 from autoconv.ops.index_spec import At, NewAxis, Slice
-from autoconv.ops.program_errors import as_program_error
+from autoconv.ops.program_errors import as_program_error, errors_of_program
 from autoconv.ops.python.undo_log import ARRAY_MUTATORS
 from autoconv.runtime.arrays import complex_parts, symbolic_arrays
 from autoconv.runtime.arrays.array_creation import record_strided_views
@@ -199,11 +199,8 @@ def _call_view_method(array: SymbolicArray, name: str, args: tuple[Any, ...], kw
 
 def _call_method(x: np.ndarray, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a method of a NumPy array; its TypeError or ValueError counts as raised by the program."""
-    try:
+    with errors_of_program(TypeError, ValueError):
         return getattr(x, name)(*args, **kwargs)
-    except (TypeError, ValueError) as error:
-        as_program_error(error)
-        raise
 
 
 def _flatten_values(values: Any) -> list[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype, bool_, float64, int64
-from autoconv.ops.program_errors import as_program_error
+from autoconv.ops.program_errors import errors_of_program
 from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.recording.numpy_protocol import with_named_out
 from autoconv.runtime.support.spans import current_place
@@ -54,12 +54,10 @@ def new_shape(x: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
     """
     sizes = [size for size in x.type.shape or (None,) if isinstance(size, int)]
     if len(sizes) == x.type.rank:
-        try:
+        with errors_of_program(ValueError):
             np.empty(sizes, "V0").reshape(shape)
-        except ValueError as error:
-            as_program_error(error)
-            raise
-    return tuple(-1 if size < 0 else size for size in shape) if sum(size < 0 for size in shape) == 1 else shape
+    has_inferred_size = sum(size < 0 for size in shape) == 1
+    return tuple(-1 if size < 0 else size for size in shape) if has_inferred_size else shape
 
 
 def axis_argument(name: str, axis: Any) -> Any:

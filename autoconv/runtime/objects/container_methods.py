@@ -9,7 +9,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.graph.python_operators import COMPARISONS, OPERATOR_BY_NAME
-from autoconv.ops.program_errors import as_program_error
+from autoconv.ops.program_errors import errors_of_program
 from autoconv.runtime.objects.containers import (
     TRACED_CLASS_BY_PLAIN,
     TRACED_TO_PLAIN,
@@ -93,11 +93,8 @@ def _forwarding_method(plain_class: type, name: str) -> Callable[..., Any]:
                 record_container_change(self)
             if name == "append":
                 _record_append(self, args)
-            try:
+            with errors_of_program(LookupError, ValueError):
                 return traced_result(plain_method(self, *args, **kwargs))
-            except (LookupError, ValueError) as error:  # raised by the program, not by its tracing
-                as_program_error(error)
-                raise
         if name == "__iter__":
             return self._heap.unpack_for(sys._getframe(1))
         return _record_method(self, name, args, kwargs)
