@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from autoconv.graph.graph import Node
+from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TupleType
 from autoconv.optimise.unboxing.kinds import CONTAINERS, LIST, Kind, is_item
 
+_STORING_OPS = ("object_set_attribute",)
 ARGUMENT_LIST_OP = "object_numbers"  # marks an argument as a list of numbers, or a list of such lists
 
 
@@ -47,3 +48,12 @@ def holds_numbers(alias_class: AliasClass) -> bool:
     values = find_root(alias_class.content)
     has_items = values.kind == LIST and values.content is not None and is_item(find_root(values.content).kind)
     return has_items and not any(site.op.name == ARGUMENT_LIST_OP for site in values.sites)
+
+
+def is_stored_argument(node: Node, value: Value) -> bool:
+    """Return whether the node makes an object refer to an argument that the node of `value` marks as a list.
+
+    The object refers to the argument itself, so the argument may be a typed list for other nodes.
+    """
+    is_mark = value.node is not None and value.node.op.name == ARGUMENT_LIST_OP
+    return is_mark and node.op.name in _STORING_OPS and value in node.inputs[1:]

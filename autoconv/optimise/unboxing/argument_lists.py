@@ -44,7 +44,7 @@ def mark_number_lists(graph: Graph, number_lists: Mapping[int, tuple[ItemType, i
 
 
 def ban_mutated_arguments(kinds: Kinds) -> None:
-    """Keep as Python lists the argument lists that may be mutated and cannot be written back.
+    """Keep as Python lists the argument lists that may be mutated and cannot be written back, or have other readers.
 
     Set `mutated_argument_nodes` to the others that may be mutated.
     """
@@ -67,7 +67,7 @@ def ban_mutated_arguments(kinds: Kinds) -> None:
                 mutated_sites |= find_root(kinds.alias_class(node.inputs[0])).sites & sites
         elif not node.regions and _may_mutate_argument(node, new_objects):
             banned_sites |= sites
-    kinds.ban(banned_sites)
+    kinds.ban(banned_sites | (kinds.mutated_argument_nodes & kinds.stored_argument_nodes))
 
 
 def _can_store(kinds: Kinds, sites: set[Node]) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import flow_edges
 from autoconv.graph.types import ObjectType, TensorType
-from autoconv.optimise.unboxing.alias_classes import AliasClass, find_root, holds_numbers
+from autoconv.optimise.unboxing.alias_classes import AliasClass, find_root, holds_numbers, is_stored_argument
 from autoconv.optimise.unboxing.irreversible import late_nodes
 from autoconv.optimise.unboxing.kinds import (
     CONTAINERS,
@@ -89,7 +89,8 @@ class Kinds:
     Sets of nodes: `rewritable_nodes` have a known effect on objects of these kinds; `nested_nodes` are those of them
     with a list of lists as operand; `removal_nodes` remove entries of dicts and sets; `late_nodes` may run after a side
     effect that cannot be undone; `mutated_argument_nodes` mark arguments into which typed lists are written back at the
-    end; `_banned` nodes allocate lists that stay Python lists. `used_values` are read by a node or returned by a graph.
+    end; `stored_argument_nodes` mark arguments to which an object refers after the run; `_banned` nodes allocate lists
+    that stay Python lists. `used_values` are read by a node or returned by a graph.
 
     Phases: with `assumes_floats`, ints that meet only floats count as floats where no other kind is known; in
     `_is_final_phase`, kinds that the earlier phases have not decided count as OTHER.
@@ -256,6 +257,7 @@ class Kinds:
                 self.rewritable_nodes: set[Node] = set()
                 self.nested_nodes: set[Node] = set()
                 self.removal_nodes: set[Node] = set()
+                self.stored_argument_nodes: set[Node] = set()
                 self._visited: set[Graph] = set()
                 self._apply_rules(self.graph)
                 self.current_node = None
@@ -307,7 +309,9 @@ class Kinds:
                     self.nested_nodes.add(node)
             elif is_effect_known is False or self._is_final_phase:
                 for value in node.inputs:
-                    if not is_item(self.kind_or_number_type(value)):
+                    if is_stored_argument(node, value) and value.node is not None:
+                        self.stored_argument_nodes.add(value.node)
+                    elif not is_item(self.kind_or_number_type(value)):
                         self._escape(value)
                 for value in node.results:
                     self._escape(value)

@@ -10,7 +10,7 @@ from autoconv.graph.region_flow import flow_edges, state_size
 from autoconv.graph.types import ObjectType, TensorType, TupleType, Type
 from autoconv.ops import OPS
 from autoconv.ops.numpy.list_arrays import LIST_ARRAY
-from autoconv.optimise.unboxing.alias_classes import ARGUMENT_LIST_OP, find_root
+from autoconv.optimise.unboxing.alias_classes import ARGUMENT_LIST_OP, find_root, is_stored_argument
 from autoconv.optimise.unboxing.entries import add_compaction
 from autoconv.optimise.unboxing.kind_inference import Kinds, operation_key, register_in
 from autoconv.optimise.unboxing.kinds import (
@@ -216,6 +216,8 @@ class Writer:
             return self._outgoing_lists[values[0]]
         if kind != LIST:
             return values[0]
+        if node is not None and is_stored_argument(node, value):
+            return self._returned_list(value)
         if node is not None:
             return self._add_python_list(value, node.span)
         if values[0] not in self._outgoing_lists:
