@@ -87,7 +87,8 @@ class Guards:
     _latest_change: str = ""  # the result of the latest check
     _slow_changes: int = 0  # slow checks in a row that found a change
     _presumed_checks: int = 0  # further checks that are left out
-    is_slow: bool = False  # true if the latest check took so long that keys have to be compared before
+    _latest_seconds: float = 0.0  # the time of the latest check, 0 if it generated a checker
+    is_slow: bool = False  # true if the latest checks took so long that keys have to be compared before
 
     def __post_init__(self) -> None:
         self.reads = AttributeReads() if self.runs_plain else None
@@ -352,7 +353,9 @@ class Guards:
         start = time.perf_counter()
         is_unchanged = self._checker is not None and self._checker()
         self._latest_change = "" if is_unchanged else self._find_changed_fingerprint()
-        self.is_slow = time.perf_counter() - start > _SLOW_CHECK_SECONDS
+        seconds = 0.0 if self._fingerprint_checks in _CHECKER_ATTEMPTS else time.perf_counter() - start
+        self.is_slow = min(seconds, self._latest_seconds) > _SLOW_CHECK_SECONDS  # one may have been interrupted
+        self._latest_seconds = seconds
         self._slow_changes = self._slow_changes + 1 if self._latest_change and self.is_slow and self.runs_plain else 0
         self._presumed_checks = min(2**self._slow_changes // 2, _MAX_PRESUMED_CHECKS) if self._slow_changes > 1 else 0
         return self._latest_change
