@@ -11,7 +11,7 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Type
 from autoconv.ops.index_spec import At, Entry, NewAxis, Rest, Slice
 
-_LONG_ROW_BYTES = 256  # of a row whose parts are copied
+_LONG_ROW_BYTES = 256  # least size of a long row
 
 
 def is_whole_source(value: Value) -> bool:
@@ -70,7 +70,7 @@ def has_long_rows(type_: Type, axis: int) -> bool:
 
 
 def is_rotation(node: Node) -> bool:
-    """Return whether a roll rotates long rows along one axis by a number of the run."""
+    """Return whether a roll rotates long rows along one axis, by a shift that is an operand."""
     if len(node.inputs) != 2 or len(node.attributes["axis"]) != 1 or not is_scalar(node.inputs[1].type):
         return False
     return has_long_rows(node.inputs[0].type, node.attributes["axis"][0])

@@ -123,7 +123,7 @@ class CounterRange:
             return True
         if min(first_position, last_position) >= limit:
             return False
-        if factor in (1, -1):
+        if factor in (1, -1):  # the position moves by 1, so that a single cut separates the two sides of the limit
             self.cuts.add(limit - position_at_0 if factor == 1 else position_at_0 - limit + 1)
         return None
 
@@ -153,7 +153,7 @@ class OpenCounterRange:
             self.limits.add(limit)
 
     def bounds(self) -> dict[str, int]:
-        """Map each limit's register to an offset: at their sum begin the iterations that may read the end's padding."""
+        """Return an offset for each limit's register: from their sum on, iterations may read the padding at the end."""
         margins = {limit: plus(self.size, times(limit, -1)) for limit in self.limits}
         constant_margins = [(limit, margin) for limit, margin in margins.items() if isinstance(margin, int)]
         return {register_of(limit): margin - self.padding_at_end for limit, margin in constant_margins}

@@ -129,7 +129,7 @@ def _leading_rank(node: Node) -> int:
         return len(sizes(positions(node)[0].type)) - 1
     if form == "rows":
         return len(sizes(positions(node)[0].type)) + _axis(node) - int(node.attributes.get("batch_dims", 0))
-    # "along" has no contiguous dimension; of "items", which select single positions, the first one is left out.
+    # "along" has no contiguous dimension. For "items", at least the first dimension comes from positions.
     return len(part_shape(node)) if form == "along" else 1
 
 

@@ -17,7 +17,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
 from autoconv.graph.types import ArrayType, Dimension, Shape, Symbol, TensorType, Type
 
-_MAX_WHOLE_ROW = 1024  # complex numbers of a row
+_MAX_WHOLE_ROW = 1024  # most complex numbers of a row that is sorted whole
 
 
 def is_memory(type_: Type) -> TypeGuard[ArrayType]:
@@ -92,7 +92,7 @@ def is_complex(type_: Type) -> TypeGuard[TensorType]:
 
 
 def is_sorted_whole(node: Node) -> bool:
-    """Return whether NumPy sorts complex rows; longer ones are sorted by their parts, which takes half the time."""
+    """Return whether NumPy sorts the rows of a complex array; longer rows are sorted by parts, in half the time."""
     type_ = node.inputs[0].type
     if not is_complex(type_) or uses_open_sizes(node) or node.attributes.get("descending") or not type_.shape:
         return False

@@ -75,7 +75,6 @@ class _Source(NamedTuple):
         return (self.factor, self.offset) == (1, 0)
 
 
-
 class MergedFunctions(NamedTuple):
     """Results of a merge: new functions, those that stay as they are, and those that call new ones.
 
@@ -233,6 +232,7 @@ def _merge(group: Sequence[_Candidate], add: Callable[[Function], Function]) -> 
     names = {row: f"%c{i}" for i, row in enumerate([*arguments, *derived])}
     first = group[0].function
     remaining_rows = iter(rows)
+    # A branch back without hints equals one with those of a long loop, which the merged function gets.
     alternatives = zip(*(candidate.function.lines for candidate in group), strict=True)
     templates = (next((line for line in lines if isinstance(line, LoopBranch)), lines[0]) for lines in alternatives)
     label, *lines = (_with_parameters(line, remaining_rows, names) for line in templates)

@@ -140,7 +140,7 @@ class ModuleText:
             if function.touches_elements and function not in self._functions_ahead
             and not _is_compiled_quickly(function)
         ]  # fmt: skip
-        functions, _, _ = self._merger.merge(functions, self._add_merged)  # the others may be merged with later ones
+        functions = self._merger.merge(functions, self._add_merged).merged  # others may be merged with later ones
         if not functions:
             return
         for function in functions:

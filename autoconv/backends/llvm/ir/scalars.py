@@ -118,7 +118,10 @@ _FLOAT_TESTS = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt",
 
 
 class ElementWriter(ElementLoops):
-    """A writer of instructions into `out`; `fail(condition, raises)` handles `fail_if`, or with `raises` `raise_if`."""
+    """A writer of instructions into `out`.
+
+    `fail(condition, raises)` writes the branch to the op's kernel; `raises` is true if the kernel is sure to raise.
+    """
 
     avoids_library_calls = False  # calls of the C library prevent LLVM from vectorising a loop
 
@@ -205,6 +208,7 @@ class ElementWriter(ElementLoops):
         self._fail(condition, False)
 
     def raise_if(self, condition: Element) -> None:
+        """Run the op's kernel if the condition holds; it raises."""
         self._fail(condition, True)
 
     def keep_flags(self, x: Element, is_compared: bool = False) -> Element:

@@ -15,8 +15,7 @@ _REGISTERS = {
     "uint8": "i8", "uint16": "i16", "uint32": "i32", "uint64": "i64", "float32": "float", "float64": "double",
     "float16": "float", "bfloat16": "float",
 }  # fmt: skip
-# Types in memory, where they differ from the register's or there is none: of complex numbers only parts are in
-# registers.
+# Types in memory that differ from the type in a register. Registers hold only the parts of complex numbers.
 _MEMORY = {
     "bool": "i8", "float16": "half", "bfloat16": "i16", "complex64": "{ float, float }",
     "complex128": "{ double, double }",

@@ -23,26 +23,26 @@ class VectorWriter:
         """Return the address `offset` numbers after a pointer."""
         return self.out.new(f"getelementptr inbounds {self.ir_type}, ptr {pointer}, i64 {offset}")
 
-    def load(self, pointer: str, width: Position) -> str:
-        """Load the first `width` numbers, zeros after them; `width` may also be the register of a mask."""
-        if width == self.lanes:
+    def load(self, pointer: str, width_or_mask: Position) -> str:
+        """Load the first numbers, by their count, or those of the mask in a register; zeros in place of the others."""
+        if width_or_mask == self.lanes:
             return self.out.new(f"load {self.vector}, ptr {pointer}, align {self.size}")
         name = f"llvm.masked.load.{self._suffix}.p0"
         function = self.out.module.declare(
             name, self.vector, f"ptr, i32 immarg, <{self.lanes} x i1>, {self.vector}"
         )  # fmt: skip
-        arguments = f"ptr {pointer}, i32 {self.size}, {self._mask(width)}, {self.vector} zeroinitializer"
+        arguments = f"ptr {pointer}, i32 {self.size}, {self._mask(width_or_mask)}, {self.vector} zeroinitializer"
         return self.out.new(f"call {self.vector} {function}({arguments})")
 
-    def store(self, value: str, pointer: str, width: Position) -> None:
-        """Store the first `width` numbers; `width` may also be the register of a mask."""
-        if width == self.lanes:
+    def store(self, value: str, pointer: str, width_or_mask: Position) -> None:
+        """Store the first numbers, by their count, or those of the mask in a register."""
+        if width_or_mask == self.lanes:
             self.out.line(f"store {self.vector} {value}, ptr {pointer}, align {self.size}")
             return
         name = f"llvm.masked.store.{self._suffix}.p0"
         function = self.out.module.declare(name, "void", f"{self.vector}, ptr, i32 immarg, <{self.lanes} x i1>")
         self.out.line(
-            f"call void {function}({self.vector} {value}, ptr {pointer}, i32 {self.size}, {self._mask(width)})"
+            f"call void {function}({self.vector} {value}, ptr {pointer}, i32 {self.size}, {self._mask(width_or_mask)})"
         )
 
     def bits_below(self, count: object, first: int = 0) -> str:
@@ -53,11 +53,11 @@ class VectorWriter:
         positions = ", ".join(f"i64 {first + i}" for i in range(self.lanes))
         return self.out.new(f"icmp slt {numbers} <{positions}>, {limit}")
 
-    def _mask(self, width: Position) -> str:
-        """Return the mask, with its type, in which the first `width` bits are set."""
-        if isinstance(width, str):
-            return f"<{self.lanes} x i1> {width}"
-        lanes = ", ".join(f"i1 {'true' if i < width else 'false'}" for i in range(self.lanes))
+    def _mask(self, width_or_mask: Position) -> str:
+        """Return a mask with its type: the one in a given register, or one with the given number of first bits set."""
+        if isinstance(width_or_mask, str):
+            return f"<{self.lanes} x i1> {width_or_mask}"
+        lanes = ", ".join(f"i1 {'true' if i < width_or_mask else 'false'}" for i in range(self.lanes))
         return f"<{self.lanes} x i1> <{lanes}>"
 
     def broadcast(self, number: str) -> str:

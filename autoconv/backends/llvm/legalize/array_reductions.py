@@ -34,15 +34,15 @@ _IMPLIED_ATTRIBUTES = {"axis", "keepdims", "dtype"}  # attributes that are impli
 _DOT_PRODUCT_OPS = ("squeeze", "matmul", "expand_dims", "expand_dims")  # see `_match_dot_product`
 
 
-# In place of an op: the step is a whole input array, from which a later step `get_item` gathers.
-BASE = "base"
+# Stands for the op of a step that is a whole input array, from which a later step `get_item` gathers elements.
+GATHER_BASE = "base"
 
 
 @dataclass(frozen=True, slots=True)
 class FullReduction:
-    """A full reduction: the arrays to be reduced, the op, its options, and inner nodes between both.
+    """A full reduction: the arrays to be reduced, the op and its options.
 
-    The caller has to check that nothing else reads the inner nodes.
+    `inner_nodes` lie between the arrays and the reduction. The caller has to check that nothing else reads them.
     """
 
     operands: tuple[Value, ...]
@@ -106,7 +106,7 @@ def evaluate_steps(inputs: Sequence[Any], steps: Sequence[Any]) -> Any:
     """Compute the steps by the kernels of their ops, and return the value of the last one."""
     values: list[Any] = []
     for step in steps:
-        if step.op == BASE:
+        if step.op == GATHER_BASE:
             values.append(np.asarray(inputs[step.operands[0]]))
         elif step.op:
             kernel = OPS[step.op].kernel
@@ -117,7 +117,7 @@ def evaluate_steps(inputs: Sequence[Any], steps: Sequence[Any]) -> Any:
     return values[-1]
 
 
-TOTAL = Op(
+ARRAY_TOTAL = Op(
     name="array_total", graphdef="ArrayTotal", kernel=_compute_total, effects=Effects.READ | Effects.RAISE,
     result=lambda *_, **__: None,  # type: ignore[arg-type, return-value]
     gradient=no_gradient("made by the native backend"),
@@ -131,8 +131,8 @@ def _view_type(x: TensorType, *operands: TensorType, spec: Spec) -> Any:
     return OPS["array_view"].result(array_type, *operands, spec=spec)
 
 
-# A part of a tensor, read in place.
-PART = Op(
+# A slice of a tensor, read in place.
+TENSOR_PART = Op(
     name="tensor_part", graphdef="TensorPart", kernel=OPS["get_item"].kernel, effects=Effects.RAISE, result=_view_type,
     gradient=no_gradient("made by the native backend"),
 )  # fmt: skip

@@ -16,9 +16,9 @@ import numpy as np
 
 from autoconv.backends.llvm.ir.types import is_native
 from autoconv.backends.llvm.legalize.array_reductions import (
-    BASE,
-    PART,
-    TOTAL,
+    ARRAY_TOTAL,
+    GATHER_BASE,
+    TENSOR_PART,
     FullReduction,
     evaluate_steps,
     find_full_reduction,
@@ -41,7 +41,10 @@ _MAX_STEPS = 64  # of one node
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One value in an assignment: an op applied to other steps, or, if `op` is "" or BASE, an input by its index."""
+    """One value in an assignment: an op applied to the steps whose indices are `operands`.
+
+    If `op` is "" or GATHER_BASE, the value is an input, and `operands` has the index of that input alone.
+    """
 
     type: TensorType
     op: str = ""
@@ -60,7 +63,7 @@ def _evaluate_assignment(x: np.ndarray, *inputs: Any, steps: tuple[Step, ...]) -
     return ()
 
 
-ASSIGN = Op(
+ARRAY_ASSIGN = Op(
     name="array_assign", graphdef="ArrayAssign", result=lambda *_, steps: (), kernel=_evaluate_assignment,
     gradient=no_gradient("made by the native backend"), effects=Effects.READ | Effects.WRITE | Effects.RAISE,
     traits=Traits(stores_into=0),
@@ -88,42 +91,38 @@ def _rebuild(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
             continue
         if node in statements.parts:
             operands = [values[value] for value in node.inputs]
-            part = copy.add_replacement(node, PART, operands, node.attributes)
+            part = copy.add_replacement(node, TENSOR_PART, operands, node.attributes)
             part_values[node.results[0]] = part.results[0]
-            if statements.is_part_only(node):
+            if statements.is_read_by_fused_only(node):
                 continue
-        if node in statements.totals:
-            inputs, reduction = statements.totals[node].inputs, statements.totals[node].reduction
-            assert reduction is not None
-            steps = tuple(statements.totals[node].steps)
-            attributes = {"steps": steps, "op": reduction.op, "options": tuple(reduction.options.items())}
-            types = [value.type for value in node.results]
-            operands = [part_values.get(v) or values[v] for v in inputs]
-            operands += _owners_of_parts(inputs, part_values, values)
-            (values[node.results[0]],) = copy.add_replacement(node, TOTAL, operands, attributes, types=types).results
-            continue
         if node in statements.pair_checks:
             operands = [part_values.get(v) or values[_find_loaded_array(v)] for v in node.inputs]
             copy.add_replacement(node, node.op, operands, node.attributes)
             continue
-        statement = statements.assignments.get(node)
         if node in statements.target_checks and node.inputs[1].node in statements.fused_nodes:
             for leaf in statements.leaves(node.inputs[1]):
                 operands = [values[node.inputs[0]], values[leaf]]
                 copy.add_replacement(node, node.op, operands, node.attributes)
             continue
-        if statement is None:
+        fusion = statements.totals.get(node) or statements.assignments.get(node)
+        if fusion is None:
             regions = copy_regions(node, copies, lambda region: _rebuild(region, overlaps, copies))
             append_copy(copy, node, values, regions)
             continue
-        inputs, steps = statement.inputs, tuple(statement.steps)
-        operands = [part_values.get(v) or values[v] for v in inputs]
+        steps = tuple(fusion.steps)
+        operands = [part_values.get(v) or values[v] for v in fusion.inputs]
+        owners = _owners_of_parts(fusion.inputs, part_values, values)
+        if (reduction := fusion.reduction) is not None:
+            attributes = {"steps": steps, "op": reduction.op, "options": tuple(reduction.options.items())}
+            types = [value.type for value in node.results]
+            total = copy.add_replacement(node, ARRAY_TOTAL, operands + owners, attributes, types=types)
+            (values[node.results[0]],) = total.results
+            continue
         if node.op.name == "array_of":
             target = values[node.results[0]] = _allocate_target(copy, node, operands, steps)
         else:
             target = values[node.inputs[0]]
-        operands += _owners_of_parts(inputs, part_values, values)
-        copy.add_replacement(node, ASSIGN, [target, *operands], {"steps": steps}, types=())
+        copy.add_replacement(node, ARRAY_ASSIGN, [target, *operands, *owners], {"steps": steps}, types=())
     copy.outputs = [values[value] for value in graph.outputs]
     return copy
 
@@ -182,7 +181,7 @@ class _Fusion:
     inputs: list[Value] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     step_indices: dict[Value, int] = field(default_factory=dict)
-    parts: list[Node] = field(default_factory=list)  # parts of tensors that are read in place
+    parts: list[Node] = field(default_factory=list)  # slices of tensors that are read in place
     reduction: FullReduction | None = None
 
     def add(self, value: Value, step: Step) -> int:
@@ -216,14 +215,14 @@ class _Statements:
     fused_nodes    nodes that become part of a statement or a total
     target_checks  nodes that compare sizes with the sizes of an assignment's target
     pair_checks    nodes that compare the sizes of two arrays
-    parts          parts of tensors that are read in place
+    parts          slices of tensors that are read in place
     """
 
     def __init__(self, graph: Graph, overlaps: Overlaps) -> None:
         self._graph = graph
         self._overlaps = overlaps
         self._positions = {node: i for i, node in enumerate(graph.nodes)}
-        self._writes = [node for node in graph.nodes if node.effects.must_run]
+        self._effectful_nodes = [node for node in graph.nodes if node.effects.must_run]
         shape_checks = [node for node in graph.nodes if node.op.name == "numpy_shapes"]
         self.target_checks = {node for node in shape_checks if node.attributes["rule"] == UPDATE}
         self.pair_checks = set(shape_checks) - self.target_checks
@@ -291,7 +290,7 @@ class _Statements:
         self.parts |= set(fusion.parts)
         self.fused_nodes |= fusion.tree | set(reduction.inner_nodes)
 
-    def is_part_only(self, node: Node) -> bool:
+    def is_read_by_fused_only(self, node: Node) -> bool:
         """Return whether only fused nodes read the view that `node` takes of a tensor."""
         (result,) = node.results
         fusions = (*self.assignments.values(), *self.totals.values())
@@ -363,18 +362,18 @@ class _Statements:
         is_in_memory = load is not None and load.op.name == "array_load" and self._is_unchanged_until(load, fusion.last)
         operand = load.inputs[0] if is_in_memory and load is not None else base
         assert isinstance(base.type, TensorType) and isinstance(result.type, TensorType)
-        fusion.steps.append(Step(base.type, BASE, (fusion.add_input(operand),)))
+        fusion.steps.append(Step(base.type, GATHER_BASE, (fusion.add_input(operand),)))
         return fusion.add(result, Step(result.type, "get_item", (len(fusion.steps) - 1, step), node.attributes))
 
     def _is_undisturbed(self, node: Node, last_node: Node) -> bool:
         """Return whether nothing is written between the two nodes: an error of the first may then be raised later."""
         first_position, last_position = self._positions[node], self._positions[last_node]
-        return not any(first_position < self._positions[write] < last_position for write in self._writes)
+        return not any(first_position < self._positions[write] < last_position for write in self._effectful_nodes)
 
     def _is_unchanged_until(self, load: Node, store: Node) -> bool:
         """Return whether no node between the load and the store may write to the loaded array."""
         first_position, last_position = self._positions[load], self._positions[store]
-        for node in self._writes:
+        for node in self._effectful_nodes:
             is_between = first_position < self._positions[node] < last_position
             if not is_between or not node.effects & Effects.WRITE or node.op.name in ("array_new", "array_of"):
                 continue
@@ -396,5 +395,5 @@ def _determines_sizes(type_: ArrayType, steps: Sequence[Step]) -> bool:
 
 
 def has_constant_sizes(target: ArrayType, steps: Sequence[Step]) -> bool:
-    """Return whether all sizes are constant, so that the value is known to fit."""
+    """Return whether all sizes are constant, so that the value is known to fit the target."""
     return None not in target.shape and all(None not in (step.type.shape or ()) for step in steps)

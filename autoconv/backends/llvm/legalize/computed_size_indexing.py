@@ -33,7 +33,7 @@ def _get_item(rewriter: SizeRewriter, node: Node, inputs: list[Value]) -> Value 
     """Name the sizes of slices, and pass positions as operands, so that they are compared with the named sizes."""
     x, spec = inputs[0], node.attributes["spec"]
     if spec == (Mask(),):
-        return _masked(rewriter, node, inputs)
+        return _select_by_mask(rewriter, node, inputs)
     is_supported = all(isinstance(entry, (At, Slice, Rest, NewAxis, Gather)) for entry in spec)
     if not is_supported or not are_numbers_or_dense(inputs):
         return None
@@ -68,6 +68,7 @@ def _get_item(rewriter: SizeRewriter, node: Node, inputs: list[Value]) -> Value 
         else:
             result_shape.append(shape[axis])
         entries.append(entry)
+    # A `Rest` that `align` adds at the end is no entry of the spec.
     return rewriter.add_with_shape(node, [x, *operands], result_shape, spec=tuple(entries[: len(spec)]))
 
 
@@ -132,7 +133,7 @@ def _gather(rewriter: SizeRewriter, node: Node, inputs: list[Value]) -> Value | 
     return None if shape is None or None in shape else rewriter.add_with_shape(node, inputs, shape)
 
 
-def _masked(rewriter: SizeRewriter, node: Node, inputs: list[Value]) -> Value | None:
+def _select_by_mask(rewriter: SizeRewriter, node: Node, inputs: list[Value]) -> Value | None:
     """Append the selection by a mask, whose sizes have to be those of the array's first dimensions.
 
     Selections by one mask have one size.

@@ -126,6 +126,7 @@ def _add_at_items(rewriter: SizeRewriter, node: Node, inputs: list[Value]) -> Va
     value_shape = shape_of(value)
     is_vector_of_rows = node.attributes["spec"] == (Gather(),) and all(map(is_dense, (x.type, inputs[2].type)))
     if not is_vector_of_rows or not are_numbers_or_dense(inputs) or len(value_shape) > len(shape_of(x)):
+        # Native code adds at vectors of rows only.
         kernel_call = copy_node(rewriter.copy, node, list(map(rewriter.forget_sizes, inputs)))
         return rewriter.name_sizes(kernel_call.results[0])
     (positions,) = inputs[2:]

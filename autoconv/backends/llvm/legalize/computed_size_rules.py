@@ -12,7 +12,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.classify import COMPUTED_SIZE_OPS
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar
-from autoconv.backends.llvm.legalize.computed_sizes import RULES, Rule, SizeRewriter, is_tensor, shape_of
+from autoconv.backends.llvm.legalize.computed_sizes import RULES, Rule, SizeRewriter, shape_of
 from autoconv.backends.llvm.legalize.size_nodes import (
     COUNTED_RANGE,
     NUMBER_SIZES,
@@ -23,7 +23,7 @@ from autoconv.backends.llvm.legalize.size_nodes import (
 from autoconv.graph.dimensions import is_computed, plus, product
 from autoconv.graph.dtypes import int32, int64
 from autoconv.graph.graph import Node, Value
-from autoconv.graph.types import Dimension
+from autoconv.graph.types import Dimension, TensorType
 
 
 def rule(*names: str) -> Any:
@@ -184,7 +184,7 @@ def _concat(rewriter: SizeRewriter, node: Node, inputs: list[Value]) -> Value | 
 def _reduce(rewriter: SizeRewriter, node: Node, inputs: list[Value]) -> Value | None:
     """Reduce along axes; extremes require elements at run time, and positions without an axis are those of a vector."""
     (x,) = inputs
-    if not is_dense(x.type) or not is_tensor(node.results[0].type):
+    if not is_dense(x.type) or not isinstance(node.results[0].type, TensorType):
         return None
     shape, axis = shape_of(x), node.attributes.get("axis")
     if node.op.name.endswith(("argmax", "argmin")) and axis is None and len(shape) != 1:
@@ -266,9 +266,9 @@ def _fill(rewriter: SizeRewriter, node: Node, inputs: list[Value]) -> Value | No
 
 
 def _elements(vector: Value) -> list[Value] | None:
-    """Return a value for each element of a vector: the number that it is, or a vector that contains it.
+    """Return a value for each element of a vector: its number, or where no node has that, the vector that contains it.
 
-    The second holds for a part of the vector whose numbers are unknown. None if the length of such a part is unknown.
+    None if the length of a vector of unknown numbers is unknown.
     """
     node = vector.node
     if node is None:

@@ -119,12 +119,17 @@ class SizeRewriter(Rewriter[_SymbolCounter]):
         sources: dict[Value, list[Value]] = {}
         for parameter, source in parameter_sources(node, region):
             sources.setdefault(parameter, []).append(source)
-        single_operands = {x: operands[y[0]] for x, y in sources.items() if len(y) == 1 and y[0] in operands}
+        single_operands = {
+            parameter: operands[parameter_values[0]]
+            for parameter, parameter_values in sources.items()
+            if len(parameter_values) == 1 and parameter_values[0] in operands
+        }
         types = {parameter: operand.type for parameter, operand in single_operands.items()}
         types |= {region.parameters[i]: type_ for i, type_ in self._kept_types.items()}
         rewriter = SizeRewriter(region, self.shared, self.copies, types, self)
-        arrays = {x: operand for x, operand in single_operands.items() if isinstance(operand.type, ArrayType)}
-        rewriter.outer_arrays.update((rewriter.values[x], operand) for x, operand in arrays.items())
+        for parameter, operand in single_operands.items():
+            if isinstance(operand.type, ArrayType):
+                rewriter.outer_arrays[rewriter.values[parameter]] = operand
         return rewriter
 
     def rebuild(self) -> Graph:
@@ -139,17 +144,24 @@ class SizeRewriter(Rewriter[_SymbolCounter]):
         return output if output.type == self._output_types.get(position) else self.forget_sizes(output)
 
     def _rewrite_loop(self, node: Node, inputs: list[Value]) -> Sequence[Value]:
-        """Return the results of a loop. A state that has its first sizes after each iteration keeps their symbols."""
+        """Return the results of a loop. A state whose sizes each iteration preserves keeps the symbols of its input.
+
+        All states are assumed to, and the regions are rewritten until no output contradicts the assumption.
+        """
+        kept_types: dict[int, Type] = {}
         pairs = zip(inputs[: state_size(node)], node.regions[-1].parameters, strict=False)
-        kept = {i: x.type for i, (x, y) in enumerate(pairs) if x.type != y.type == without_names(x.type)}
-        self._kept_types = kept
-        regions = self.rewritten_regions(node, inputs)
-        while any(regions[-1].outputs[i].type != type_ for i, type_ in kept.items()):
-            kept = {i: type_ for i, type_ in kept.items() if regions[-1].outputs[i].type == type_}
-            self._kept_types = kept
+        for i, (value, parameter) in enumerate(pairs):
+            if value.type != parameter.type == without_names(value.type):
+                kept_types[i] = value.type
+        while True:
+            self._kept_types = kept_types
             regions = self.rewritten_regions(node, inputs)
+            confirmed = {i: type_ for i, type_ in kept_types.items() if regions[-1].outputs[i].type == type_}
+            if len(confirmed) == len(kept_types):
+                break
+            kept_types = confirmed
         copy = copy_node(self.copy, node, inputs, regions)
-        for i, type_ in kept.items():
+        for i, type_ in kept_types.items():
             copy.results[i].type = type_
         self._kept_types = {}
         return [self.name_sizes(value) for value in copy.results]
@@ -165,17 +177,17 @@ class SizeRewriter(Rewriter[_SymbolCounter]):
     def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         """Return the results with named sizes; None for nodes whose types have no unknown and no computed sizes."""
         if node.regions:
-            copies_regions = lowering_class(node) == "control" and INTERCHANGED not in node.attributes
-            if copies_regions and node.op.traits.repeats:
+            # Regions that kernels run have no symbols, and arrays of interchanged loops have constant sizes.
+            has_symbols = lowering_class(node) == "control" and INTERCHANGED not in node.attributes
+            if has_symbols and node.op.traits.repeats:
                 return self._rewrite_loop(node, inputs)
-            regions = self.rewritten_regions(node, inputs) if copies_regions else None
+            regions = self.rewritten_regions(node, inputs) if has_symbols else None
             return [self.name_sizes(value) for value in copy_node(self.copy, node, inputs, regions).results]
         types = [value.type for value in (*inputs, *node.results)]
         if not any(map(_has_unknown_sizes, types)) and not any(map(has_computed_sizes, types)):
             return None
         self.span = node.span
-        result = self._apply_rule(node, inputs)
-        if result is not None:
+        if (result := self._apply_rule(node, inputs)) is not None:
             return [result]
         node_copy = copy_node(self.copy, node, inputs)
         if any(has_computed_sizes(x.type) for x in inputs) and (
@@ -187,14 +199,10 @@ class SizeRewriter(Rewriter[_SymbolCounter]):
         return [self.name_sizes(value) for value in node_copy.results]
 
     def _apply_rule(self, node: Node, inputs: list[Value]) -> Value | None:
-        """Return the result of the node's rule, or of the rule of elementwise ops.
-
-        None if there is none or it declines.
-        """
-        name = node.op.name
-        if name in RULES:
-            return RULES[name](self, node, inputs)
-        if node.op.traits.elementwise and len(node.results) == 1 and is_tensor(node.results[0].type):
+        """Return the result of the node's rule, or of the rule of elementwise ops; None if no rule applies."""
+        if node.op.name in RULES:
+            return RULES[node.op.name](self, node, inputs)
+        if node.op.traits.elementwise and len(node.results) == 1 and isinstance(node.results[0].type, TensorType):
             return self._elementwise(node, inputs)
         return None
 
@@ -319,10 +327,9 @@ class SizeRewriter(Rewriter[_SymbolCounter]):
         factors_of_value = tuple(factors[axis].get(size, 1) for axis, size in enumerate(value_shape, missing_rank))
         if all(factor == 1 for factor in factors_of_value):
             return value
-        definition = value.node
-        traits = None if definition is None or definition.effects else definition.op.traits
-        if definition is not None and traits is not None and traits.elementwise and not traits.costly:
-            return self._rematerialise(definition, target_shape[missing_rank:], factors[missing_rank:])
+        node = value.node
+        if node is not None and not node.effects and node.op.traits.elementwise and not node.op.traits.costly:
+            return self._rematerialise(node, target_shape[missing_rank:], factors[missing_rank:])
         key = "stretched", value, factors_of_value
         if key not in self.symbols_by_key:
             pairs = enumerate(zip(value_shape, factors_of_value, strict=True), missing_rank)
@@ -338,13 +345,12 @@ class SizeRewriter(Rewriter[_SymbolCounter]):
         """Recompute a cheap result from broadcast operands, so that no loop has to store it."""
         key = "rematerialised", node, tuple(target_shape)
         if key not in self.symbols_by_key:
-            inputs = node.inputs
-            operands = [x if x.shape == () else self._stretch(x, target_shape, factors) for x in inputs]
+            operands = [x if x.shape == () else self._stretch(x, target_shape, factors) for x in node.inputs]
             shapes = [shape_of(value) for value in operands]
-            shape = [
-                next((sizes[axis] for sizes in shapes if len(sizes) >= -axis and sizes[axis] != 1), 1)
-                for axis in range(-len(target_shape), 0)
-            ]
+            shape: list[Dimension] = []
+            for axis in range(-len(target_shape), 0):
+                axis_sizes = [sizes[axis] for sizes in shapes if len(sizes) >= -axis]
+                shape.append(next((size for size in axis_sizes if size != 1), 1))
             self.symbols_by_key[key] = self.add_with_shape(node, operands, shape)
         return self.symbols_by_key[key]  # type: ignore[no-any-return]
 
@@ -386,11 +392,6 @@ def _member_sizes(groups: Sequence[Any]) -> tuple[Dimension, ...]:
 def _op_and_options(node: Node) -> dict[str, Any]:
     """Return attributes by which a check runs the kernel of a node, which raises the error."""
     return {"op": node.op.name, "options": tuple(node.attributes.items())}
-
-
-def is_tensor(type_: Type) -> bool:
-    """Return whether a type is a tensor."""
-    return isinstance(type_, TensorType)
 
 
 def shape_of(value: Value) -> tuple[Dimension, ...]:

@@ -113,10 +113,11 @@ def _contraction_order(operands: list[Operand], result_labels: str, sizes: Sizes
     placeholders = [np.broadcast_to(np.zeros(()), [assumed_sizes[label] for label in labels]) for _, labels in operands]
     steps = []
     for step in np.einsum_path(equation, *placeholders, optimize="greedy")[0][1:]:
-        *later_positions, first = sorted(step, reverse=True)
-        steps += [(second, first) for second in later_positions[:1]]
-        if len(step) > 2:  # the last step of NumPy joins all remaining operands; here they are contracted in pairs
-            steps += [(len(step) - 2 - i, 0) for i in range(len(step) - 2)]
+        positions = sorted(step, reverse=True)
+        if len(positions) > 1:
+            steps.append((positions[0], positions[-1]))
+        # The last step of NumPy joins all remaining operands: their product so far, at the end, meets the first ones.
+        steps += [(last_position, 0) for last_position in range(len(positions) - 2, 0, -1)]
     return steps
 
 

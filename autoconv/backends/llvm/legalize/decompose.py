@@ -22,7 +22,7 @@ from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, leads_to_
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.index_spec import At, Slice
 
-_MIN_FILLED_ELEMENTS = 1000  # elements of a constant from which it is filled
+_MIN_FILLED_ELEMENTS = 1000  # a constant of at least so many equal elements becomes a `fill`
 _VARIABLE_UPDATES = {"assign_add_variable": "add", "assign_sub_variable": "subtract"}
 _IDENTITIES = frozenset({"identity", "stop_gradient"})  # ops that return their input
 Rule = Callable[[GraphBuilder, Node, Any], Any]
@@ -172,8 +172,9 @@ def _reduce(b: GraphBuilder, name: str, x: Value, node: Node) -> Any:
     return b.add(x, b.constant(value=np.zeros((), x.dtype.numpy), weak=x.type.weak))  # type: ignore[union-attr]
 
 
-def _number_rule(name: str) -> Rule:
+def _number_or_array_rule(name: str) -> Rule:
     """Return the rule of a reduction: a number is reduced by `_reduce`, an array by its composite rule, if any."""
+
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         if is_scalar(inputs[0].type):
             return _reduce(b, name, inputs[0], node)
@@ -182,8 +183,9 @@ def _number_rule(name: str) -> Rule:
     return rule
 
 
-def _of_vector(rule: Rule) -> Rule:
-    """Return a rule that applies `rule` to an array of one element if the operand is a number."""
+def _with_number_as_vector(rule: Rule) -> Rule:
+    """Return a rule that applies `rule` to the operand, as an array of one element if it is a number."""
+
     def vector_rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         return rule(b, node, [b.fill(inputs[0], shape=(1,))] if is_scalar(inputs[0].type) else inputs)
 
@@ -245,7 +247,7 @@ def _position_rule(name: str) -> Rule:
 
 
 def _astype(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """Convert to another dtype, which always makes a new array."""
+    """Convert to another dtype, which makes a new array; None for copies, which the kernel makes."""
     dtype = node.results[0].dtype
     if node.attributes["method"] != "astype" or dtype is node.inputs[0].dtype:
         return None
@@ -270,7 +272,7 @@ def _unstack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     (x,), count = inputs, node.attributes["num"]
     axis = node.attributes.get("axis", 0) % len(sizes(x.type))
     if sizes(x.type)[axis] != count:
-        return None  # the count is checked at run time: the kernel raises
+        return None
     leading_slices = (Slice(),) * axis
     return tuple(b.get_item(x, spec=(*leading_slices, At(i))) for i in range(count))
 
@@ -297,7 +299,7 @@ def _size(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _fill_shape(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """Fill the result's shape with a number; None for an operand that is an array."""
+    """Fill the result's shape with a number; None for an array, and where a further operand gives the shape."""
     if is_static_array(node.inputs[0].type) or is_scalar(node.results[0].type):
         return None
     if len(inputs) > 1 and node.op.name != "broadcast_to_shape_of":
@@ -306,7 +308,7 @@ def _fill_shape(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 _REDUCTIONS = tuple(f"reduce_{kind}" for kind in ("sum", "prod", "mean", "max", "min", "any", "all"))
-# Ops whose rules take scalars.
+# Ops whose rules take a scalar as the first operand; rules of other ops take arrays there.
 _SCALAR_OPS = frozenset({
     *_REDUCTIONS, "reduce_euclidean_norm", "reduce_logsumexp", "numpy_var", "numpy_std", "numpy_argmax",
     "numpy_argmin",
@@ -314,7 +316,7 @@ _SCALAR_OPS = frozenset({
     "xdivy", "logaddexp", "stack", "numpy_round", "numpy_sum", "numpy_prod", "numpy_mean", "numpy_max", "numpy_min",
     "numpy_any", "numpy_all", "ungather",
 })  # fmt: skip
-# Ops whose rules take open dimensions.
+# Ops whose rules take open dimensions; rules of other ops need constant ones.
 _OPEN_SIZE_OPS = frozenset({
     "softmax", "log_softmax", "reduce_euclidean_norm", "numpy_sum", "numpy_prod", "numpy_mean", "numpy_max",
     "numpy_min", "numpy_any", "numpy_all", "numpy_copy", "numpy_clip", "xlogy", "xdivy", "logaddexp", "matmul",
@@ -323,19 +325,20 @@ _OPEN_SIZE_OPS = frozenset({
     "rank", "numpy_round", "ungather",
 })  # fmt: skip
 _RULES: dict[str, Rule] = {
-    **COMPOSITE_RULE_BY_OP, **{name: _number_rule(name) for name in _REDUCTIONS},
+    **COMPOSITE_RULE_BY_OP, **{name: _number_or_array_rule(name) for name in _REDUCTIONS},
     "ones_like": _constant_rule(1), "zeros_like": _constant_rule(0), "size": _size,
     "broadcast_to_shape_of": _fill_shape,
     "broadcast_to": _fill_shape, "expand_dims": _fill_shape, "reshape": _fill_shape,
-    "softmax": _softmax, "log_softmax": _log_softmax, "reduce_euclidean_norm": _of_vector(_norm),
-    "reduce_logsumexp": _of_vector(COMPOSITE_RULE_BY_OP["reduce_logsumexp"]), "stack": _stack,
+    "softmax": _softmax, "log_softmax": _log_softmax, "reduce_euclidean_norm": _with_number_as_vector(_norm),
+    "reduce_logsumexp": _with_number_as_vector(COMPOSITE_RULE_BY_OP["reduce_logsumexp"]), "stack": _stack,
     "unstack": _unstack, "rank": _rank,
     "numpy_sum": _reduction_rule("reduce_sum"), "numpy_prod": _reduction_rule("reduce_prod"),
     "numpy_mean": _reduction_rule("reduce_mean"), "numpy_max": _reduction_rule("reduce_max"),
     "numpy_min": _reduction_rule("reduce_min"), "numpy_any": _quantifier_rule("reduce_any"),
     "numpy_all": _quantifier_rule("reduce_all"),
-    "numpy_var": _of_vector(_variance_rule(takes_root=False)),
-    "numpy_std": _of_vector(_variance_rule(takes_root=True)),
-    "numpy_argmax": _of_vector(_position_rule("argmax")), "numpy_argmin": _of_vector(_position_rule("argmin")),
+    "numpy_var": _with_number_as_vector(_variance_rule(takes_root=False)),
+    "numpy_std": _with_number_as_vector(_variance_rule(takes_root=True)),
+    "numpy_argmax": _with_number_as_vector(_position_rule("argmax")),
+    "numpy_argmin": _with_number_as_vector(_position_rule("argmin")),
     "numpy_copy": _astype,
 }  # fmt: skip

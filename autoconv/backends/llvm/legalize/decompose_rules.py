@@ -63,7 +63,7 @@ def _unpad(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _split(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """Slice by the sizes of the results."""
+    """Slice by the sizes of the results; None where the kernel has to check that these add up to the operand's size."""
     has_lengths = node.op.name == "split" and len(inputs) > 1
     if has_lengths and (inputs[1].node is None or inputs[1].node.op.name != "constant"):
         return None
@@ -81,7 +81,7 @@ def _split(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _sum_tiles(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """Rule of the sum of an array's tiles."""
+    """Sum the tiles of an array, which have the shape of the result; None if that does not divide the array's."""
     x, tile_shape = inputs[0], dimensions(node.results[0])
     if 0 in tile_shape or x.dtype.is_bool:
         return None
@@ -110,7 +110,7 @@ def _shuffle(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 def _roll(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """Roll one axis after the other: long rows by copies, others by a gather from `shift` positions before.
 
-    Only for shifts that are operands.
+    Return None for constant shifts, and for a node that is a single copy of long rows already.
     """
     x, *operands = inputs
     shape, axes = sizes(x.type), node.attributes["axis"]
@@ -158,7 +158,7 @@ def _log_sum_exp(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         return None
     highest = b.reduce_max(x, axis=axis, keepdims=True)
     zero = b.constant(value=np.zeros((), x.dtype.numpy))
-    highest = b.select(b.is_finite(highest), highest, zero)
+    highest = b.select(b.is_finite(highest), highest, zero)  # the difference of two infinities would be nan
     total = b.reduce_sum(b.exp(b.subtract(x, highest)), axis=axis, keepdims=True)
     return reshape(b, b.add(b.log(total), highest), dimensions(node.results[0]))
 
@@ -168,9 +168,9 @@ def _zero_preserving_rule(name: str) -> Any:
 
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         x, y = inputs
-        product = b.multiply(x, b.log(y)) if name == "xlogy" else b.divide(x, y)
+        result_of_nonzero = b.multiply(x, b.log(y)) if name == "xlogy" else b.divide(x, y)
         zero = b.constant(value=np.zeros((), x.dtype.numpy))
-        return b.select(b.logical_and(b.equal(x, zero), b.logical_not(b.is_nan(y))), zero, product)
+        return b.select(b.logical_and(b.equal(x, zero), b.logical_not(b.is_nan(y))), zero, result_of_nonzero)
 
     return rule
 
@@ -279,7 +279,7 @@ def _transpose_source(b: GraphBuilder, value: Value) -> Value | None:
 
 
 def _ungather(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """Make a vector of a single position: with a vector, the op joins the loops over its result."""
+    """Replace a single position by a vector of one, whose `ungather` joins the loops over its result."""
     updates, position, like = inputs
     if not is_scalar(position.type):
         return None

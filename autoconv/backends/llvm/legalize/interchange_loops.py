@@ -24,7 +24,7 @@ from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import TensorType
 from autoconv.ops.builder import GraphBuilder
 
-INTERCHANGED = "of_elements"  # attribute that marks such a loop
+INTERCHANGED = "of_elements"  # attribute that marks the loop over blocks of elements
 _MAX_ARRAYS, _MAX_NODES = 6, 40  # of the state and of the body: beyond these, registers do not suffice
 
 
@@ -131,9 +131,11 @@ def _split_loop(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]
         {"state": len(scalar_indices) + 1},
         regions=scalar_regions, types=[*(node.results[i].type for i in scalar_indices), zero.type], span=node.span,
     )  # fmt: skip
+    *scalar_results, total_trips = scalar_loop.results
+    element_inputs = [zero, *(inputs[i] for i in array_indices), total_trips, *inputs[state_count:]]
     test_copy, body_copy = Graph(test.name), Graph(body.name)
     for graph in (test_copy, body_copy):
-        for value in (zero, *(inputs[i] for i in array_indices), scalar_loop.results[-1], *inputs[state_count:]):
+        for value in element_inputs:
             graph.add_parameter(value.type)
     trip_in_test, trip_count = test_copy.parameters[0], test_copy.parameters[1 + len(array_indices)]
     test_copy.outputs = [GraphBuilder(test_copy).less(trip_in_test, trip_count)]
@@ -151,11 +153,11 @@ def _split_loop(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]
     next_trip = GraphBuilder(body_copy).add(trip_in_body, one)
     body_copy.outputs = [next_trip, *(values[body.outputs[i]] for i in array_indices)]
     element_loop = copy.add(
-        node.op, [zero, *(inputs[i] for i in array_indices), scalar_loop.results[-1], *inputs[state_count:]],
-        {"state": 1 + len(array_indices), INTERCHANGED: True}, regions=(test_copy, body_copy),
-        types=[zero.type, *(node.results[i].type for i in array_indices)], span=node.span,
+        node.op, element_inputs, {"state": 1 + len(array_indices), INTERCHANGED: True},
+        regions=(test_copy, body_copy), types=[zero.type, *(node.results[i].type for i in array_indices)],
+        span=node.span,
     )  # fmt: skip
-    result_by_position = dict(zip(scalar_indices, scalar_loop.results, strict=False))
+    result_by_position = dict(zip(scalar_indices, scalar_results, strict=True))
     result_by_position |= dict(zip(array_indices, element_loop.results[1:], strict=True))
     return [result_by_position[i] for i in range(state_count)]
 

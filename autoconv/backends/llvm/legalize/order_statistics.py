@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,22 +36,19 @@ _MAX_POSITIONS = 8  # that one reader reads
 
 def select_order_statistics(graph: Graph) -> Graph:
     """Return the graph, regions included, with selections in the place of sorts that are read at few positions."""
-    reader_counts: Counter[Value] = Counter()
-    pick_counts: Counter[Value] = Counter()
-    extreme_counts: Counter[Value] = Counter()
+    counts = _ReaderCounts(Counter(), Counter(), Counter())
     for subgraph in graph.subgraphs():
-        reader_counts.update(subgraph.outputs)
+        counts.readers.update(subgraph.outputs)
         for node in subgraph.nodes:
-            reader_counts.update(node.inputs)
-            pick_counts.update(node.inputs[:1] if _is_pick(node) else ())
-            extreme_counts.update(node.inputs[:1] if _is_pick(node) and _is_extreme(node) else ())
-    counts = reader_counts, pick_counts, extreme_counts
-    if not any(_is_selectable(value, *counts) for value in pick_counts):
+            counts.readers.update(node.inputs)
+            counts.picks.update(node.inputs[:1] if _is_pick(node) else ())
+            counts.extreme_picks.update(node.inputs[:1] if _is_pick(node) and _is_extreme(node) else ())
+    if not any(_is_selectable(value, counts) for value in counts.picks):
         return graph
 
     def rewrite(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         """Replace a pick from sorted rows by the selection of the element in the unsorted rows."""
-        if not _is_pick(node) or not _is_selectable(node.inputs[0], *counts):
+        if not _is_pick(node) or not _is_selectable(node.inputs[0], counts):
             return None
         sort = inputs[0].node
         assert sort is not None
@@ -68,12 +65,18 @@ def select_order_statistics(graph: Graph) -> Graph:
     return copy
 
 
-def _is_selectable(
-    value: Value, reader_counts: Counter[Value], pick_counts: Counter[Value], extreme_counts: Counter[Value]
-) -> bool:
+class _ReaderCounts(NamedTuple):
+    """How often each value is read: in all, at a few positions of sorted rows, and there at the first or last."""
+
+    readers: Counter[Value]
+    picks: Counter[Value]
+    extreme_picks: Counter[Value]
+
+
+def _is_selectable(value: Value, counts: _ReaderCounts) -> bool:
     """Return whether the value is the result of a sort, and all its readers read few positions.
 
-    A scan finds first and last elements, which `extreme_counts` counts, in rows of any length.
+    Short rows are selected from only if all read first or last elements, which a scan finds in rows of any length.
     """
     node = value.node
     if node is None or node.op.name != "sort" or node.attributes.get("descending"):
@@ -83,9 +86,10 @@ def _is_selectable(
     if shape is None or not is_selectable_dtype:
         return False
     size = shape[normalised_axis(node.attributes["axis"], len(shape))]
-    if isinstance(size, int) and size <= _MAX_SORTED_ROW and extreme_counts[value] < pick_counts[value]:
+    if isinstance(size, int) and size <= _MAX_SORTED_ROW and counts.extreme_picks[value] < counts.picks[value]:
         return False
-    return reader_counts[value] == pick_counts[value] <= _MAX_READERS and current_target().has_libraries
+    has_few_readers = counts.readers[value] == counts.picks[value] <= _MAX_READERS
+    return has_few_readers and current_target().has_libraries
 
 
 def _is_pick(node: Node) -> bool:
@@ -122,7 +126,7 @@ def _is_within(position: Any, size: Any) -> bool:
 
 
 def _constant_position(copy: Graph, node: Node) -> Value:
-    """Return the constant position that a node reads; a negative one counts from the end, as -1 for the last."""
+    """Return the position that a node reads as a constant: -1 for the last one, which a scan finds, else as it is."""
     (entry,), (size,) = node.attributes["spec"], node.inputs[0].shape or (0,)
     is_last = isinstance(size, int) and entry.index in (-1, size - 1) and size > 1
     index = -1 if is_last else entry.index

@@ -66,7 +66,8 @@ def promote_cells(graph: Graph, is_exported: bool = False) -> Graph:
         if node.op.name == "object_build" and node.attributes["class_name"] == "dict" and not node.inputs:
             _HandlerDict(node, is_exported).rewrite()
     remove_all_dead_nodes(copy)
-    for node in reversed([node for node in copy.walk() if node.regions]):  # innermost first: writes of dicts are gone
+    # Writes of removed dicts are no effects any more. An outer node has the effects of inner ones, which come first.
+    for node in reversed([node for node in copy.walk() if node.regions]):
         node.effects = node_effects(node, node.regions)
     return copy
 
@@ -126,7 +127,7 @@ class _HandlerDict:
             if node.regions:
                 if not self._collect_uses_in_regions(node, position):
                     return False
-            elif position or value in node.inputs[1:] or not self._record_use(graph, node):
+            elif value in node.inputs[1:] or not self._record_use(graph, node):  # stored in an object: it escapes
                 return False
         return True
 
@@ -175,9 +176,12 @@ class _HandlerDict:
         may_be_arrays = self.is_exported and not classes
         if (len(types) > 1 and not classes) or not all(is_scalar(type_) or may_be_arrays for type_ in types):
             return False
-        return _TESTED_CLASSES.issuperset(classes) and all(
-            (type_ := self._type_of(node, types)) is not None and (not classes or _has_known_class(node, type_))
-            for node in uses.stores
+        if not _TESTED_CLASSES.issuperset(classes):
+            return False
+        stored_types = [self._type_of(node, types) for node in uses.stores]
+        return all(
+            type_ is not None and (not classes or _has_known_class(node, type_))
+            for node, type_ in zip(uses.stores, stored_types, strict=True)
         )
 
     def _type_of(self, node: Node, types: Sequence[Type]) -> Type | None:
@@ -197,7 +201,7 @@ class _HandlerDict:
         """Replace the uses of a key by a cell for each type, and one for each tested class with the test's result."""
         types, classes = uses.types, uses.classes
 
-        def number(type_: Type, graph: Graph, node: Node) -> Value | None:
+        def number_of_type(type_: Type, graph: Graph, node: Node) -> Value | None:
             return _stored_number(graph, node, type_) if self._type_of(node, types) == type_ else None
 
         def test_result(class_: type, graph: Graph, node: Node) -> Value:
@@ -205,7 +209,7 @@ class _HandlerDict:
 
         for type_ in types:
             readers = [node for node in uses.readers if node.attributes.get("type") == type_]
-            self._add_cell(uses, type_, readers, partial(number, type_))
+            self._add_cell(uses, type_, readers, partial(number_of_type, type_))
         for class_ in classes:
             readers = [node for node in uses.readers if node.attributes.get("kinds") is class_]
             self._add_cell(uses, readers[0].results[0].type, readers, partial(test_result, class_))

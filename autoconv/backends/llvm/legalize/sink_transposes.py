@@ -79,7 +79,8 @@ def _sink(loads: dict[Value, Value], copy: Graph, node: Node, inputs: list[Value
     if perm is None or node.regions or len(node.results) != 1 or node.effects is not Effects.PURE:
         return None
     result = node.results[0].type
-    if not isinstance(result, TensorType) or OPS.get(node.op.name) is not node.op:
+    is_registered = OPS.get(node.op.name) is node.op  # ops of this backend have no rule for an untransposed result
+    if not isinstance(result, TensorType) or not is_registered:
         return None
     if result.dtype.is_complex:  # loops compute the parts, and join them in the memory order of the result
         return None
@@ -163,7 +164,6 @@ class Replacement(NamedTuple):
     perm: Perm
 
 
-
 def _perm_of(value: Value) -> Perm | None:
     """Return the permutation of the transpose that computes the value; None for other ops and for the identity."""
     node = value.node
@@ -235,7 +235,7 @@ def _untransposed_operand(copy: Graph, node: Node, value: Value, perm: Perm) -> 
     if value.node is not None and value.node.op.name == "fill":
         return copy.add(OPS["fill"], value.node.inputs, {"shape": tuple(new_shape)}, span=node.span).results[0]
     if value.node is not None and value.node.op.name == "constant":
-        array = np.transpose(np.reshape(value.node.attributes["value"], padded_shape), np.argsort(perm))
+        array = np.transpose(np.reshape(value.node.attributes["value"], padded_shape), _inverse(perm))
         attributes = {**value.node.attributes, "value": np.ascontiguousarray(array)}
         return copy.add(OPS["constant"], [], attributes, span=node.span).results[0]
     return None

@@ -22,9 +22,10 @@ from autoconv.ops.builder import GraphBuilder
 
 _MAX_COLUMNS, _MAX_INNER = 4, 16  # longest sides of products of matrices in batches
 _MAX_VECTOR_INNER, _MAX_TRANSPOSED_INNER = 8, 32  # longest inner dimensions of products with vectors in batches
-_ORDER_WITH_VECTORS = (1, 0, 2)  # in which BLAS adds the products of rows of up to 3 elements with a vector's
+_ORDER_WITH_VECTORS = (1, 0, 2)  # of the terms that BLAS adds for a row of up to 3 elements times a vector
 _MAX_DOT_INNER = 512  # longest vectors of dot products in batches
-_MAX_SINGLE_COLUMNS, _MAX_SINGLE_INNER, _MAX_SINGLE_VECTOR_INNER = 3, 8, 6  # those with a single matrix or vector
+# Longest sides of products whose second operand is a single matrix, and longest inner one if that is a single vector.
+_MAX_SINGLE_COLUMNS, _MAX_SINGLE_INNER, _MAX_SINGLE_VECTOR_INNER = 3, 8, 6
 
 
 def small_product(
@@ -46,11 +47,13 @@ def small_product(
         return None
     if not _have_equal_batches(x_shape[:-2], y_shape[:-2]):
         return None
-    if columns == 1 and inner > (_MAX_VECTOR_INNER if transpose_a or rows == 1 else len(_ORDER_WITH_VECTORS)):
+    is_matrix_with_vector = columns == 1 and not transpose_a and rows != 1
+    max_terms = len(_ORDER_WITH_VECTORS) if is_matrix_with_vector else _MAX_VECTOR_INNER
+    if columns == 1 and inner > max_terms:
         return _product_with_vectors(b, x, y, transpose_a)
     total: Any = None
-    is_matrix_with_vector = columns == 1 and not transpose_a and rows != 1
-    for k in (i for i in _ORDER_WITH_VECTORS if i < inner) if is_matrix_with_vector else range(inner):
+    order = [k for k in _ORDER_WITH_VECTORS if k < inner] if is_matrix_with_vector else range(inner)
+    for k in order:
         x_column = slice_axis(b, x, len(x_shape) - (2 if transpose_a else 1), k, k + 1, 1)
         y_row = slice_axis(b, y, len(y_shape) - (1 if transpose_b else 2), k, k + 1, 1)
         x_column, y_row = reshape(b, x_column, (*x_shape[:-2], rows, 1)), reshape(b, y_row, (*y_shape[:-2], 1, columns))

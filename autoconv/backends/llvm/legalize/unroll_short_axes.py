@@ -124,7 +124,7 @@ def _drop_last_dimension(b: GraphBuilder, value: Value) -> Value:
 
 
 def _reduce(b: GraphBuilder, node: Node, components: list[Value]) -> Value:
-    """Reduce a value in components."""
+    """Reduce a value that is given by its components, as `node` does with the whole value."""
     (result,) = node.results
     axes, last_axis = reduced_axes(node), len(sizes(node.inputs[0].type)) - 1
     shape: Any = sizes(result.type)

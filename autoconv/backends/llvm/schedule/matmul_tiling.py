@@ -48,8 +48,8 @@ class Product:
 
     Both may be transposed in memory. If x is a stack of matrices, their rows count as rows of a single matrix; if
     `is_batched` is true, the fields describe the product of each pair of matrices. `work` is the number of
-    multiplications, 0 if a size is open. `line_height` is the number of patches along the innermost dimension, a line;
-    0 if it is open. `width_x` and `width_y` are the numbers of elements of a row in memory.
+    multiplications, `line_height` the number of patches along the innermost dimension, a line. `rows`, `work` and
+    `line_height` are 0 if a size in them is open. `width_x` and `width_y` are the elements of a row in memory.
     """
 
     def __init__(self, node: Node, patches: Patches | None = None, is_batched: bool = False) -> None:
@@ -95,7 +95,7 @@ class Product:
         registers = current_target().vector_registers
         has_wide_registers = registers is not None and registers.size == 64
         if not has_wide_registers or self.work < _BLOCKED_WORK or self.rows < _MIN_BLOCKED_ROWS:
-            return False  # or a size is open
+            return False
         return self.columns >= (MIN_TILED_COLUMNS if self.is_x_transposed else 2)
 
     def suits_transposed_patches(self) -> bool:

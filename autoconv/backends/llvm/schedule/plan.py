@@ -337,9 +337,10 @@ class Plan:
             item.reads = list(reads)
             for node in item.nodes:
                 for value in node.results:
-                    is_needed = value in outputs or (self.classes[node] == "reduce" and not item.phases)
-                    is_needed = is_needed or self.classes[node] in ("pad", "scatter", "join")
-                    if is_needed or self._is_read_outside(value, item):
+                    # Loops accumulate into memory, except for reductions of rows in a row chain.
+                    accumulates = self.classes[node] == "reduce" and not item.phases
+                    is_in_memory = accumulates or self.classes[node] in ("pad", "scatter", "join")
+                    if value in outputs or is_in_memory or self._is_read_outside(value, item):
                         item.stored.append(value)
 
     def count_reads(self, item: Item, value: Value) -> int:

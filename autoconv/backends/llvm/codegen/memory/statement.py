@@ -26,7 +26,7 @@ from autoconv.backends.llvm.codegen.values import Memory
 from autoconv.backends.llvm.ir.index_arith import Index, is_known
 from autoconv.backends.llvm.ir.nested_loops import write_loop_nest
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
-from autoconv.backends.llvm.legalize.array_reductions import BASE
+from autoconv.backends.llvm.legalize.array_reductions import GATHER_BASE
 from autoconv.backends.llvm.schedule.cost import cost_of
 from autoconv.backends.llvm.schedule.partition import Split, choose_loop_split
 from autoconv.backends.llvm.target.machine import current_target
@@ -80,7 +80,7 @@ class _StatementWriter(StepLoops):
         """Return DISJOINT or OVERLAP if that is known, else an i1 that is true if the memory may overlap."""
         out, node = self.region.out, self.node
         run_time_tests: list[str] = []
-        gathered_inputs = {step.operands[0] for step in self.steps if step.op == BASE}
+        gathered_inputs = {step.operands[0] for step in self.steps if step.op == GATHER_BASE}
         for i, (value, operand) in enumerate(self.operands):
             if not representation.is_memory(value.type) or not isinstance(operand, Memory):
                 continue

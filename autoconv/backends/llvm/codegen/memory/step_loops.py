@@ -31,7 +31,7 @@ from autoconv.backends.llvm.ir.nested_loops import write_loop_nest
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
-from autoconv.backends.llvm.legalize.array_reductions import BASE
+from autoconv.backends.llvm.legalize.array_reductions import GATHER_BASE
 from autoconv.backends.llvm.legalize.array_statements import Step
 from autoconv.backends.llvm.schedule.partition import Split
 from autoconv.graph.dtypes import int64
@@ -50,7 +50,7 @@ class StepLoops:
         self.node = node
         self.steps: Sequence[Step] = node.attributes["steps"]
         # Steps load the first inputs; further ones only keep memory alive.
-        operand_count = 1 + max(step.operands[0] for step in self.steps if step.op in ("", BASE))
+        operand_count = 1 + max(step.operands[0] for step in self.steps if step.op in ("", GATHER_BASE))
         self.operands = [(value, self._operand_memory(value)) for value in inputs[:operand_count]]
 
     def _operand_memory(self, value: Value) -> Memory | Element:
@@ -165,7 +165,7 @@ class StepLoops:
         """Compute the element at an index, step by step."""
         values: list[Element] = []
         for step in self.steps:
-            if step.op == BASE:
+            if step.op == GATHER_BASE:
                 values.append(b.wrap(int64, "0"))  # a placeholder: gathers load elements of a base themselves
                 continue
             if step.op == "get_item":

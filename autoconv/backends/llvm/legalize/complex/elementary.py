@@ -35,10 +35,10 @@ def _sort_magnitudes(b: GraphBuilder, x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def _scale(b: GraphBuilder, magnitude: Any) -> tuple[Any, Callable[[Callable[[int], float]], Any]]:
-    """Return a power of two that brings a magnitude near 1, and a function that computes other values.
+    """Return a power of two that brings a magnitude near 1, and a function that computes values from its exponent.
 
-    That function takes a function of the exponent, and selects its value at the exponent of each magnitude. The
-    exponent is 0 where no scaling is needed.
+    The second takes a function of the exponent, and selects its value at the exponent of each magnitude. The exponent
+    is 0 where no scaling is needed.
     """
     upper_bound, large_exponent, lower_bound, small_exponent = _SCALES[magnitude.dtype]
     is_large, is_small, ones = b.greater(magnitude, upper_bound), b.less(magnitude, lower_bound), b.ones_like(magnitude)

@@ -38,7 +38,7 @@ def _pair(b: GraphBuilder, x: Any) -> tuple[Any, Any]:
     return x if isinstance(x, tuple) else (_real(b, x), _zero(b))
 
 
-def _apply_to_parts(name: str) -> Rule:
+def _rule_by_part(name: str) -> Rule:
     """Return the rule that applies an op to each part, as in Python after both operands are converted to complex."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
@@ -146,8 +146,8 @@ _CHECKED_CMATH = frozenset({
 })  # fmt: skip
 
 PYTHON_RULE_BY_OP: dict[str, Rule] = {
-    "python_add": _apply_to_parts("python_add"), "python_subtract": _apply_to_parts("python_subtract"),
-    "python_negative": _apply_to_parts("python_negative"), "python_multiply": _multiply,
+    "python_add": _rule_by_part("python_add"), "python_subtract": _rule_by_part("python_subtract"),
+    "python_negative": _rule_by_part("python_negative"), "python_multiply": _multiply,
     "python_divide": _checked_rule("divide"), "python_abs": _checked_rule("abs"), "python_power": _power,
     "python_equal": _comparison("python_equal", "python_and"),
     "python_not_equal": _comparison("python_not_equal", "python_or"), "python_bool": _is_nonzero, "python_cast": _cast,

@@ -131,7 +131,7 @@ def _first_in_order(b: GraphBuilder, x: Any, y: Any, order: str) -> Any:
 
 
 def _sort_order(b: GraphBuilder, node: Node, x: Parts) -> Any:
-    """Sort by the imaginary parts, then stably by the real parts, then stably by the presence of nans."""
+    """Return the order by nans, real and imaginary parts: stable sorts by the least of these keys first."""
     axis, descending = node.attributes.get("axis", -1), node.attributes.get("descending", False)
     nans = [b.cast(b.is_nan(part), dtype=uint8) for part in x]
     nan_rank = b.add(b.multiply(nans[0], b.constant(value=np.uint8(2))), nans[1])
@@ -142,14 +142,15 @@ def _sort_order(b: GraphBuilder, node: Node, x: Parts) -> Any:
     return order
 
 
-def _has_native_sort(node: Node, operands: Any) -> bool:
+def _has_native_sort(x: Parts) -> bool:
     """Return whether all sizes are constants; the kernel sorts arrays of open sizes."""
-    return is_known(sizes(operands[0][0].type)) and bool(sizes(operands[0][0].type))
+    shape = sizes(x[0].type)
+    return is_known(shape) and bool(shape)
 
 
 def _sort(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    """Take the numbers in their order; None where NumPy sorts them whole, or a size is open."""
-    if not _has_native_sort(node, operands) or is_sorted_whole(node):
+    """Take the numbers in their order; None for short rows, which NumPy sorts whole, and for open sizes."""
+    if not _has_native_sort(operands[0]) or is_sorted_whole(node):
         return None
     order, axis = _sort_order(b, node, operands[0]), node.attributes.get("axis", -1)
     return tuple(b.take_along_axis(part, order, axis=axis) for part in operands[0])
@@ -157,7 +158,7 @@ def _sort(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 def _argsort(b: GraphBuilder, node: Node, operands: Any) -> Any:
     """Return the order of the numbers; None if a size is open."""
-    return b.cast(_sort_order(b, node, operands[0]), dtype=int32) if _has_native_sort(node, operands) else None
+    return b.cast(_sort_order(b, node, operands[0]), dtype=int32) if _has_native_sort(operands[0]) else None
 
 
 def _restrict_to_complex(rule: Rule) -> Rule:

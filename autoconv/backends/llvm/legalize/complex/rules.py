@@ -31,7 +31,7 @@ def _dtype(x: Value) -> DType:
     return x.dtype
 
 
-def _apply_to_parts(name: str) -> Rule:
+def _rule_by_part(name: str) -> Rule:
     """Return the rule that applies an op to each part."""
     return lambda b, node, x: tuple(getattr(b, name)(*part) for part in zip(*x, strict=True))
 
@@ -98,7 +98,7 @@ def _function_rule(function: Callable[..., Parts]) -> Rule:
 
 
 def _sigmoid(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    real, imag = elementary.exp(b, *_apply_to_parts("negative")(b, node, operands))
+    real, imag = elementary.exp(b, *_rule_by_part("negative")(b, node, operands))
     return _reciprocal(b, (b.add(real, 1.0), imag))
 
 
@@ -113,20 +113,20 @@ def _broadcast(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 # In the rules of one line, `x` are the operands.
 ELEMENTWISE_RULE_BY_OP: dict[str, Rule] = {
-    "add": _apply_to_parts("add"), "subtract": _apply_to_parts("subtract"), "negative": _apply_to_parts("negative"),
-    "identity": _apply_to_parts("identity"),
-    "stop_gradient": _apply_to_parts("stop_gradient"), "select": _select,
+    "add": _rule_by_part("add"), "subtract": _rule_by_part("subtract"), "negative": _rule_by_part("negative"),
+    "identity": _rule_by_part("identity"),
+    "stop_gradient": _rule_by_part("stop_gradient"), "select": _select,
     "multiply": lambda b, node, x: product(b, *x), "square": lambda b, node, x: fused_product(b, x[0], x[0]),
     "divide": lambda b, node, x: quotient(b, *x),
     "reciprocal": lambda b, node, x: _reciprocal(b, x[0]), "sigmoid": _sigmoid,
     "rsqrt": lambda b, node, x: _reciprocal(b, elementary.sqrt(b, *x[0])), "power": power,
-    "squared_difference": lambda b, node, x: _square_of(b, _apply_to_parts("subtract")(b, node, x)),
+    "squared_difference": lambda b, node, x: _square_of(b, _rule_by_part("subtract")(b, node, x)),
     "conjugate": lambda b, node, x: (x[0][0], b.negative(x[0][1])),
     "complex": _broadcast, "real": _part_rule("real"), "imag": _part_rule("imag"),
     "abs": lambda b, node, x: b.hypot(*x[0]), "angle": lambda b, node, x: b.atan2(x[0][1], x[0][0]),
     "sign": _sign, "cast": _cast,
-    "equal": lambda b, node, x: b.logical_and(*_apply_to_parts("equal")(b, node, x)),
-    "not_equal": lambda b, node, x: b.logical_or(*_apply_to_parts("not_equal")(b, node, x)),
+    "equal": lambda b, node, x: b.logical_and(*_rule_by_part("equal")(b, node, x)),
+    "not_equal": lambda b, node, x: b.logical_or(*_rule_by_part("not_equal")(b, node, x)),
     "is_nan": lambda b, node, x: b.logical_or(b.is_nan(x[0][0]), b.is_nan(x[0][1])),
     "is_inf": lambda b, node, x: b.logical_or(b.is_inf(x[0][0]), b.is_inf(x[0][1])),
     "is_finite": lambda b, node, x: b.logical_and(b.is_finite(x[0][0]), b.is_finite(x[0][1])),
@@ -153,14 +153,12 @@ def _linear_rule(name: str) -> Rule:
     """Return the rule of an op that applies to the real parts and to the imaginary parts of its operands alike."""
     def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
         """Apply the op to the real and to the imaginary parts; None where a part alone does not give the result."""
-        if any(not is_ranked_complex(value.type) for value in node.results):
+        if any(not is_ranked_complex(value.type) for value in node.results) or _mixes_real_and_complex(node):
             return None
         results_by_part: list[Any] = []
         attributes = _real_attributes(node)
         for index in range(2):
             parts = [x[index] if isinstance(x, tuple) else x for x in operands]
-            if index and _mixes_real_and_complex(node):
-                return None
             result_of_part = getattr(b, name)(*parts, **attributes)
             results_by_part.append(result_of_part if isinstance(result_of_part, tuple) else (result_of_part,))
             for part, result in zip(results_by_part[-1], node.results, strict=True):
@@ -221,7 +219,7 @@ def _apply_to_real_part(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 
 def _contraction(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    """Contract two complex operands by four real contractions, or by sums of products if the second one is a vector."""
+    """Contract two complex operands by four real contractions, or by sums of products if one is a vector."""
     if len(operands) != 2 or not all(isinstance(x, tuple) for x in operands):
         return None
     (xr, xi), (yr, yi) = operands
@@ -231,11 +229,11 @@ def _contraction(b: GraphBuilder, node: Node, operands: Any) -> Any:
     is_plain_product = node.op.name == "matmul" and not any(node.attributes.values())
     is_plain_product &= all(isinstance(size, int) for size in (*x_shape, *y_shape))
     if is_plain_product and len(x_shape) == len(y_shape) == 2 and 1 in (x_shape[0], y_shape[1]):
-        x, y, axis = operands[0], operands[1], 0
+        x, y = operands
         if y_shape[1] == 1:
             y, axis = tuple(reshape(b, part, (1, y_shape[0])) for part in y), 1
         else:
-            x = tuple(reshape(b, part, (x_shape[1], 1)) for part in x)
+            x, axis = tuple(reshape(b, part, (x_shape[1], 1)) for part in x), 0
         return tuple(b.reduce_sum(part, axis=axis, keepdims=True) for part in product(b, x, y))
 
     def times(x: Value, y: Value) -> Value:

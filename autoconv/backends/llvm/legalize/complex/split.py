@@ -108,7 +108,7 @@ class _Writer:
         split_value = self.split_values[value]
         if split_value.complex_value is None:
             if split_value.forms_read is not None:
-                split_value.forms_read.add("whole")
+                split_value.forms_read.add("whole")  # `_region_arguments` makes the value a parameter
                 split_value.complex_value = Value(self.graph, value.type, self.graph.unique_name(value.name))
             else:
                 assert split_value.parts is not None
@@ -121,7 +121,7 @@ class _Writer:
         split_value = self.split_values[value]
         if split_value.parts is None:
             if split_value.forms_read is not None:
-                split_value.forms_read.add("parts")
+                split_value.forms_read.add("parts")  # likewise
                 part_type = _part_type(value.type)
                 names = (self.graph.unique_name(f"{value.name}_{part}") for part in ("real", "imag"))
                 real, imag = (Value(self.graph, part_type, name) for name in names)
