@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -21,10 +22,12 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "backends")]
+os.environ["AUTOCONV_CACHE"] = "off"  # a graph that is on the disk would not be translated
 
 import test_native_ops as samples  # noqa: E402
 
 from autoconv.backends import llvm  # noqa: E402
+from autoconv.backends.llvm.ir.module import ModuleText  # noqa: E402
 from autoconv.bench.worker import Bench  # noqa: E402
 from autoconv.graph.graph import Graph  # noqa: E402
 
@@ -53,7 +56,7 @@ class Recorder:
     """A replacement of `ModuleText.texts` that hashes each text, under the label of the graph that is compiled."""
 
     def __init__(self) -> None:
-        self.module: Any = llvm.ModuleText
+        self.module: Any = ModuleText
         self._texts = self.module.texts
         self.label, self.stops = "", False
         self.hashes: dict[str, list[list[str]]] = {}  # hashes of each text, as it is and with numbered names
