@@ -12,7 +12,8 @@ from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count
 from autoconv.backends.llvm.ir.scalars import ElementWriter
 from autoconv.backends.llvm.ir.signature import Signature
-from autoconv.backends.llvm.schedule.partition import choose_loop_split
+from autoconv.backends.llvm.schedule.partition import Split, choose_loop_split
+from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.graph import Value
 
 # The last parameters of the body of a split routine: number of the part, first iteration, iteration after the last.
@@ -85,6 +86,17 @@ def split_routine(
     else:
         call_parts(split, routine.module, routine.out, name, parameters, has_rare=False)
     return routine.finish()
+
+
+def launch_parts(region: LoweringContext, function: str, arguments: Sequence[str], split: Split) -> None:
+    """Call a function that takes PART_PARAMETERS after `arguments`, and whose flag is never true, for a whole loop.
+
+    Threads share the parts of the split; without threads, or if there is one part, one call runs all iterations.
+    """
+    if split.parts > 1 and current_target().is_parallel:
+        call_parts(split, region.body.module, region.out, function, arguments, has_rare=False)
+    else:
+        region.launch(function, [*arguments, "i64 0", "i64 0", f"i64 {split.size}"])
 
 
 def call(region: LoweringContext, name: str, *arguments: Any) -> None:

@@ -71,6 +71,16 @@ class Product:
         self.work = math.prod(sides) if is_known(sides) else 0
         self.is_empty = 0 in (*sizes(x.type), *sizes(y.type))
 
+    @property
+    def x_step(self) -> int:
+        """The distance in elements of two numbers of x that are adjacent along the inner dimension."""
+        return self.width_x if self.is_x_transposed else 1
+
+    @property
+    def x_row_step(self) -> int:
+        """The distance in elements of two adjacent rows of x."""
+        return 1 if self.is_x_transposed else self.width_x
+
     def suits_tiles(self) -> bool:
         """Return whether tiles are fast: y fits in the cache, and a transposition of y costs little beside the product.
 

@@ -223,7 +223,7 @@ class Batch:
         may_use_threads = bool(self._size_operands) or any(
             math.prod(sizes(value.type)[-2:]) > _UNTHREADED_SIZE for value in node.inputs
         )
-        if region.launches is not None:
+        if region.launches is not None:  # the group of concurrent items writes the calls, and the limit around them
             region.launches.is_single_threaded |= may_use_threads
         with single_threaded_blas(out, may_use_threads and region.launches is None):
             self._call_parts(body, arguments, split, bounds or (), count)
@@ -243,7 +243,7 @@ class Batch:
         """Call the routine on all matrices, in the parts of the split; `bounds` are those of an open size."""
         region = self._region
         if split is None:
-            region.launch(body, [*arguments, "i64 0", "i64 0", f"i64 {count}"])
+            region.launch(body, [*arguments, "i64 0", "i64 0", f"i64 {count}"])  # part 0: all matrices
         elif split.step is None:
             bound_registers = SplitBounds("%parts", "%size", "%step")
             routine = Routine(region, [*self._parameters, *(f"i64 {name}" for name in bound_registers)])

@@ -35,7 +35,7 @@ from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
 
 _PART_MULTIPLICATIONS = 300_000  # least multiplications of a part
-_MAX_LOCAL_ELEMENTS = 1024  # most elements of a matrix that is transposed on the stack
+_MAX_STACK_ELEMENTS = 1024  # most elements of a matrix that is transposed on the stack
 _POINTER_PARAMETERS = ("ptr noalias readonly %x", "ptr noalias readonly %y", "ptr noalias %z")
 
 
@@ -86,25 +86,26 @@ def write_products(region: LoweringContext, node: Node) -> None:
     if registers is not None and ((product.work and product.suits_tiles()) or not has_blas):
         tiling = choose_tiling(product.rows, product.columns, product.dtype, registers)
         y_count = product.inner * product.columns if product.work else 0
-        is_local = product.is_y_transposed and tiling.count == 1 and 0 < y_count <= _MAX_LOCAL_ELEMENTS
-        if product.is_y_transposed and not is_local:
+        # If only one tile reads the transposed matrix, that tile transposes it.
+        is_y_on_stack = product.is_y_transposed and tiling.count == 1 and 0 < y_count <= _MAX_STACK_ELEMENTS
+        if product.is_y_transposed and not is_y_on_stack:
             transposed_y, type_ = _transpose_matrices(region, node, product, registers.size // product.dtype.size)
             pointers[1] = region.address(transposed_y)
-        step, row_step = (product.width_x, 1) if product.is_x_transposed else (1, product.width_x)
-        inner_sum, row_steps = Sum(0, 0, product.inner, step, product.columns), (row_step, product.columns)
+        inner_sum = Sum(0, 0, product.inner, product.x_step, product.columns)
+        row_steps = product.x_row_step, product.columns
         tile_routine = TileKernelWriter(region.body.module, tiling, product.dtype, (inner_sum,), row_steps).write()
 
         def write_tile(out: FunctionText, addresses: list[str], tile: str) -> None:
-            """Write the product of one tile of rows, with a transposed copy of `y` if no other tile reads that."""
+            """Write the product of one tile of rows, after the transposition of `y` on the stack, if it is there."""
             x, y, z = addresses
-            if is_local:  # one tile reads the transposed matrix
+            if is_y_on_stack:
                 y, lanes = out.alloca(f"[{y_count} x {register(product.dtype)}]"), registers.size // product.dtype.size
                 transpose = transpose_function(out.module, product.dtype, product.columns, product.inner, lanes)
                 out.call(transpose, addresses[1], y)
             out.call(tile_routine, x, y, z, 0, tile, out.add(tile, 1))
 
         _run_pieces(region, node, product, tiling.count, write_tile, pointers)
-        if product.is_y_transposed and not is_local:
+        if product.is_y_transposed and not is_y_on_stack:
             region.body.release_or_keep(transposed_y.slot, type_)
         return
 
@@ -148,7 +149,7 @@ def _run_pieces(
         call_parts(split, routine.module, routine.out, name, parameters, has_rare=False)
         call(region, routine.finish(), *call_arguments)
     else:
-        region.out.new(f"call i1 @{name}({', '.join(call_arguments)}, i64 0, i64 0, i64 {count})")
+        region.out.new(f"call i1 @{name}({', '.join(call_arguments)}, i64 0, i64 0, i64 {count})")  # part 0: all pieces
 
 
 def _transpose_matrices(

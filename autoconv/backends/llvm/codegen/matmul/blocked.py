@@ -12,8 +12,7 @@ from __future__ import annotations
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul.tile_kernel import TileKernelWriter
 from autoconv.backends.llvm.codegen.matmul.transposed_operand import transpose_operand
-from autoconv.backends.llvm.codegen.parallel.partitioned import call_parts
-from autoconv.backends.llvm.codegen.routine import PART_PARAMETERS
+from autoconv.backends.llvm.codegen.routine import PART_PARAMETERS, launch_parts
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, minimum
 from autoconv.backends.llvm.ir.module import ModuleText
@@ -72,11 +71,8 @@ def write_transposed_patches(region: LoweringContext, product: Product) -> None:
 
 def _run_parts(region: LoweringContext, function: str, arguments: list[str], count: int, part_count: int) -> None:
     """Call a native function for the units 0 to `count`, divided into parts if there are several threads."""
-    if current_target().is_parallel and count > 1:
-        split = Split(dimension=None, size=count, step=-(-count // min(part_count, count)))
-        call_parts(split, region.body.module, region.out, function, arguments, has_rare=False)
-    else:
-        region.launch(function, [*arguments, "i64 0", "i64 0", f"i64 {count}"])
+    split = Split(dimension=None, size=count, step=-(-count // min(part_count, count)))
+    launch_parts(region, function, arguments, split)
 
 
 class _BlockedProductWriter:
@@ -133,7 +129,7 @@ class _BlockedProductWriter:
     def _write_block(self, out: FunctionText, block: str, steps: int, accumulates: bool) -> None:
         """Write the tiles of all panels for `steps` steps along the inner dimension, from step block·CHUNK_STEPS on."""
         product, width = self._product, self.panel_width
-        x_step, row_step = (product.width_x, 1) if product.is_x_transposed else (1, product.width_x)
+        x_step, row_step = product.x_step, product.x_row_step
         sums = (Sum(0, 0, steps, x_step, width),)
         kernels = TileKernelWriter(self._module, self._tiling, product.dtype, sums, (row_step, product.columns))
         start = out.mul(block, CHUNK_STEPS)
@@ -199,7 +195,8 @@ class _TransposedPatchesWriter(_BlockedProductWriter):
                 assert isinstance(offset, int)
                 stretch = self._address(out, x, str(offset))
                 self._write_stretch(out, kernels, stretch, packed, first_row, first_tile, count)
-                first_row, first_tile = first_row + count, first_tile - (-count // self._tiling.height)
+                first_row += count
+                first_tile += -(-count // self._tiling.height)
         out.ret(FALSE)
         return out.finish("product")
 

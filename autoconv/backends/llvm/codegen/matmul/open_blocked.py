@@ -10,8 +10,7 @@ from __future__ import annotations
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul.blas import Matrix, ProductSizes
 from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transpose_vectors
-from autoconv.backends.llvm.codegen.parallel.partitioned import call_parts
-from autoconv.backends.llvm.codegen.routine import PART_PARAMETERS
+from autoconv.backends.llvm.codegen.routine import PART_PARAMETERS, launch_parts
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, minimum, product, times
 from autoconv.backends.llvm.ir.module import ModuleText
@@ -64,11 +63,8 @@ def _run_parts(
     region: LoweringContext, function: str, arguments: list[str], count: Position, shape: tuple[Position, ...]
 ) -> None:
     """Call a native function for the units 0 to `count`, in parts if there are several threads."""
-    if current_target().is_parallel:
-        split = Split(dimension=0, size=count, shape=shape, least_part_work=PART_WORK, least_work=2 * PART_WORK)
-        call_parts(split, region.body.module, region.out, function, arguments, has_rare=False)
-    else:
-        region.launch(function, [*arguments, "i64 0", "i64 0", f"i64 {count}"])
+    split = Split(dimension=0, size=count, shape=shape, least_part_work=PART_WORK, least_work=2 * PART_WORK)
+    launch_parts(region, function, arguments, split)
 
 
 class _OpenProductWriter:

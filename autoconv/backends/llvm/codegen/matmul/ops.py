@@ -22,7 +22,7 @@ from autoconv.backends.llvm.codegen.matmul.open_blocked import write_open_blocke
 from autoconv.backends.llvm.codegen.matmul.row_routine import row_count, write_row_routine
 from autoconv.backends.llvm.codegen.parallel.partitioned import call_parts
 from autoconv.backends.llvm.codegen.registry import class_lowering
-from autoconv.backends.llvm.codegen.routine import PART_PARAMETERS, Routine, call
+from autoconv.backends.llvm.codegen.routine import PART_PARAMETERS, Routine, call, launch_parts
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, minimum, times
 from autoconv.backends.llvm.ir.metadata import QUICK
@@ -42,8 +42,9 @@ _PART_MULTIPLICATIONS = 2_000_000  # least multiplications of a part that BLAS c
 _SYMMETRIC_PARTS = 6  # parts of the rows of a symmetric product, each of which is computed up to the diagonal
 _MIRRORED_SIDE = 16  # rows and columns of a block that is mirrored at the diagonal
 _BLOCKED_REGISTER_SIZE = 64  # bytes of vector registers with which blocked tiles are faster than BLAS
-_LEAST_BLOCKED_WORK, _LEAST_BLOCKED_SIDE = 1 << 16, 16  # of products of open sizes: multiplications, and each side
-_LEAST_PART_SIDE = 64  # fewest rows or columns of such a part
+# Least multiplications, and least length of each side, of a blocked product of open sizes.
+_LEAST_BLOCKED_WORK, _LEAST_BLOCKED_SIDE = 1 << 16, 16
+_LEAST_PART_SIDE = 64  # fewest rows or columns of a part that BLAS computes
 
 
 @class_lowering("matmul")
@@ -86,11 +87,7 @@ def write_matmul(region: LoweringContext, node: Node) -> None:
 def _write_tiles(region: LoweringContext, product: Product) -> None:
     """Write a product as tiles, which threads divide among them."""
     function, call_arguments, unit_height = write_row_routine(region, product)
-    split = _split_tiles(region.out, product, unit_height)
-    if split.parts > 1 and current_target().is_parallel:
-        call_parts(split, region.body.module, region.out, function, call_arguments, has_rare=False)
-    else:
-        region.launch(function, [*call_arguments, "i64 0", "i64 0", f"i64 {split.size}"])
+    launch_parts(region, function, call_arguments, _split_tiles(region.out, product, unit_height))
 
 
 def _split_tiles(out: FunctionText, product: Product, unit_height: Position) -> Split:
@@ -188,7 +185,7 @@ def _address(region: LoweringContext, value: Value) -> str:
 
 
 def _row_distance(region: LoweringContext, value: Value) -> int:
-    """Return the distance in elements of adjacent rows of a matrix of known sizes."""
+    """Return the distance in elements of adjacent rows of a matrix, whose sizes may be open as in `sizes`."""
     if not region.is_lent(value):
         return sizes(value.type)[-1]
     step = strides_of(value)[0]
@@ -211,7 +208,7 @@ def _write_symbolic_product(region: LoweringContext, product: Product) -> None:
     def write_blocked_tiles() -> None:
         """Write a blocked product; of a symmetric result one triangle is computed and mirrored."""
         x, y = (
-            Matrix(_address(region, value), _row_width(region, value), is_transposed)
+            Matrix(_address(region, value), _row_distance(region, value), is_transposed)
             for value, is_transposed in zip(
                 product.node.inputs, (product.is_x_transposed, product.is_y_transposed), strict=True
             )
@@ -222,11 +219,6 @@ def _write_symbolic_product(region: LoweringContext, product: Product) -> None:
             _mirror(region, dtype, shape[0], z)
 
     out.either(is_large, write_blocked_tiles, lambda: _write_symbolic_blas(region, product))
-
-
-def _row_width(region: LoweringContext, value: Value) -> Position:
-    """Return the distance in elements of adjacent rows of a matrix, some of whose sizes may be open."""
-    return _row_distance(region, value) if region.is_lent(value) else sizes(value.type)[-1]
 
 
 def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
@@ -264,15 +256,12 @@ def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
     call_arguments += [f"i64 {(strides_of(x)[0] or 0) // x.dtype.size}" for x in operands if region.is_lent(x)]
     name, out = part_out.finish("product"), region.out
     with single_threaded_blas(out):
-        if current_target().is_parallel:
-            split = Split(
-                dimension=0, size=rows, shape=shape, step_multiple=_LEAST_PART_SIDE,
-                least_part_work=_PART_MULTIPLICATIONS, least_work=2 * _PART_MULTIPLICATIONS,
-                part_limit=2 * current_target().threads,
-            )  # fmt: skip
-            call_parts(split, module, out, name, call_arguments, has_rare=False)
-        else:
-            region.launch(name, [*call_arguments, "i64 0", "i64 0", f"i64 {rows}"])
+        split = Split(
+            dimension=0, size=rows, shape=shape, step_multiple=_LEAST_PART_SIDE,
+            least_part_work=_PART_MULTIPLICATIONS, least_work=2 * _PART_MULTIPLICATIONS,
+            part_limit=2 * current_target().threads,
+        )  # fmt: skip
+        launch_parts(region, name, call_arguments, split)
 
 
 def _write_blas_parts(
@@ -311,7 +300,7 @@ def blas_call(
     columns: Position = product.columns
     if count and by_rows:
         rows, columns = count, columns if column_count is None else column_count
-        x = _advance_pointer(out, ir_type, x, first, 1 if product.is_x_transposed else product.width_x)
+        x = _advance_pointer(out, ir_type, x, first, product.x_row_step)
         z = _advance_pointer(out, ir_type, z, first, product.columns)
     elif count:
         columns = count

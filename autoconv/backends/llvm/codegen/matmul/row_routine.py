@@ -50,8 +50,8 @@ def write_row_routine(region: LoweringContext, product: Product, block_height: i
     lines: Sequence[tuple[Position, Position]] = ()
     if patches is None:
         x = product.node.inputs[0]
-        step, row_step = (product.width_x, 1) if product.is_x_transposed else (1, product.width_x)
-        sums: Sequence[Sum] = [Sum(0, 0, size_operand(product.inner), step, product.columns)]
+        row_step = product.x_row_step
+        sums: Sequence[Sum] = [Sum(0, 0, size_operand(product.inner), product.x_step, product.columns)]
     else:
         x = patches.base
         sums, lines, row_step = _patch_offsets(
