@@ -100,19 +100,19 @@ def _describe_items(graph: Graph, native_stacks: frozenset[Value], counts: _Coun
     pending_class = ""
     steps: list[Item] = []
     # The line that announces a group of items, which run block by block or concurrently, by its first step's position.
-    block_lines: dict[int, str] = {}
+    group_lines: dict[int, str] = {}
     for item in plan.items:
         if item.members:
             order = "side by side" if item.is_concurrent else "by blocks of rows"
             runs = " | ".join(", ".join(map(_label_item, run)) for run in item.runs)
-            block_lines[len(steps)] = f"{order}: {runs}"
+            group_lines[len(steps)] = f"{order}: {runs}"
         steps += item.members or [item]
     for position, item in enumerate(steps):
-        if position in block_lines:
+        if position in group_lines:
             if pending_names:
                 yield f"{_CLASS_WORDS[pending_class]}: {', '.join(pending_names)}"
                 pending_names = []
-            yield block_lines[position]
+            yield group_lines[position]
         node = item.nodes[0]
         item_class = "loop" if item.shape is not None else plan.classes[node]
         if node.results and node.results[0] in native_stacks and item_class == "kernel":

@@ -21,7 +21,7 @@ from autoconv.graph.types import Dimension, Symbol, Type
 from autoconv.ops.index_spec import At, Gather, NewAxis, Rest, Slice, has_only_kinds
 from autoconv.ops.rules import broadcast_shapes
 
-KnownShape = tuple[Dimension, ...]  # of known rank, see `shape_of`
+KnownShape = tuple[Dimension, ...]  # the shape of a type of known rank (see `shape_of`)
 
 
 def classify_indexed(node: Node) -> str:

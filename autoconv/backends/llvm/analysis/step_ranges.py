@@ -79,7 +79,7 @@ def _step_range_of_result(value: Value, known_ranges: dict[Value, StepRange | No
     """Return the step range of a value that is a constant, a sum, or chosen from step ranges; None for any other."""
     constant, node = constant_of(value), value.node
     if node is not None and node.op.name == "absent":
-        constant = 0  # which native code has in place of an absent number
+        constant = 0  # native code has 0 in place of an absent number
     if constant is not None:
         return StepRange(increments=None, resets=(constant, constant))
     if node is None or depth > _DEPTH_LIMIT or not is_int64_scalar(value.type):

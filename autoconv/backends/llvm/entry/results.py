@@ -250,7 +250,7 @@ class ResultWriter:
         object_ = self._as_object(native)
         if kind in ("memory", "object"):
             return object_
-        assert kind == "array"  # complex numbers are arrays of rank 0 here
+        assert kind == "array"  # a complex number is an array of rank 0, which NumPy makes a scalar
         return out.call_c("PyArray_Return", "ptr", "ptr", object_)
 
     def _new_scalar(self, element: Element) -> str:

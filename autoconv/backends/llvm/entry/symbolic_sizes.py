@@ -56,7 +56,7 @@ class ArgumentDimensions:
         """Load and check the open dimensions of an argument of an ArrayType, whose other properties were checked."""
         if any(isinstance(size, Symbol) for size in type_.shape):
             address = self._out.gep("i8", argument, abi.DIMENSIONS)
-            # A size without a symbol is a constant here, or 0 if it is unknown: `_bind` skips ints.
+            # A size without a symbol becomes an int, 0 if it is unknown: `_bind` skips ints.
             sizes = [register_of(size) if isinstance(size, Symbol) else size or 0 for size in type_.shape]
             self._bind(self._out.load("ptr", address), sizes)
 

@@ -208,7 +208,8 @@ def _leave_unless_assumed(
     for native, value in zip(natives, graph.parameters, strict=True):
         if value in ranges:
             low, high = ranges[value]
-            test = out.icmp("ugt", out.op("sub", native, low), high - low)  # as unsigned numbers
+            # As an unsigned number, the difference is large for a number below the range.
+            test = out.icmp("ugt", out.op("sub", native, low), high - low)
             is_outside = out.or_(is_outside, test) if is_outside else test
     with out.leaving(is_outside, unlikely=True):
         entry.release_copies()

@@ -22,7 +22,7 @@ _SIZE_REGISTER = re.compile(r"%size\.[\w.$-]+")  # registers of open sizes
 _MAX_UNROLLED_TRIPS = 15
 _MAX_UNROLLED_LINES = 400  # lines of a loop after unrolling, inner loops unrolled too; larger loops stay rolled
 _MAX_VECTOR_STEP = 64  # the largest number of elements that one iteration of a vectorised loop covers
-_NO_SIGNATURE = Signature("void", ())  # for instructions that are inspected, but not compiled
+_NO_SIGNATURE = Signature("void", ())  # the signature of instructions that are inspected, but not compiled
 # Instructions that raise the flag of a floating-point error.
 _FLAG_INSTRUCTIONS = {
     "divide": ("fdiv", "1.0", "0.0"), "over": ("fmul", "1.0e+300", "1.0e+300"), "invalid": ("fdiv", "0.0", "0.0"),

@@ -259,7 +259,7 @@ def _merge(group: Sequence[_Candidate], add: Callable[[Function], Function]) -> 
 def _linear_rows(rows: Iterable[_Row]) -> dict[_Row, _Relation]:
     """Return the rows of integers that are linear functions of another row, with their relations.
 
-    The rows that the others are computed from are not in the result.
+    Rows from which other rows are computed are not in the result.
     """
     result: dict[_Row, _Relation] = {}
     bases: list[tuple[_Row, list[int]]] = []

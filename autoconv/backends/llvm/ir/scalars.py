@@ -118,10 +118,7 @@ _FLOAT_TESTS = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt",
 
 
 class ElementWriter(ElementLoops):
-    """A writer of instructions into `out`.
-
-    `fail(condition, raises)` writes the branch to the op's kernel; `raises` is true if the kernel is sure to raise.
-    """
+    """A writer of instructions into `out`; `fail(condition, raises)` calls a kernel, which raises if `raises`."""
 
     avoids_library_calls = False  # calls of the C library prevent LLVM from vectorising a loop
 
@@ -194,8 +191,7 @@ class ElementWriter(ElementLoops):
         return self._new(bool_, f"icmp {sign}{test} {register(x.dtype)} {x.ir}, {y.ir}")
 
     def select(self, condition: Element, x: Any, y: Any) -> Element:
-        if not isinstance(x, Element):
-            x = self.like(y, x)
+        x = x if isinstance(x, Element) else self.like(y, x)
         y = self.like(x, y)
         ir_type = register(x.dtype)
         return self._new(x.dtype, f"select i1 {condition.ir}, {ir_type} {x.ir}, {ir_type} {y.ir}")

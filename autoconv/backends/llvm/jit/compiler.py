@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from autoconv.backends.llvm.jit import machine_code
 from autoconv.backends.llvm.target.machine import this_machine
 
-_TIME_PER_CHARACTER = {0: 0.17, 1: 1.7, 2: 2.5, 3: 3.0}  # microseconds of compiling, about, by level
+_TIME_PER_CHARACTER = {0: 0.17, 1: 1.7, 2: 2.5, 3: 3.0}  # level -> microseconds that LLVM takes, about
 PIPELINE_VERSION = 12  # Version of the result of `object_file`; part of cache keys.
 
 

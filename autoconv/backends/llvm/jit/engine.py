@@ -206,7 +206,7 @@ def start_helper() -> None:
 
 
 class _LinkedCode:
-    """Code loaded by LLVM's linker, which supports every format; otherwise as `LoadedCode`."""
+    """Code loaded by LLVM's linker, which supports every format, with the interface of `LoadedCode`."""
 
     def __init__(self, codes: Sequence[bytes], imports: Mapping[str, int], exports: Sequence[str]) -> None:
         with _LOCK:
@@ -260,7 +260,7 @@ def native_entry(address: int, name: str, kept_objects: Any) -> Any:
     return new_function(ctypes.addressof(definition), owner, None)
 
 
-METH_FASTCALL = 0x0080  # of CPython's methodobject.h
+METH_FASTCALL = 0x0080  # a flag of functions, from CPython's methodobject.h
 
 
 class MethodDefinition(ctypes.Structure):

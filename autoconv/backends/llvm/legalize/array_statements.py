@@ -36,7 +36,7 @@ from autoconv.ops.numpy.shapes import UPDATE
 from autoconv.ops.record import Op, no_gradient
 from autoconv.ops.traits import Traits
 
-_MAX_STEPS = 64  # of one node
+_MAX_STEPS = 64  # most steps of a statement or a total
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ def _get_item(rewriter: SizeRewriter, node: Node, inputs: list[Value]) -> Value 
     if Gather() in spec:
         return _gather(rewriter, node, inputs)
     shape = shape_of(x)
-    recorded_shape = shape_of(node.results[0])  # of the result, before its computed sizes have symbols
+    recorded_shape = shape_of(node.results[0])  # the result's shape without symbols for computed sizes
     entries: list[Entry] = []
     operands: list[Value] = []
     result_shape: list[Dimension] = []

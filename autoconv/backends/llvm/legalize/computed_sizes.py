@@ -44,7 +44,7 @@ from autoconv.lazy_dataclass import dataclass, field
 from autoconv.ops.record import Op
 
 Rule = Callable[["SizeRewriter", Node, list[Value]], "Value | None"]
-RULES: dict[str, Rule] = {}  # by op name; a rule returns None where the node's kernel has to run
+RULES: dict[str, Rule] = {}  # op name -> rule, which returns None where the node's kernel has to run
 
 
 def name_computed_sizes(graph: Graph) -> Graph:
@@ -90,7 +90,7 @@ class SizeRewriter(Rewriter[_SymbolCounter]):
     `symbols_by_key` maps descriptions of sizes to symbols, with those of enclosing graphs.
     """
 
-    span: Any = None  # of the node that is rewritten
+    span: Any = None  # the span of the node that is rewritten
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class SizeRewriter(Rewriter[_SymbolCounter]):
         outer: SizeRewriter | None = None,
     ) -> None:
         self._outer_types = outer_types or {}  # types of parameters that are values of the enclosing graph
-        self._kept_types: dict[int, Type] = {}  # of the state of the loop that is rewritten, by position
+        self._kept_types: dict[int, Type] = {}  # position in the state of the loop that is rewritten -> type
         self._output_types = {} if outer is None else outer._kept_types
         self.symbols_by_key: MutableMapping[Any, Any] = {} if outer is None else ChainMap({}, outer.symbols_by_key)
         # Parameter -> the array of the enclosing graph.

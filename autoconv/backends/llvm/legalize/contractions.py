@@ -19,7 +19,7 @@ from autoconv.graph.types import Dimension
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.linalg.products import parse_equation, tensordot_equation
 
-Sizes = dict[str, Dimension]  # by label
+Sizes = dict[str, Dimension]  # label -> size of the dimensions with that label
 _ASSUMED_SIZE = 64  # assumed value of an open size, for the choice of an order
 Operand = tuple[Any, str]  # a value, and a label for each of its dimensions
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -25,7 +25,7 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.builder import GraphBuilder
 
 INTERCHANGED = "of_elements"  # attribute that marks the loop over blocks of elements
-_MAX_ARRAYS, _MAX_NODES = 6, 40  # of the state and of the body: beyond these, registers do not suffice
+_MAX_ARRAYS, _MAX_NODES = 6, 40  # most arrays of the state, and most nodes of the body, for which registers suffice
 
 
 def interchange(graph: Graph) -> Graph:

@@ -29,9 +29,9 @@ from autoconv.ops.index_spec import INPUT, At
 from autoconv.ops.record import Op, no_gradient
 from autoconv.ops.rules import normalised_axis
 
-_MAX_SORTED_ROW = 256  # elements of a row of known length that are sorted
-_MAX_READERS = 2  # of the result of a sort
-_MAX_POSITIONS = 8  # that one reader reads
+_MAX_SORTED_ROW = 256  # most elements of a row of known length that is sorted
+_MAX_READERS = 2  # most readers of the result of a sort
+_MAX_POSITIONS = 8  # most positions that one reader reads
 
 
 def select_order_statistics(graph: Graph) -> Graph:
@@ -66,7 +66,7 @@ def select_order_statistics(graph: Graph) -> Graph:
 
 
 class _ReaderCounts(NamedTuple):
-    """How often each value is read: in all, at a few positions of sorted rows, and there at the first or last."""
+    """The numbers of reads of each value: in all, at a few positions of sorted rows, and at their first or last one."""
 
     readers: Counter[Value]
     picks: Counter[Value]

@@ -27,7 +27,7 @@ from autoconv.ops import OPS
 from autoconv.ops.record import Op, no_gradient
 from autoconv.ops.traits import Traits
 
-_MAX_INPUTS = 64  # of an op that reads only the shapes of its inputs
+_MAX_INPUTS = 64  # most inputs of an op that reads only their shapes
 _NO_TRAITS = Traits()
 _READS_SHAPES = Traits(shape_only=tuple(range(_MAX_INPUTS)))
 

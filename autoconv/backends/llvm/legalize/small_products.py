@@ -22,7 +22,7 @@ from autoconv.ops.builder import GraphBuilder
 
 _MAX_COLUMNS, _MAX_INNER = 4, 16  # longest sides of products of matrices in batches
 _MAX_VECTOR_INNER, _MAX_TRANSPOSED_INNER = 8, 32  # longest inner dimensions of products with vectors in batches
-_ORDER_WITH_VECTORS = (1, 0, 2)  # of the terms that BLAS adds for a row of up to 3 elements times a vector
+_ORDER_WITH_VECTORS = (1, 0, 2)  # order in which BLAS adds the products of up to 3 elements of a row and a vector
 _MAX_DOT_INNER = 512  # longest vectors of dot products in batches
 # Longest sides of products whose second operand is a single matrix, and longest inner one if that is a single vector.
 _MAX_SINGLE_COLUMNS, _MAX_SINGLE_INNER, _MAX_SINGLE_VECTOR_INNER = 3, 8, 6

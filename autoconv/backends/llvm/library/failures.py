@@ -22,7 +22,7 @@ class Failures:
 
     def __init__(self) -> None:
         self._codes = {"out of memory": NO_MEMORY}
-        self._classes: list[ErrorClass] = [None]  # of the codes from 1 on; NO_MEMORY has no class
+        self._classes: list[ErrorClass] = [None]  # classes of the codes from 1 on; NO_MEMORY has none
         self._clauses: list[tuple[Any, ...]] = []
 
     def code(self, message: str, error_class: ErrorClass = None) -> int:
@@ -52,4 +52,4 @@ class Failures:
         for clauses in self._clauses:
             numbers = [clause_number(error_class, clauses) for error_class in classes]
             texts.append(list_constant(self.match_table(clauses), numbers))
-        return [text.replace("= internal constant", "= constant") for text in texts]
+        return [text.replace("= internal constant", "= constant") for text in texts]  # texts of graphs refer to these

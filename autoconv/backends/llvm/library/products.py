@@ -14,7 +14,7 @@ from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.signature import Parameter, Signature
 
 _TILE_ROWS = 6
-_BLOCK_STEPS, _BLOCK_TILES = 256, 16  # of a block: steps of the inner dimension, and tiles of x
+_BLOCK_STEPS, _BLOCK_TILES = 256, 16  # steps of the inner dimension, and tiles of x, in a block
 _TRANSPOSED = 112  # CblasTrans
 
 

@@ -38,8 +38,9 @@ from autoconv.backends.llvm.runtime.llvm_text import read
 from autoconv.backends.protocol import Dispatch
 
 _DEFINITION_OFFSET, _OWNER_OFFSET = 16, 24  # offsets in bytes in a builtin function object
-_KEPT_OBJECTS_OFFSET = 32  # in the tuple that owns an entry, of its second item
-_BUFFER_OFFSET, _REFERENT_OFFSET, _FLAGS_OFFSET = 16, 16, 168  # in a ctypes object, a weak reference, and a class
+_KEPT_OBJECTS_OFFSET = 32  # offset of the second item in the tuple that owns an entry
+# Offsets of the buffer in a ctypes object, of the referent in a weak reference, and of the flags in a class.
+_BUFFER_OFFSET, _REFERENT_OFFSET, _FLAGS_OFFSET = 16, 16, 168
 _METHOD_DESCRIPTOR = 1 << 17  # Py_TPFLAGS_METHOD_DESCRIPTOR
 _FASTCALL_WITH_KEYWORDS = METH_FASTCALL | 0x0002  # METH_KEYWORDS
 _STACK_ARGUMENTS = 1024  # arguments that are copied to the stack; more go to the heap

@@ -11,6 +11,19 @@ _FILES = {
 }  # fmt: skip
 
 
-def text(machine: str = platform.machine().lower()) -> str:
+_NO_FLAGS = "no_float_flags"
+
+
+def text() -> str:
     """Return LLVM text: `float_errors()` returns the flags, 0 if there was no error; other functions set them."""
-    return f"{read(_FILES.get(machine, 'no_float_flags'))}\n{read('keep_float_errors')}"
+    return _functions_text(_FILES.get(platform.machine().lower(), _NO_FLAGS))
+
+
+def no_flags_text() -> str:
+    """Return LLVM text of the same functions, for code without flags: there is never an error."""
+    return _functions_text(_NO_FLAGS)
+
+
+def _functions_text(file: str) -> str:
+    """Return the text of a file of functions for the flags, and of one that calls these."""
+    return f"{read(file)}\n{read('keep_float_errors')}"

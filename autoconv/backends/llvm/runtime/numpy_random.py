@@ -14,7 +14,7 @@ import numpy as np
 
 from autoconv.backends.llvm.jit.engine import load_object_files
 
-PREFIX = '@"random_'  # of the functions' declarations in native code
+PREFIX = '@"random_'  # beginning of the functions' names in native code
 _MAGIC, _HEADER_SIZE = b"!<arch>\n", 60
 _NAME, _SIZE = slice(0, 16), slice(48, 58)  # fields of a member's header
 _TABLES = (b"/", b"//", b"/SYM64/")  # members that are tables of names

@@ -73,5 +73,5 @@ def text(has_stack_floor: bool = sys.platform == "linux", has_float_flags: bool 
         CONTIGUOUS=abi.CONTIGUOUS_FLAGS, MIN_STRIDED_BYTES=MIN_STRIDED_BYTES,
     )  # fmt: skip
     stack = read("stack_floor" if has_stack_floor else "no_stack_floor")
-    flags = float_flags.text() if has_float_flags else float_flags.text("")
+    flags = float_flags.text() if has_float_flags else float_flags.no_flags_text()
     return f"{_is_alone_text()}\n{functions}\n{stack}\n{flags}\n"

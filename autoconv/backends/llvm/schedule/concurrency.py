@@ -40,7 +40,7 @@ def _group_items(plan: Plan, items: Sequence[Item], work_by_heavy_item: dict[Ite
     are independent of each other.
     """
     bit_of = {item: 1 << i for i, item in enumerate(plan.all_items)}
-    light_items: list[list[Item]] = [[]]  # by turn
+    light_items: list[list[Item]] = [[]]  # light items by turn
     groups: list[list[Item]] = [[]]  # heavy items by turn
     bits_by_turn = [0]  # bit set of the items whose dependents run in this turn at the earliest
     for item in items:
@@ -65,7 +65,9 @@ def _group_items(plan: Plan, items: Sequence[Item], work_by_heavy_item: dict[Ite
 
 
 def _concurrent_item(group: list[Item], work_by_heavy_item: dict[Item, int]) -> Item:
-    """Return an item whose members run concurrently; the first, the longest, runs in the thread that awaits the others.
+    """Return an item whose members run concurrently.
+
+    The longest member is first: it runs in the thread that waits for the other members.
     """
     group.sort(key=work_by_heavy_item.__getitem__, reverse=True)
     nodes = [node for item in group for node in item.nodes]

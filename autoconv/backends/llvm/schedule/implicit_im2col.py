@@ -100,7 +100,7 @@ class _Slice:
 
     base: Value
     offset: Dimension
-    steps: tuple[Dimension, ...]  # by dimension
+    steps: tuple[Dimension, ...]  # one for each dimension
     count: int  # size of the last dimension, whose elements are contiguous
 
 

@@ -43,10 +43,9 @@ class _Chain:
         self.number = number
         self.item = plan.all_items[number]
         self.shape = self.item.shape or ()
-        # Numbers of the items on which this one depends, by class: loops of the same shape, items that compute a number
-        # for each row from its reductions, views, and all others.
-        self.loops: set[int] = set()
-        self.row_items: set[int] = set()
+        # Numbers of the items on which this one depends, by class.
+        self.loops: set[int] = set()  # loops of the same shape
+        self.row_items: set[int] = set()  # items that compute a number for each row from its reductions
         self.views: set[int] = set()
         self.other_items: set[int] = set()
 

@@ -64,7 +64,7 @@ CLASSES = {
 }  # fmt: skip
 # Name of a class of NumPy's scalars -> a symbol that only this package uses.
 SCALARS = {name: f"numpy_{name}" for name in ("int64", "float64", "bool_", "int32", "float32", "uint8")}
-COLLECTIONS = {"deque": "collections_deque"}  # name of a class of `collections` -> such a symbol
+COLLECTIONS = {"deque": "collections_deque"}  # name of a class of `collections` -> a symbol of this package
 # Symbol -> object: in Python's C API, or for this package only.
 SINGLETONS: dict[str, Any] = {
     "_Py_TrueStruct": True, "_Py_FalseStruct": False, "_Py_NoneStruct": None,
@@ -135,7 +135,7 @@ def frames_left_offset() -> int | None:
     """
     get_state = ctypes.pythonapi.PyThreadState_Get
     get_state.restype = ctypes.c_void_p
-    word_count = 64  # of the thread state, as far as it is searched
+    word_count = 64  # words of the thread state that are searched
 
     def words(depth: int) -> list[int]:
         """Return the first words of the thread state, read in a call nested `depth` times."""

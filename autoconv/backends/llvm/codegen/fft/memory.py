@@ -9,7 +9,7 @@ from autoconv.graph.dtypes import uint8
 from autoconv.graph.types import TensorType
 
 MAX_STACK_BYTES = 1 << 18  # most bytes of buffers on a thread's stack
-_ALIGNMENT = 64  # in bytes
+_ALIGNMENT = 64  # alignment of the buffers, in bytes
 
 
 class BufferMemory:

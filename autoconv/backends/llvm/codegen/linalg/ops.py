@@ -302,27 +302,27 @@ def write_qr(region: LoweringContext, node: Node) -> None:
     """Decompose by Householder reflections; r is the upper triangle, and a second routine forms q."""
     rows, columns = shape_of(node.inputs[0].type)[-2:]
     q_columns, short_side = shape_of(node.results[0].type)[-1], minimum(rows, columns)
-    decompose, form_q = (routine_of(_operand_dtype(node), *names) for names in (("dgeqrf",), ("dorgqr", "zungqr")))
+    geqrf, orgqr = routine_of(_operand_dtype(node), "dgeqrf"), routine_of(_operand_dtype(node), "dorgqr", "zungqr")
     query_arguments = (rows, columns, None, rows, *[None] * 4)
-    decompose_length = workspace_sizes(region, decompose, *query_arguments, workspace_position=5).elements
+    queried_geqrf_length = workspace_sizes(region, geqrf, *query_arguments, workspace_position=5).elements
     query_arguments = (rows, q_columns, short_side, None, rows, *[None] * 4)
-    form_q_length = workspace_sizes(region, form_q, *query_arguments, workspace_position=6).elements
-    batch = Batch(region, node, decompose_length, form_q_length, result_ranks=[2, 2])
+    queried_orgqr_length = workspace_sizes(region, orgqr, *query_arguments, workspace_position=6).elements
+    batch = Batch(region, node, queried_geqrf_length, queried_orgqr_length, result_ranks=[2, 2])
     out, b = batch.out, batch.b
-    lengths = maximum(decompose_length, columns), maximum(form_q_length, q_columns)
+    geqrf_length, orgqr_length = maximum(queried_geqrf_length, columns), maximum(queried_orgqr_length, q_columns)
     matrix, reflector_scales = batch.new_matrix(times(rows, maximum(columns, q_columns))), batch.new_matrix(short_side)
-    workspace = batch.new_matrix(maximum(*lengths))
+    workspace = batch.new_matrix(maximum(geqrf_length, orgqr_length))
     with batch.loop_over_matrices():
         q, r = batch.results
         batch.transpose(batch.operands[0], matrix, rows, columns)
         # Neither routine fails, whatever the numbers.
-        batch.call_lapack(decompose, rows, columns, matrix, rows, reflector_scales, workspace, lengths[0])
+        batch.call_lapack(geqrf, rows, columns, matrix, rows, reflector_scales, workspace, geqrf_length)
         q_width, r_width = (str(batch.size_operand(count)) for count in (q_columns, columns))
         with out.loop("0", q_width) as i, out.loop("0", r_width) as j:
             is_below = b.wrap(bool_, out.icmp("sgt", i, j))
             element = _zero_if(b, is_below, load(b, batch.lapack_dtype, matrix, batch.element_offset(j, rows, i)))
             store(b, batch.cast(element, batch.dtype), r, batch.element_offset(i, columns, j))
-        batch.call_lapack(form_q, rows, q_columns, short_side, matrix, rows, reflector_scales, workspace, lengths[1])
+        batch.call_lapack(orgqr, rows, q_columns, short_side, matrix, rows, reflector_scales, workspace, orgqr_length)
         batch.transpose(matrix, q, q_columns, rows, from_lapack=True)
     batch.run(plus(_LAPACK_CALL_COST, _work_estimate(8, rows, columns, short_side)))
 

@@ -52,7 +52,7 @@ class _BinaryFunction(NamedTuple):
     right_classes: int
 
 
-_BINARY: dict[str, _BinaryFunction] = {  # by operator
+_BINARY: dict[str, _BinaryFunction] = {  # operator -> function
     name: _BinaryFunction(function, classes, classes)
     for name, function in _C_FUNCTIONS.items()
     if (classes := _CLASSES_BY_OPERATOR.get(name, NUMBERS))
@@ -140,7 +140,7 @@ def _write_get_attribute(op: Operation) -> None:
 
 @object_lowering("object_set_attribute")
 def _write_set_attribute(op: Operation) -> None:
-    """Store an attribute: of an object that the run made without the undo log, of others with it."""
+    """Store an attribute, with the undo log unless the run made the object."""
     owner, value = op.operands()
     name = op.body.objects.reference(op.attributes["name"])(op.out)
     if op.is_fresh(op.node.inputs[0]):

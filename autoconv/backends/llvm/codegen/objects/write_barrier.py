@@ -95,7 +95,8 @@ def _cell_of_items(body: Body, owner: str) -> str:
 def _new_site_cell(body: Body) -> str:
     """Return the address of a new cell for a settled object."""
     if body.recursion is not None and body.module.site_count < SITE_LIMIT:
+        state, _depth = body.recursion
         offset = SITE_CELLS_OFFSET + 8 * body.module.site_count
         body.module.site_count += 1
-        return body.out.gep("i8", body.recursion[0], offset)
+        return body.out.gep("i8", state, offset)
     return body.out.alloca("ptr", "null")

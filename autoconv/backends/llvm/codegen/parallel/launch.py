@@ -31,15 +31,15 @@ class Launches:
         self.out = out
         self.calls: list[_Call] = []
         self.has_call = False  # whether the call of the current item has been added
-        self.line_after_call = 0  # number of lines of the function when the current item's call was added
-        self.block = ""  # the block of the current item's call
+        self.line_count_at_call = 0  # number of lines of the function when the current item's call was added
+        self.block_of_call = ""  # the block of the current item's call
         self.is_single_threaded = False  # whether BLAS and LAPACK are limited to one thread during the calls
 
     def add(self, function: str, arguments: Sequence[str], returns_flag: bool) -> str:
         """Add the first call of an item and begin the block after the call; return its i1 result, "" if it has none."""
         cell = self.out.alloca("i1", "false") if returns_flag else ""
         self.calls.append(_Call(function, arguments, cell))
-        self.has_call, self.line_after_call, self.block = True, self.out.length(), self.out.block
+        self.has_call, self.line_count_at_call, self.block_of_call = True, self.out.length(), self.out.block
         self.out.begin(self.out.label("behind"))
         return self.out.load("i1", cell) if returns_flag else ""
 
@@ -59,8 +59,8 @@ def write_concurrent(region: LoweringContext, group: Item) -> None:
         region.write(item)
         region.launches = None
         if launches.has_call:
-            code_after_calls.append((out.take_lines(launches.line_after_call), out.block))
-            out.block = launches.block
+            code_after_calls.append((out.take_lines(launches.line_count_at_call), out.block))
+            out.block = launches.block_of_call
     with single_threaded_blas(out, launches.is_single_threaded):
         _write_pool_call(out, launches.calls)
     for lines, block in code_after_calls:

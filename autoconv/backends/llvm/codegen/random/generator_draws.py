@@ -28,8 +28,9 @@ from autoconv.ops.values.generator_memory import memory_offsets
 from autoconv.ops.values.generator_types import generator_class
 
 _NEXT_DOUBLE = 24  # offset of the function `next_double` in the interface, in bytes
-_REQUIRED = None  # in place of a default, for a parameter without one
-_ABSENT = math.nan  # in place of a default, for an upper bound: if it is absent, the first argument is the upper bound
+# Marks in place of a default: of a parameter without one, and of an upper bound. If the latter is absent, the first
+# argument is the upper bound.
+_REQUIRED, _ABSENT = None, math.nan
 _MAX_COUNT = 1 << 37  # arrays with more numbers are left to NumPy
 _MAX_RATE = 1e15  # largest rate of a Poisson distribution in native code; NumPy refuses much larger ones
 
@@ -96,7 +97,7 @@ _DISTRIBUTIONS_BY_CLASS[random.Random] = _PYTHON_DISTRIBUTIONS
 _SIZE_ARGUMENT_METHODS = frozenset({"rand", "randn"})  # methods whose arguments are all sizes
 
 
-_OPERAND_KINDS, _CONSTANT_KINDS = ("input", "number"), ("value", "scalar")  # of arguments (see `_arguments`)
+_OPERAND_KINDS, _CONSTANT_KINDS = ("input", "number"), ("value", "scalar")  # kinds of arguments (see `_arguments`)
 
 
 class _NativeDraw(NamedTuple):
@@ -220,7 +221,8 @@ def _write_draw(op: Operation) -> None:
 class _Draw:
     """The writer of one draw.
 
-    `_offsets` are offsets in bytes, in the generator's object, of its interface or state (see `memory_offsets`).
+    `_interface_offset` is the offset in bytes, in the generator's object, of its interface, or of the state of a
+    generator of Python's. `_normal_state_offset` is that of the state of NumPy's normal numbers.
     """
 
     def __init__(self, op: Operation) -> None:
@@ -230,7 +232,7 @@ class _Draw:
         assert distribution is not None
         self._distribution = distribution
         self._generator = op.region.object(op.node.inputs[0]).ir
-        self._offsets = memory_offsets(self._generator_class) or (0, 0)
+        self._interface_offset, self._normal_state_offset = memory_offsets(self._generator_class) or (0, 0)
         self._arguments_by_name = _arguments(op.node, distribution) or {}
 
     def write(self) -> None:
@@ -283,7 +285,7 @@ class _Draw:
 
     def _interface_address(self) -> Any:
         """Return the address of the interface of the bit generator in the generator's object."""
-        return self._op.field_address(self._generator, self._offsets[0])
+        return self._op.field_address(self._generator, self._interface_offset)
 
     def _argument(self, name: str, dtype: Any) -> Any:
         """Return the argument for a parameter, by default the parameter's default, in a dtype."""
@@ -324,7 +326,7 @@ class _Draw:
     def _python_number_draw(self) -> _NativeDraw:
         """Return the draw of a number from Python's generator."""
         out, module, method = self._out, self._op.body.module, self._op.node.attributes["method"]
-        state_address = self._op.field_address(self._generator, self._offsets[0])
+        state_address = self._op.field_address(self._generator, self._interface_offset)
         module.constant("mersenne_word", f"\n{read('mersenne_word')}", "i32", ("ptr",))
         module.constant("mersenne_float", f"\n{read('mersenne_float')}", "double", ("ptr",))
         if method == "random":
@@ -355,7 +357,7 @@ class _Draw:
 
     def _write_uniform(self) -> Any:
         """Draw a number from 0 to 1 by the function of the generator's interface."""
-        out, start = self._out, self._offsets[0]
+        out, start = self._out, self._interface_offset
         state, function = (
             out.load("ptr", self._op.field_address(self._generator, offset)) for offset in (start, start + _NEXT_DOUBLE)
         )
@@ -367,7 +369,7 @@ class _Draw:
         module.declare("log", "double", "double")
         module.declare("llvm.sqrt.f64", "double", "double")
         module.constant("polar_normal", f"\n{read('polar_normal', NEXT_DOUBLE=_NEXT_DOUBLE)}", "double", ("ptr",))
-        number = self._out.call("polar_normal", self._op.field_address(self._generator, self._offsets[1]))
+        number = self._out.call("polar_normal", self._op.field_address(self._generator, self._normal_state_offset))
         return number if loc is None else (loc + scale * self._elements.wrap(float64, str(number))).ir
 
     def _integer_draw(self) -> _NativeDraw:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, is_static_array, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
@@ -47,11 +47,19 @@ def _seeds_and_bounds(node: Node) -> tuple[tuple[Value, ...], tuple[Value, ...]]
     return node.inputs[:seed_count], node.inputs[seed_count : seed_count + bound_count]
 
 
-def _write_generator_state(region: LoweringContext, node: Node, block_count: Position) -> tuple[list[str], str]:
+class _PhiloxState(NamedTuple):
+    """The registers of the key, and of the low and the high half of the counter."""
+
+    key: str
+    low: str
+    high: str
+
+
+def _write_generator_state(region: LoweringContext, node: Node, block_count: Position) -> tuple[_PhiloxState, str]:
     """Return the state for a draw that uses `block_count` blocks of words, and the slot of its object.
 
-    The state is three registers: the key, and the counter's low and high half. It is made of the seed, or read from the
-    state of the shared generator, whose counter advances. The slot owns that state's object; it is "" for a seed.
+    The state is made of the seed, or read from the state of the shared generator, whose counter advances. The slot owns
+    that state's object; it is "" for a seed.
     """
     out, b = region.out, ElementWriter(region.out)
     if node.op.name.startswith("stateless"):
@@ -59,12 +67,13 @@ def _write_generator_state(region: LoweringContext, node: Node, block_count: Pos
         data = region.data(node.inputs[0])
         words = [b.cast(load(b, seed_type.dtype, data, i), int64).ir for i in range(seed_type.shape[0])]
         if len(words) == 3:
-            return [words[2], words[0], words[1]], ""  # with the algorithm "counter", the seed is the state
+            low, high, key = words  # with the algorithm "counter", the seed is the state
+            return _PhiloxState(key, low, high), ""
         block = out.alloca("[4 x i32]")
         out.call(write_philox(region.body.module), block, 0, 1, SEED_KEY, *words)
         drawn_words = [b.cast(load(b, uint32, block, i), uint64) for i in range(4)]
-        key, high = (drawn_words[i] | b.bits("shl", drawn_words[i + 1], 32) for i in (0, 2))
-        return [key.ir, "0", high.ir], ""
+        key_bits, high_bits = (drawn_words[i] | b.bits("shl", drawn_words[i + 1], 32) for i in (0, 2))
+        return _PhiloxState(key_bits.ir, "0", high_bits.ir), ""
     result_type: Any = node.results[0].type
     stream = node.attributes.get("stream") or stream_name(node.op.name, result_type.dtype)
     seed = node.attributes.get("seed")
@@ -73,9 +82,9 @@ def _write_generator_state(region: LoweringContext, node: Node, block_count: Pos
     region.body.fail_if(out.is_null(state))
     owned_state = region.body.own_reference(state)
     pointer = region.address(owned_state)
-    key, high = (load(b, int64, pointer, i) for i in (0, 2))
+    key, high = (load(b, int64, pointer, i).ir for i in (0, 2))
     low = out.atomic_add("i64", out.gep("i64", pointer, 1), block_count)
-    return [key.ir, low, high.ir], owned_state.slot or ""
+    return _PhiloxState(key, low, high), owned_state.slot or ""
 
 
 def _write_draw(
@@ -107,7 +116,7 @@ def _draw_lowering(write_function: Callable[[Any, DType, Position], str]) -> Cal
     """Return a lowering that calls the function that `write_function(region, dtype, count)` writes."""
 
     def write(region: LoweringContext, node: Node) -> None:
-        def write_call(dtype: DType, count: Position, target: str, state: list[str]) -> None:
+        def write_call(dtype: DType, count: Position, target: str, state: _PhiloxState) -> None:
             region.out.call(write_function(region, dtype, count), target, count, *state)
 
         _write_draw(region, node, write_call)
@@ -133,7 +142,7 @@ native_lowering("random_normal", "stateless_random_normal", fits=_is_native_draw
 )
 def write_truncated_normal(region: LoweringContext, node: Node) -> None:
     """Draw in groups of numbers, each of which has words of its own."""
-    def write_call(dtype: DType, count: Position, target: str, state: list[str]) -> None:
+    def write_call(dtype: DType, count: Position, target: str, state: _PhiloxState) -> None:
         """Call the function that draws truncated normal numbers, in whole groups.
 
         It stores `count` of them in the target.
@@ -156,7 +165,7 @@ def write_integers(region: LoweringContext, node: Node) -> None:
     region.raise_if(node, (~b.compare("lt", low, high)).ir)
     start, stop = b.cast(low, uint64), b.cast(high, uint64)
 
-    def write_call(dtype: DType, count: Position, target: str, state: list[str]) -> None:
+    def write_call(dtype: DType, count: Position, target: str, state: _PhiloxState) -> None:
         name = write_integers_function(region, dtype, count)
         region.out.call(name, target, count, *state, start.ir, (stop - start).ir)
 
@@ -166,7 +175,7 @@ def write_integers(region: LoweringContext, node: Node) -> None:
 @native_lowering("random_permutation", "stateless_permutation", fits=_is_native_draw, fits_open=_is_native_draw)
 def write_permutation(region: LoweringContext, node: Node) -> None:
     """Permute the positions from 0 on; the draws are swaps."""
-    def write_call(dtype: DType, count: Position, target: str, state: list[str]) -> None:
+    def write_call(dtype: DType, count: Position, target: str, state: _PhiloxState) -> None:
         region.out.call(write_permutation_function(region.body.module), target, count, *state)
 
     _write_draw(region, node, write_call, swap_block_count)

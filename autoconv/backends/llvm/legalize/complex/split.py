@@ -121,7 +121,7 @@ class _Writer:
         split_value = self.split_values[value]
         if split_value.parts is None:
             if split_value.forms_read is not None:
-                split_value.forms_read.add("parts")  # likewise
+                split_value.forms_read.add("parts")  # `_region_arguments` makes the parts parameters
                 part_type = _part_type(value.type)
                 names = (self.graph.unique_name(f"{value.name}_{part}") for part in ("real", "imag"))
                 real, imag = (Value(self.graph, part_type, name) for name in names)
