@@ -59,7 +59,8 @@ class NativeGraph:
         self, graph: Graph, form: CallForm | None, may_assume: bool = True, digest: GraphDigest | None = None,
         stored: StoredCode | None = None,
     ) -> None:  # fmt: skip
-        self._graph, general_code = graph, _GeneralCode(graph, form) if may_assume else None
+        self._graph = graph
+        general_code = _GeneralCode(graph, form) if may_assume else None
         translator = _Translator(graph, form, general_code)
         code: Translation | StoredCode
         if stored is None or digest is None:

@@ -148,7 +148,10 @@ def _recipes(digest: GraphDigest, translation: Translation, general_code: Genera
 
 
 def _recipe(item: Any, position: int, digest: GraphDigest, general_code: GeneralCode | None) -> Recipe:
-    """Return the description from which another process makes or finds the item."""
+    """Return the description from which another process makes or finds the item.
+
+    `position` is that of the item in the table; -1 for a member of a tuple, which has none.
+    """
     if item is None or type(item) is bool:
         return "plain", item
     if digest.position(item) is not None:

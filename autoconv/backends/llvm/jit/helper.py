@@ -162,11 +162,11 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
     """
     results: dict[int, bytes | BaseException] = {}
     pending_modules = order_by_compile_time(modules)[::-1]
-    single_batches = 0  # number of waiting modules to compile one by one, because LLVM ended on one of them
+    single_batches_left = 0  # modules still to be compiled one by one, since LLVM ended while it compiled one of them
     while pending_modules:
         is_new = not _HELPER  # an older helper may have been killed from outside
         helper = _ready_helper()
-        batch = pending_modules[:1] if single_batches else pending_modules
+        batch = pending_modules[:1] if single_batches_left else pending_modules
         batch_results: dict[int, bytes | BaseException] = {}
         try:
             helper.exchange([modules[i] for i in batch], batch_results)
@@ -175,13 +175,13 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
             if isinstance(error, HelperEnded) and len(batch) == 1 and is_new:
                 batch_results[0] = error
             elif isinstance(error, HelperEnded):
-                single_batches = helper.threads + 1
+                single_batches_left = helper.threads + 1
         except BaseException:
             drop_helper()  # the helper still compiles modules whose results are not needed
             raise
         results.update({batch[number]: result for number, result in batch_results.items()})
         pending_modules = [i for i in pending_modules if i not in results]
-        single_batches = max(single_batches - 1, 0)
+        single_batches_left = max(single_batches_left - 1, 0)
     return [results[i] for i in range(len(modules))]
 
 

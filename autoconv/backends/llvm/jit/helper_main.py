@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 REQUEST = struct.Struct("<IBQ")  # number, level, bytes of text
 ANSWER = struct.Struct("<IBQ")  # number, kind (below), bytes of data
 # Kinds of answers, with their data: object file; message of BadText; time limit exceeded; the helper ends; it is ready
-# for texts; message of an error because of which LLVM cannot be loaded or has no memory.
+# for texts; message of an error: LLVM cannot be loaded, or has no memory.
 CODE, BAD, TIMED_OUT, EXITS, READY, FAILED = range(6)
 _CHARACTERS_PER_SECOND = 20_000  # characters of a text that add a second to its time limit
 _CHECK_INTERVAL = 0.25  # seconds between two checks of time limits

@@ -321,14 +321,14 @@ class _Statements:
     def _elementwise_tree(self, values: Sequence[Value], users: set[Node], last: Node) -> set[Node]:
         """Return the nodes that compute the values elementwise, and only for `users`."""
         result: set[Node] = set()
-        nodes = {value.node for value in values}
+        candidates = {value.node for value in values}
         for node in reversed(self._graph.nodes[: self._positions[last]]):
-            if node not in nodes or getattr(node.results[0].type, "shape", ()) == ():
+            if node not in candidates or getattr(node.results[0].type, "shape", ()) == ():
                 continue
             can_fuse = is_pure_elementwise(node) or (is_gather(node) and self._is_undisturbed(node, last))
             if can_fuse and self._is_used_only_by(node, result | users):
                 result.add(node)
-                nodes |= {value.node for value in node.inputs}
+                candidates |= {value.node for value in node.inputs}
         return result
 
     def _step_index(self, value: Value, fusion: _Fusion) -> int | None:

@@ -148,10 +148,10 @@ def _select_by_mask(rewriter: SizeRewriter, node: Node, inputs: list[Value]) -> 
         x, mask = unified
     (result,) = copy_node(rewriter.copy, node, [x, mask]).results
     key = "selected", inputs[1]
-    if key not in rewriter.symbols_by_key:
+    if key not in rewriter.results_by_key:
         named_result = rewriter.name_sizes(result)
-        rewriter.symbols_by_key[key] = shape_of(named_result)[0]
+        rewriter.results_by_key[key] = shape_of(named_result)[0]
         return named_result
-    shape = (rewriter.symbols_by_key[key], *shape_of(x)[len(shape_of(mask)) :])
+    shape = (rewriter.results_by_key[key], *shape_of(x)[len(shape_of(mask)) :])
     type_: Any = result.type
     return rewriter.add(SIZES_BOUND, [result], {"defines": ()}, [type_.with_shape(shape)])  # type: ignore[no-any-return]

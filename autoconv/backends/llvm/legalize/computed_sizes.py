@@ -87,7 +87,7 @@ class _SymbolCounter:
 class SizeRewriter(Rewriter[_SymbolCounter]):
     """A rewriter of one graph; rules append nodes by its methods.
 
-    `symbols_by_key` maps descriptions of sizes to symbols, with those of enclosing graphs.
+    `results_by_key` maps keys to symbols and stretched values, or to True for a check, those of enclosing graphs too.
     """
 
     span: Any = None  # the span of the node that is rewritten
@@ -103,7 +103,7 @@ class SizeRewriter(Rewriter[_SymbolCounter]):
         self._outer_types = outer_types or {}  # types of parameters that are values of the enclosing graph
         self._kept_types: dict[int, Type] = {}  # position in the state of the loop that is rewritten -> type
         self._output_types = {} if outer is None else outer._kept_types
-        self.symbols_by_key: MutableMapping[Any, Any] = {} if outer is None else ChainMap({}, outer.symbols_by_key)
+        self.results_by_key: MutableMapping[Any, Any] = {} if outer is None else ChainMap({}, outer.results_by_key)
         # Parameter -> the array of the enclosing graph.
         self.outer_arrays: MutableMapping[Value, Value] = {} if outer is None else ChainMap({}, outer.outer_arrays)
         super().__init__(graph, shared, copies)
@@ -242,11 +242,11 @@ class SizeRewriter(Rewriter[_SymbolCounter]):
 
     def symbols_of(self, key: Any, define: Callable[[tuple[ComputedSize, ...]], None], count: int = 1) -> Any:
         """Return the symbols of the sizes that `key` describes; `define` appends the node for new ones."""
-        if key not in self.symbols_by_key:
+        if key not in self.results_by_key:
             symbols = tuple(self.new_symbol() for _ in range(count))
             define(symbols)
-            self.symbols_by_key[key] = symbols
-        return self.symbols_by_key[key]
+            self.results_by_key[key] = symbols
+        return self.results_by_key[key]
 
     def clamp_at_zero(self, size: Dimension) -> Dimension:
         """Return a symbol for a polynomial of computed sizes: the polynomial's value, or 0 where that is negative.
@@ -264,9 +264,9 @@ class SizeRewriter(Rewriter[_SymbolCounter]):
         """Append a check that no size is 0; if one is, the kernel of the node runs, which raises."""
         read_sizes = tuple(size for size in sizes if is_computed(size))
         key = "nonempty", node.op.name, read_sizes
-        if read_sizes and key not in self.symbols_by_key:
+        if read_sizes and key not in self.results_by_key:
             self.add(SOME_ELEMENTS, inputs, {**_op_and_options(node), "reads": read_sizes})
-            self.symbols_by_key[key] = True
+            self.results_by_key[key] = True
 
     # ---- operands of different sizes
 
@@ -299,17 +299,17 @@ class SizeRewriter(Rewriter[_SymbolCounter]):
                 factors.append({})
                 continue
             key = "common", frozenset(axis_sizes)
-            if key not in self.symbols_by_key:
+            if key not in self.results_by_key:
                 common_size: Any = call_sizes[0] if call_sizes else self.new_symbol()
                 factor_by_size = {size: self.new_symbol() for size in axis_sizes if is_computed(size)}
                 members = tuple((size, factor_by_size.get(size)) for size in axis_sizes)
                 groups.append((common_size, members))
                 defined_sizes += [*([] if call_sizes else [common_size]), *factor_by_size.values()]
-                self.symbols_by_key[key] = common_size, factor_by_size
+                self.results_by_key[key] = common_size, factor_by_size
                 # If an operand of the common size meets one of these sizes later, no further check is needed.
                 for size, factor in factor_by_size.items():
-                    self.symbols_by_key["common", frozenset((common_size, size))] = common_size, {size: factor}
-            common_size, factor_by_size = self.symbols_by_key[key]
+                    self.results_by_key["common", frozenset((common_size, size))] = common_size, {size: factor}
+            common_size, factor_by_size = self.results_by_key[key]
             result_shape.append(common_size)
             factors.append(factor_by_size)
         if groups:
@@ -331,28 +331,28 @@ class SizeRewriter(Rewriter[_SymbolCounter]):
         if node is not None and not node.effects and node.op.traits.elementwise and not node.op.traits.costly:
             return self._rematerialise(node, target_shape[missing_rank:], factors[missing_rank:])
         key = "stretched", value, factors_of_value
-        if key not in self.symbols_by_key:
+        if key not in self.results_by_key:
             pairs = enumerate(zip(value_shape, factors_of_value, strict=True), missing_rank)
             shape = tuple(size if factor == 1 else target_shape[axis] for axis, (size, factor) in pairs)
             type_: Any = value.type
             types = [type_.with_shape(shape)]
-            self.symbols_by_key[key] = self.add(STRETCHED, [value], {"reads": factors_of_value}, types)
-        return self.symbols_by_key[key]  # type: ignore[no-any-return]
+            self.results_by_key[key] = self.add(STRETCHED, [value], {"reads": factors_of_value}, types)
+        return self.results_by_key[key]  # type: ignore[no-any-return]
 
     def _rematerialise(
         self, node: Node, target_shape: Sequence[Dimension], factors: Sequence[dict[Dimension, Any]]
     ) -> Value:
         """Recompute a cheap result from broadcast operands, so that no loop has to store it."""
         key = "rematerialised", node, tuple(target_shape)
-        if key not in self.symbols_by_key:
+        if key not in self.results_by_key:
             operands = [x if x.shape == () else self._stretch(x, target_shape, factors) for x in node.inputs]
             shapes = [shape_of(value) for value in operands]
             shape: list[Dimension] = []
             for axis in range(-len(target_shape), 0):
                 axis_sizes = [sizes[axis] for sizes in shapes if len(sizes) >= -axis]
                 shape.append(next((size for size in axis_sizes if size != 1), 1))
-            self.symbols_by_key[key] = self.add_with_shape(node, operands, shape)
-        return self.symbols_by_key[key]  # type: ignore[no-any-return]
+            self.results_by_key[key] = self.add_with_shape(node, operands, shape)
+        return self.results_by_key[key]  # type: ignore[no-any-return]
 
     def equate_sizes(
         self, node: Node, inputs: Sequence[Value], axes: Sequence[int], kernel_inputs: Sequence[Value] = ()

@@ -7,7 +7,7 @@ the batch if it is needed later, else to the inner dimension of a product. The o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,14 @@ from autoconv.ops.linalg.products import parse_equation, tensordot_equation
 
 Sizes = dict[str, Dimension]  # label -> size of the dimensions with that label
 _ASSUMED_SIZE = 64  # assumed value of an open size, for the choice of an order
-Operand = tuple[Any, str]  # a value, and a label for each of its dimensions
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+class Operand(NamedTuple):
+    """A value, and a label for each of its dimensions."""
+
+    value: Any
+    labels: str
 
 
 def einsum(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -58,8 +64,9 @@ def _contract(b: GraphBuilder, inputs: Sequence[Any], operand_labels: list[str],
     for i, j in _contraction_order(remaining_operands, result_labels, sizes):
         x, y = remaining_operands.pop(i), remaining_operands.pop(j)
         needed_labels = set(result_labels).union(*(labels for _, labels in remaining_operands))
-        summed_pair = _sum_unneeded(b, *x, needed_labels | set(y[1])), _sum_unneeded(b, *y, needed_labels | set(x[1]))
-        remaining_operands.append(_contract_pair(b, *summed_pair, needed_labels, sizes))
+        summed_x = _sum_unneeded(b, *x, needed_labels | set(y.labels))
+        summed_y = _sum_unneeded(b, *y, needed_labels | set(x.labels))
+        remaining_operands.append(_contract_pair(b, summed_x, summed_y, needed_labels, sizes))
     ((x, labels),) = remaining_operands
     return _transpose_to(b, *_sum_unneeded(b, x, labels, set(result_labels)), result_labels)
 
@@ -86,15 +93,15 @@ def _take_diagonals(b: GraphBuilder, x: Any, labels: str) -> Operand:
         kept_axes = [i for i in range(len(labels)) if i not in (first, second)]
         x = b.diag_part(b.transpose(x, perm=(*kept_axes, first, second)), offset=0)
         labels = "".join(labels[i] for i in kept_axes) + repeated_label
-    return x, labels
+    return Operand(x, labels)
 
 
 def _drop_broadcast_ones(b: GraphBuilder, x: Any, labels: str, sizes: Sizes) -> Operand:
     """Drop the dimensions of 1 that are broadcast."""
     kept_labels = [label for label, size in zip(labels, dimensions(x), strict=True) if size == sizes[label]]
     if len(kept_labels) == len(labels):
-        return x, labels
-    return reshape(b, x, [sizes[label] for label in kept_labels]), "".join(kept_labels)
+        return Operand(x, labels)
+    return Operand(reshape(b, x, [sizes[label] for label in kept_labels]), "".join(kept_labels))
 
 
 def _contraction_order(operands: list[Operand], result_labels: str, sizes: Sizes) -> list[tuple[int, int]]:
@@ -125,8 +132,9 @@ def _sum_unneeded(b: GraphBuilder, x: Any, labels: str, needed_labels: set[str])
     """Sum the operand over the labels that are not needed."""
     axes = tuple(i for i, label in enumerate(labels) if label not in needed_labels)
     if not axes:
-        return x, labels
-    return b.reduce_sum(x, axis=axes, keepdims=False), "".join(label for label in labels if label in needed_labels)
+        return Operand(x, labels)
+    kept_labels = "".join(label for label in labels if label in needed_labels)
+    return Operand(b.reduce_sum(x, axis=axes, keepdims=False), kept_labels)
 
 
 def _contract_pair(b: GraphBuilder, first: Operand, second: Operand, needed_labels: set[str], sizes: Sizes) -> Operand:
@@ -141,7 +149,7 @@ def _contract_pair(b: GraphBuilder, first: Operand, second: Operand, needed_labe
     if not inner or x.dtype.name not in ("float32", "float64"):
         inner_axes = tuple(range(len(labels), len(labels) + len(inner)))
         products = b.multiply(*(_expand_to_labels(b, *operand, labels + inner, sizes) for operand in (first, second)))
-        return b.reduce_sum(products, axis=inner_axes, keepdims=False) if inner else products, labels
+        return Operand(b.reduce_sum(products, axis=inner_axes, keepdims=False) if inner else products, labels)
     transpose_a = bool(rows) and x_labels == batch + inner + rows
     transpose_b = bool(columns) and y_labels == batch + columns + inner
     batch_shape = (product([sizes[label] for label in batch]),) if batch else ()
@@ -152,7 +160,7 @@ def _contract_pair(b: GraphBuilder, first: Operand, second: Operand, needed_labe
     y = reshape(b, y, (*batch_shape, *((group_sizes[2], group_sizes[1]) if transpose_b else group_sizes[1:])))
     flags = {"transpose_a": transpose_a, "transpose_b": transpose_b}
     matrix_product = small_product(b, x, y, **flags) or b.matmul(x, y, **flags)
-    return reshape(b, matrix_product, tuple(sizes[label] for label in labels)), labels
+    return Operand(reshape(b, matrix_product, tuple(sizes[label] for label in labels)), labels)
 
 
 def _expand_to_labels(b: GraphBuilder, x: Any, operand_labels: str, labels: str, sizes: Sizes) -> Any:

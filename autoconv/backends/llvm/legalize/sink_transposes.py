@@ -184,6 +184,14 @@ def _inverse(perm: Perm) -> Perm:
     return tuple(sorted(range(len(perm)), key=perm.__getitem__))
 
 
+def _perm_of_kept(axes: Sequence[int]) -> Perm:
+    """Return the permutation of a result that keeps these axes of an untransposed operand, in their transposed order.
+
+    Each axis becomes its position among those that are kept: (3, 0, 2) becomes (2, 0, 1).
+    """
+    return tuple(sorted(axes).index(axis) for axis in axes)
+
+
 def _reverse(rank: int) -> Perm:
     """Return the permutation that reverses the dimensions."""
     return tuple(range(rank))[::-1]
@@ -255,7 +263,7 @@ def _sink_below_reduction(node: Node, inputs: Sequence[Value], perm: Perm) -> Re
         result_perm = perm
     else:
         kept_axes = [axis for position, axis in enumerate(perm) if position not in axes]
-        result_perm = tuple(sorted(kept_axes).index(axis) for axis in kept_axes)
+        result_perm = _perm_of_kept(kept_axes)
     source_axes = None if axis_attribute is None else tuple(sorted(perm[axis] for axis in axes))
     return Replacement([inputs[0].node.inputs[0]], {**node.attributes, "axis": source_axes}, result_perm)
 
@@ -277,8 +285,8 @@ def _sink_below_slice(node: Node, inputs: Sequence[Value], perm: Perm) -> Replac
     if source is None or len(inputs) != 1 or not all(isinstance(entry, (At, Slice, Rest)) for entry in spec):
         return None
     entry_by_axis = _entry_by_axis(spec, perm)
-    axes = [axis for axis in perm if not isinstance(entry_by_axis[axis], At)]
-    result_perm = tuple(sorted(axes).index(axis) for axis in axes)
+    axes = [axis for axis in perm if not isinstance(entry_by_axis[axis], At)]  # the axes that the result keeps
+    result_perm = _perm_of_kept(axes)
     return Replacement([source.inputs[0]], {**node.attributes, "spec": tuple(entry_by_axis)}, result_perm)
 
 

@@ -143,17 +143,17 @@ class LibraryObjectTable(ObjectTable):
 
     def text(self) -> str:
         """Return the text of the objects and of their table."""
-        parts, names = ["@none = external constant i8"], []
+        definitions, names = ["@none = external constant i8"], []
         for i, item in enumerate(self.items):
             if isinstance(item, np.dtype):
-                parts.append(_descriptor_text(f"type{i}", item))
+                definitions.append(_descriptor_text(f"type{i}", item))
                 names.append(f"@type{i}")
             elif isinstance(item, np.ndarray) and item.dtype.kind in "biufcV":
-                parts += _array_texts(f"array{i}", item)
+                definitions += _array_texts(f"array{i}", item)
                 names.append(f"@array{i}")
             else:
                 names.append("@none")
-        return "\n".join([*parts, table_constant("objects", names), ""])
+        return "\n".join([*definitions, table_constant("objects", names), ""])
 
 
 def _load_error_code(out: FunctionText, error: Any) -> str:

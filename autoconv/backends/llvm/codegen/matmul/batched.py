@@ -104,7 +104,7 @@ def write_products(region: LoweringContext, node: Node) -> None:
                 out.call(transpose, addresses[1], y)
             out.call(tile_routine, x, y, z, 0, tile, out.add(tile, 1))
 
-        _run_pieces(region, node, product, tiling.count, write_tile, pointers)
+        _run_units(region, node, product, tiling.count, write_tile, pointers)
         if product.is_y_transposed and not is_y_on_stack:
             region.body.release_or_keep(transposed_y.slot, type_)
         return
@@ -113,35 +113,35 @@ def write_products(region: LoweringContext, node: Node) -> None:
         out.line(blas_call(product, out.module, out, addresses))
 
     with single_threaded_blas(region.out, product.work > _PART_MULTIPLICATIONS or not product.work):
-        _run_pieces(region, node, product, 1, write_blas_call, pointers)
+        _run_units(region, node, product, 1, write_blas_call, pointers)
 
 
-def _run_pieces(
-    region: LoweringContext, node: Node, product: Product, piece_count: int, write_piece: Any, pointers: list[str]
+def _run_units(
+    region: LoweringContext, node: Node, product: Product, unit_count: int, write_unit: Any, pointers: list[str]
 ) -> None:
-    """Write and call a loop over all pieces of all products; `write_piece(out, addresses, piece)` writes the body.
+    """Write and call a loop over all units of all products; `write_unit(out, addresses, unit)` writes the body.
 
-    A piece is a row of tiles, or a whole product; `piece_count` is the number of pieces of one product. `addresses` are
+    A unit is a row of tiles, or a whole product; `unit_count` is the number of units of one product. `addresses` are
     those of the current matrices of x, y and z.
     """
     batch = sizes(node.results[0].type)[:-2]
     parameters = [*open_dimensions(region), *_POINTER_PARAMETERS]
     part_routine = PartRoutine(region, parameters)
     out, ir_type = part_routine.out, register(product.dtype)
-    with out.loop("%first", "%last") as piece_number:
-        *batch_index, piece = unravel(out, piece_number, (*batch, piece_count))
+    with out.loop("%first", "%last") as unit_number:
+        *batch_index, unit = unravel(out, unit_number, (*batch, unit_count))
         addresses = []
         for name, value in zip(("%x", "%y", "%z"), (*node.inputs, node.results[0]), strict=True):
             offset = block_offset(out, batch_index, sizes(value.type), 2)
             addresses.append(out.gep(ir_type, name, offset))
-        write_piece(out, addresses, str(piece))
+        write_unit(out, addresses, str(unit))
     call_arguments = [*open_dimensions(region), *(f"ptr {pointer}" for pointer in pointers)]
     if not is_known(batch) or not product.work:
         shape = (*batch, product.rows, product.columns, product.inner)
-        name = split_routine(region, parameters, part_routine, (*batch, piece_count), 1, shape)
+        name = split_routine(region, parameters, part_routine, (*batch, unit_count), 1, shape)
         call(region, name, *call_arguments)
         return
-    name, count = part_routine.finish("ret i1 false"), math.prod(batch) * piece_count
+    name, count = part_routine.finish("ret i1 false"), math.prod(batch) * unit_count
     parts = min(product.work * math.prod(batch) // _PART_MULTIPLICATIONS, count, 4 * current_target().threads)
     if parts > 1 and current_target().is_parallel:
         routine = Routine(region, parameters)
@@ -149,7 +149,7 @@ def _run_pieces(
         call_parts(split, routine.module, routine.out, name, parameters, has_rare=False)
         call(region, routine.finish(), *call_arguments)
     else:
-        region.out.new(f"call i1 @{name}({', '.join(call_arguments)}, i64 0, i64 0, i64 {count})")  # part 0: all pieces
+        region.out.new(f"call i1 @{name}({', '.join(call_arguments)}, i64 0, i64 0, i64 {count})")  # part 0: all units
 
 
 def _transpose_matrices(
