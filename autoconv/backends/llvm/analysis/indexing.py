@@ -258,7 +258,7 @@ def _item_map(node: Node) -> IndexMap:
 
 
 def start_and_step(entry: Slice, size: Dimension) -> tuple[Dimension, int]:
-    """Return the start and step of a slice whose bounds are no operands."""
+    """Return the start and step of a slice whose bounds are no operands, and are within the dimension if it is open."""
     if isinstance(size, int) and not isinstance(entry.start, Symbol) and not isinstance(entry.stop, Symbol):
         start, stop, step = slice(*entry.parts).indices(size)
         is_step_unused = len(range(start, stop, step)) < 2 and abs(step) >= 2**31

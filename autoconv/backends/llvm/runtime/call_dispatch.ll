@@ -1,4 +1,6 @@
 ; Native `__call__` of functions: calls the entries of an object's slot in turn, see call_dispatch.py.
+;
+; CPython's tuples have their length at byte 16 and their items from byte 24 on, and a PyMethodDef its function at byte 8.
 
 @dispatch_miss_handler = global ptr null
 @dispatch_failure_handler = global ptr null

@@ -1,8 +1,9 @@
 ; Substitutes for CPython and NumPy in a C library: arrays, bytearrays and failures, under the names of their C API.
 ;
 ; An array is a shell, whose address stands for the array, and the memory of its elements. The shell has the layout of
-; NumPy's arrays, with 8 bytes for an address on every machine, and is followed by the sizes and strides.
-; A descriptor is the size of an element, and is immortal. The word after the reference count is 1 for bytearrays.
+; NumPy's arrays, 80 bytes with 8 for an address on every machine, and is followed by the sizes and strides.
+; A descriptor is immortal, and has the size of an element after its reference count. In other objects, the word after
+; the reference count is 1 for bytearrays, else 0.
 ; Functions are only called to fail: their address is the code of an error, which `PyObject_Vectorcall` stores.
 
 declare ptr @aligned_alloc($WORD, $WORD)

@@ -61,6 +61,7 @@ no:
   ret i1 false
 }
 
+; Return whether the class of the first object is in a set of classes.
 define internal i1 @object_first_is(ptr %objects, i64 %classes) nounwind {
   %object = load ptr, ptr %objects
   %found = call i1 @object_is(ptr %object, i64 %classes)

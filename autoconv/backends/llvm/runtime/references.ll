@@ -12,15 +12,22 @@
 ; array_attribute       Read an attribute that is an array as is_contiguous_array tests it; else call the kernel for it.
 ; set_attribute         Set an attribute and return its value; where that fails, call the kernel, which raises the error.
 ; is_memory             Test class, element type, shape and strides; ANY_NUMBER stands for any size or stride.
+; new_array             Return a new array without values in its elements.
+; new_large_array       Return one whose memory a handler allocates, such as that of the array pool.
+; new_sized_array       Return one by the handler if its size is one of those that the pool takes, else without it.
+; new_view              Return a view of memory that an object owns, which the view keeps alive.
 ; retain, release       Change the count of references; immortal objects, whose count is beyond 32 bits, are skipped.
+;                       `release` takes the slot of the object, and clears it; `release_all` takes several slots.
 ; keep_spare            Store an array with a single owner among the spare arrays, or release it.
 ; spare_array           Take a spare array, else return NULL.
-; grow_bytes            Reserve memory in a bytearray for more bytes, and for half as many again.
+; keep_spare_vector     Do so for a vector that is too small for the pool; release a larger one.
+; spare_vector          Take a spare vector of at least a size, which it then has; else return NULL.
+; grow_bytes            Reserve memory in a bytearray, whose size stays, for more bytes and half of the total again.
 ; restore_arrays        Call a function with arguments, the first of which becomes the raised error. Then raise that
 ;                       error again.
 ; pause                 Let other threads of Python run; return whether a signal interrupts the program.
 ; resize                Change the size of a vector in place; return whether that failed.
-; call_python           Call a function with positional arguments, unless the stack is used up.
+; call_python           Call a function with positional arguments; raise RecursionError if the stack is used up.
 
 declare void @_Py_Dealloc(ptr)
 declare ptr @PyArray_Empty(i32, ptr, ptr, i32)

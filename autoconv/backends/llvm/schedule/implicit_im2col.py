@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from autoconv.backends.llvm.analysis.indexing import start_and_step
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.ir.index_arith import is_known
 from autoconv.backends.llvm.legalize.shaped_builder import dimensions
-from autoconv.graph.dimensions import plus, times
+from autoconv.graph.dimensions import is_computed, plus, times
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension
 from autoconv.lazy_dataclass import dataclass
@@ -120,20 +121,11 @@ def _constant_slice(value: Value) -> _Slice | None:
     stride: Dimension = 1
     steps: list[Dimension] = []
     for size, entry in zip(reversed(shape), reversed(entries), strict=True):
-        start, step = _start_and_step(size, entry)
+        start, step = start_and_step(entry, size)
+        if is_computed(start):
+            return None
         offset = plus(offset, times(start, stride))
         steps.append(times(step, stride))
         stride = times(stride, size)
     count = sizes(value.type)[-1]
     return _Slice(base, offset, tuple(reversed(steps)), count) if steps[0] == 1 and is_known((count,)) else None
-
-
-def _start_and_step(size: Dimension, entry: Slice) -> tuple[Dimension, int]:
-    """Return the start and step of a slice of a dimension; if its size is open, the bounds must be within it."""
-    if isinstance(size, int):
-        bounds = range(*slice(*entry.parts).indices(size))
-        return bounds.start, bounds.step
-    start, step = entry.start, 1 if entry.step is None else entry.step
-    if start is None:
-        return (0 if step > 0 else plus(size, -1)), step
-    return (plus(size, start) if isinstance(start, int) and start < 0 else start), step
