@@ -146,14 +146,13 @@ def create_stand_in(kind: type, heap: SymbolicObject, region: Region) -> Any:
     return result
 
 
-class InstanceMethod(BoundSymbolicMethod):
+class InstanceMethod(BoundSymbolicMethod[SymbolicObject]):
     """A bound method `x.name` of a graph object that may be an instance of a user-defined class."""
 
-    __slots__ = ("kinds", "name", "owner")
+    __slots__ = ("kinds",)
 
     def __init__(self, owner: SymbolicObject, name: str, kinds: Sequence[type]) -> None:
-        self.owner = owner
-        self.name = name
+        super().__init__(owner, name)
         self.kinds = kinds
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:

@@ -112,9 +112,9 @@ _GLOBAL_METHODS: dict[Any, Callable[..., Any]] = {getattr(random, name): source 
 
 def random_source(function: Any) -> tuple[Callable[..., Any], Any] | None:
     """Return (function, generator) for a method that has a function here; None for another one."""
-    if type(function) is SymbolicGeneratorMethod and function.generator.__class__ is random.Random:
-        source = _METHODS.get(function.method)
-        return None if source is None else (source, function.generator)
+    if type(function) is SymbolicGeneratorMethod and function.owner.__class__ is random.Random:
+        source = _METHODS.get(function.name)
+        return None if source is None else (source, function.owner)
     try:
         source = _GLOBAL_METHODS.get(function)
     except TypeError:  # unhashable

@@ -50,19 +50,19 @@ def array_member(array: SymbolicArray, name: str) -> Any:
     if name == "flat":
         return FlatElements(array)
     if name in ("conj", "conjugate") and not array.type.dtype.is_complex:
-        return ArrayMember(name, lambda: array)
+        return ArrayMember(array, name, lambda: array)
     if name == "diagonal":
-        return ArrayMember(name, functools.partial(diagonal_of, array))
+        return ArrayMember(array, name, functools.partial(diagonal_of, array))
     if name in _VIEW_METHODS:
-        return ArrayMember(name, lambda *args, **kwargs: _call_view_method(array, name, args, kwargs))
+        return ArrayMember(array, name, lambda *args, **kwargs: _call_view_method(array, name, args, kwargs))
     if name in _METHODS:
-        return ArrayMember(name, lambda *args, **kwargs: _METHODS[name](array, *args, **kwargs))
+        return ArrayMember(array, name, lambda *args, **kwargs: _METHODS[name](array, *args, **kwargs))
     if name in ARRAY_MUTATORS:
         raise StagingError(f"the method {name!r} changes an array in place", current_place())
     if name == "mT":
         raise as_program_error(ValueError("matrix transpose with ndim < 2 is undefined"))
     if callable(getattr(np.ndarray, name)):
-        return ArrayMember(name, functools.partial(_call_on_elements, array, name))
+        return ArrayMember(array, name, functools.partial(_call_on_elements, array, name))
     return _attribute_of_elements(array, name)
 
 
@@ -81,13 +81,13 @@ def _call_on_elements(array: SymbolicArray, name: str, /, *args: Any, **kwargs: 
     return wrap_new_arrays(_attribute_of_elements(array, name)(*arguments, **kwargs), ordered_like=ordered_like)
 
 
-class ArrayMember(BoundSymbolicMethod):
-    """A bound method `x.name` of a symbolic array."""
+class ArrayMember(BoundSymbolicMethod[SymbolicArray]):
+    """A bound method `x.name` of a symbolic array; `run` is called with the method's arguments."""
 
-    __slots__ = ("name", "run")
+    __slots__ = ("run",)
 
-    def __init__(self, name: str, run: Callable[..., Any]) -> None:
-        self.name = name
+    def __init__(self, owner: SymbolicArray, name: str, run: Callable[..., Any]) -> None:
+        super().__init__(owner, name)
         self.run = run
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:

@@ -61,14 +61,10 @@ def attribute_of(x: SymbolicTensor, name: str) -> Any:
     return _ATTRIBUTES[name](x) if name in _ATTRIBUTES else ArrayMethod(x, name)
 
 
-class ArrayMethod(BoundSymbolicMethod):
+class ArrayMethod(BoundSymbolicMethod[SymbolicTensor]):
     """A bound method `x.name` of a symbolic tensor."""
 
-    __slots__ = ("name", "owner")
-
-    def __init__(self, owner: SymbolicTensor, name: str) -> None:
-        self.owner = owner
-        self.name = name
+    __slots__ = ()
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         args, kwargs = name_method_out(self.owner, self.name, args, kwargs)

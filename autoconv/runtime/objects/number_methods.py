@@ -59,14 +59,10 @@ def refuse_scalar(x: object, message: str) -> None:
         raise mark_program_error(TypeError(message.format(f"numpy.{x.type.dtype.numpy.type.__name__}")))
 
 
-class NumberMethod(BoundSymbolicMethod):
+class NumberMethod(BoundSymbolicMethod[SymbolicTensor]):
     """A bound method `x.name` of a symbolic Python number."""
 
-    __slots__ = ("name", "owner")
-
-    def __init__(self, owner: SymbolicTensor, name: str) -> None:
-        self.owner = owner
-        self.name = name
+    __slots__ = ()
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if self.name == "conjugate" and not args and not kwargs:

@@ -59,18 +59,14 @@ class SymbolicGenerator:
         raise numpy_refusal("the text of a random generator")
 
 
-class SymbolicGeneratorMethod(BoundSymbolicMethod):
+class SymbolicGeneratorMethod(BoundSymbolicMethod[SymbolicGenerator]):
     """A bound method of a symbolic generator, such as `generator.normal`."""
 
-    __slots__ = ("generator", "method")
-
-    def __init__(self, generator: SymbolicGenerator, method: str) -> None:
-        self.generator = generator
-        self.method = method
+    __slots__ = ()
 
     @present_errors
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        return DRAW_HOOK(self.generator, self.method, args, kwargs)
+        return DRAW_HOOK(self.owner, self.name, args, kwargs)
 
 
 _COMMON_METHODS = frozenset(

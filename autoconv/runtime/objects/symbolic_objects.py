@@ -162,14 +162,10 @@ class SymbolicObject(RunTimeObject):
         return f"<autoconv object {self._value.full_name!r}>"
 
 
-class ObjectMethod(BoundSymbolicMethod):
+class ObjectMethod(BoundSymbolicMethod[SymbolicObject]):
     """A bound method `x.name` of a symbolic object."""
 
-    __slots__ = ("name", "owner")
-
-    def __init__(self, owner: SymbolicObject, name: str) -> None:
-        self.owner = owner
-        self.name = name
+    __slots__ = ()
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if self.name == "resize" and "refcheck" not in kwargs:

@@ -7,18 +7,25 @@ in all calls, and would leak symbolic values.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from types import CellType, FunctionType, MethodType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 _CONTAINERS = (tuple, list, set, frozenset, dict)
 
 
-class BoundSymbolicMethod:
-    """Base of bound methods of symbolic values, called while tracing; the slots of a subclass hold its captures."""
+_Owner = TypeVar("_Owner")
 
-    __slots__ = ()
+
+class BoundSymbolicMethod(Generic[_Owner]):
+    """Base of bound methods `owner.name` of symbolic values, called while tracing; all slots hold captures."""
+
+    __slots__ = ("name", "owner")
     __autoconv_function__ = True  # has its own behaviour under trace: no conversion
+
+    def __init__(self, owner: _Owner, name: str) -> None:
+        self.owner = owner
+        self.name = name
 
 
 _CAPTURING_TYPES = (FunctionType, MethodType, functools.partial, slice, type, BoundSymbolicMethod)
@@ -63,7 +70,7 @@ def _parts(value: Any) -> Iterator[Any]:
     elif isinstance(value, slice):
         yield from (value.start, value.stop, value.step)
     elif isinstance(value, BoundSymbolicMethod):
-        slots: Sequence[str] = type(value).__slots__
+        slots = (slot for class_ in type(value).__mro__ for slot in getattr(class_, "__slots__", ()))
         yield from (getattr(value, slot) for slot in slots)
     elif isinstance(value, type) and "<locals>" in value.__qualname__:  # a class at module level is older than the call
         yield from vars(value).values()
