@@ -55,7 +55,7 @@ class FlatElements:
     def __setitem__(self, index: object, value: object) -> None:
         tensor = as_tensor(value)
         rank = np.ndim(value) if tensor is None else tensor.type.rank  # type: ignore[arg-type]
-        if rank != 0:
+        if rank:
             raise StagingError("several elements are assigned to 'flat', which repeats them", current_place())
         self._row_for_index(index)[index] = value
 

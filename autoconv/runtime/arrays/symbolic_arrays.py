@@ -212,7 +212,7 @@ class SymbolicArray(TensorMethods):
         view = self._basic_view(spec, operands)
         if len(spec) == self.ndim and has_only_kinds(spec, At):  # a single element
             return view.load()
-        return wrap_new_arrays(view.load()) if has_zero_dimensional_array(index) else view  # NumPy copies, or not
+        return wrap_new_arrays(view.load()) if has_zero_dimensional_array(index) else view  # a copy, or a view
 
     def __setitem__(self, index: object, value: object) -> None:
         self._check_writeable("assignment destination")

@@ -1,4 +1,4 @@
-"""Rebuilt arguments: they were flattened and reassembled, so they have the contents of the caller's objects only.
+"""Rebuilt arguments: equal to the caller's objects, but others, since arguments are flattened and reassembled.
 
 Values computed from their parts are right. Where identity matters, the trace restarts with the caller's own objects:
 when such an argument escapes, is changed, is compared by identity, or becomes part of the graph as an object.

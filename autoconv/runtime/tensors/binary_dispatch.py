@@ -63,8 +63,8 @@ def elementwise(op_name: str, x: object, y: object) -> Any:
         return _apply_ufunc(op_name, x, y)
     if not has_python_numbers():
         refuse_bools(op_name, x, y)
-    has_left_bool = is_bool_tensor(x) or (is_bool_tensor(y) and not isinstance(x, _WEAK_TYPES))
-    if op_name == "multiply" and has_left_bool:  # in TensorFlow, the product of bools is `and`
+    has_bool_operand = is_bool_tensor(x) or (is_bool_tensor(y) and not isinstance(x, _WEAK_TYPES))
+    if op_name == "multiply" and has_bool_operand:  # in TensorFlow, the product of bools is `and`
         op_name, x, y = "logical_and", *(apply("cast", value, dtype=bool_) for value in (x, y))
     elif op_name == "divide":
         x, y = true_division_operands(x, y)
