@@ -28,7 +28,7 @@ from autoconv.runtime.objects.symbolic_objects import (
     as_object,
     box,
     box_array,
-    box_with_name,
+    box_carried,
     build_object,
     constant_object,
     graph_object,
@@ -50,7 +50,7 @@ def store_handler_value(value_dict: Any, position: int, value: object, name: str
     if type(value) is Variant:  # a store in each arm, whose number has one type
         stage_arms(value.tag, [partial(_store_arm, value_dict, position, arm, name) for arm in value.values], [], ())
         return
-    boxed_value = box_with_name(_as_boxable(value, name))
+    boxed_value = box_carried(_as_boxable(value, name))
     record_without_hook("object_apply", [value_dict, position, boxed_value], function="setitem", keywords=())
 
 

@@ -41,7 +41,7 @@ from autoconv.operators.regions.value_layout import (
 from autoconv.runtime.objects.containers import TRACED_TO_PLAIN, TracedList, items_of, trace_container, untraced_copy
 from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.rebuilt_arguments import register_rebuilt
-from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, box_with_name
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, box_carried
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import Region, current_region
@@ -133,7 +133,7 @@ def _emit_leaf(value: object, layout: Leaf, region: Region) -> Value:
     """Return the graph value of a leaf, converted to the layout's type."""
     type_ = layout.type
     if isinstance(type_, ObjectType):
-        return region.lift(box_with_name(value).value_in_graph)
+        return region.lift(box_carried(value).value_in_graph)
     to_graph_value = getattr(type(value), "__autoconv_graph_value__", None)
     if to_graph_value is not None and type(value) is not SymbolicObject:
         return as_value(to_graph_value(value), region)

@@ -49,7 +49,7 @@ from autoconv.runtime.support.articles import with_article
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, constant_table, is_tensor, weak_dtype
-from autoconv.runtime.tensors.operator_dtypes import as_position
+from autoconv.runtime.tensors.operator_dtypes import as_index_operand
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -144,7 +144,7 @@ def _sequence_item(x: Any, index: SymbolicTensor) -> Any:
     items = list(x)
     if index.weak and dtype.is_bool:
         index = dispatch.apply("python_int", index)
-    index = as_position(index)
+    index = as_index_operand(index)
     result = _item_from_array(x, items, index)
     if result is not None:
         return result

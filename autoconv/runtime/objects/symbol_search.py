@@ -25,17 +25,24 @@ def holds_symbols(value: Any) -> bool:
 
     A rebuilt argument has to be recognised where it becomes part of the graph.
     """
-    items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
+    items = _keys_and_items(value)
     if isinstance(value, _COLLECTIONS) and type(value) not in _COLLECTIONS and plain_class(value) is type(value):
         items = raw_items(value)  # without running methods of the user's class
-    for item in items:
-        if isinstance(item, (SymbolicTensor, RunTimeObject)) or hasattr(type(item), "__autoconv_box__"):
-            return True
-        if is_in_graph(item) or is_rebuilt(item):
-            return True
-        if type(item) in (tuple, list, set, dict) and holds_symbols(item):
-            return True
-    return False
+    return any(
+        _is_symbolic(item) or (type(item) in (tuple, list, set, dict) and holds_symbols(item)) for item in items
+    )
+
+
+def _is_symbolic(value: object) -> bool:
+    """Return whether a value is symbolic, an object of the graph, or a rebuilt argument."""
+    if isinstance(value, (SymbolicTensor, RunTimeObject)) or hasattr(type(value), "__autoconv_box__"):
+        return True
+    return is_in_graph(value) or is_rebuilt(value)
+
+
+def _keys_and_items(container: Any) -> Any:
+    """Return an iterable of the items of a container, with the keys of a dict."""
+    return [*container.keys(), *container.values()] if isinstance(container, dict) else container
 
 
 def holds_symbols_inside(value: Any) -> bool:
@@ -46,31 +53,27 @@ def holds_symbols_inside(value: Any) -> bool:
 
 def varies_by_call(value: object) -> bool:
     """Return whether a function, method, partial, slice or class differs from call to call."""
-    return is_nested_function(value) or hides_symbols(value)
+    return is_nested_function(value) or captures_trace_values(value)
 
 
 def holds_functions_that_vary(value: Any) -> bool:
     """Return whether a container holds, at any depth, a value for which `varies_by_call` holds."""
-    items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
     return any(
-        varies_by_call(item) or (type(item) in _COLLECTIONS and holds_functions_that_vary(item)) for item in items
+        varies_by_call(item) or (type(item) in _COLLECTIONS and holds_functions_that_vary(item))
+        for item in _keys_and_items(value)
     )
 
 
-def hides_symbols(value: object) -> bool:
+def captures_trace_values(value: object) -> bool:
     """Return whether a function, method, partial, slice or class captures values that belong to this trace."""
     return captures_any(value, _belongs_to_trace)
 
 
 def _belongs_to_trace(value: object) -> bool:
     """Return whether a value is symbolic, a rebuilt argument, or an object that the traced code made."""
-    if isinstance(value, (SymbolicTensor, RunTimeObject)) or hasattr(type(value), "__autoconv_box__"):
-        return True
     region = current_region()
     created_objects = region.trace.created_objects if region is not None else None
-    if is_in_graph(value) or is_rebuilt(value):
-        return True
-    return bool(created_objects) and id(value) in created_objects  # type: ignore[operator]
+    return _is_symbolic(value) or (created_objects is not None and id(value) in created_objects)
 
 
 def is_symbolic_slice(value: object) -> bool:
@@ -86,5 +89,4 @@ def holds_created_objects(value: Any) -> bool:
         return False
     if id(value) in created_objects:
         return True
-    items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
-    return isinstance(value, (tuple, list, set, dict)) and any(map(holds_created_objects, items))
+    return isinstance(value, (tuple, list, set, dict)) and any(map(holds_created_objects, _keys_and_items(value)))

@@ -25,7 +25,7 @@ from autoconv.runtime.objects.refused_values import (
 from autoconv.runtime.objects.staged_exceptions import StagedException, holds_graph_values
 from autoconv.runtime.objects.symbol_search import (
     RunTimeObject,
-    hides_symbols,
+    captures_trace_values,
     holds_created_objects,
     holds_functions_that_vary,
     holds_symbols,
@@ -201,7 +201,7 @@ def record_object(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
     return record_without_hook(op, operands, **attributes) if result is NotImplemented else result
 
 
-def box_with_name(value: object) -> SymbolicObject:
+def box_carried(value: object) -> SymbolicObject:
     """Box the value of a variable that is carried from one region to the next; the hook is called with CARRIED."""
     _operation_hook(CARRIED, [result := box(value)], {})
     return result
@@ -251,7 +251,7 @@ def box(value: Any) -> SymbolicObject:
         return _box_exception(value)
     refuse_container(value)
     if region.trace.created_objects is not None and id(value) in region.trace.created_objects:
-        if hides_symbols(type(value)):
+        if captures_trace_values(type(value)):
             raise StagingError(
                 "an object whose class holds values of the call becomes part of a value known only at run time",
                 current_place(), "a class outside of the function",
@@ -264,7 +264,7 @@ def box(value: Any) -> SymbolicObject:
     computed = _computed_array(value, region)
     result = constant_object(value) if computed is None else computed
     if region.contract.promises_identity and varies_by_call(value):
-        region.trace.function_constants[result.value_in_graph] = hides_symbols(value)
+        region.trace.function_constants[result.value_in_graph] = captures_trace_values(value)
     return result
 
 

@@ -43,19 +43,22 @@ def drop_package_frames(error: BaseException) -> None:
         error.__traceback__ = _link_entries(_user_entries(error.__traceback__))
 
 
-def drop_loop_heads(error: BaseException, code: CodeType, loop_codes: Collection[CodeType]) -> None:
+def drop_callers_of_loops(error: BaseException, code: CodeType, loop_codes: Collection[CodeType]) -> None:
     """Drop the entries of a function with this code that called a graph, or plain code, for one of its loops.
 
     The entry of the loop's own line takes their place, as in plain Python. `loop_codes` is the plain code of the loops.
     The error's causes and contexts are treated likewise.
     """
+
+    def calls_loop(entry: TracebackType, callee: TracebackType | None) -> bool:
+        if callee is None or entry.tb_frame.f_code is not code:
+            return False
+        return callee.tb_frame.f_code in loop_codes or _is_graph_entry(callee, code.co_name)
+
     for linked_error in walk_links(error):
         entries = list(walk_traceback(linked_error.__traceback__))
-        kept_entries = [
-            entry for entry, callee in zip(entries, [*entries[1:], None], strict=True)
-            if entry.tb_frame.f_code is not code or callee is None
-            or not (callee.tb_frame.f_code in loop_codes or _is_graph_entry(callee, code.co_name))
-        ]  # fmt: skip
+        callees = [*entries[1:], None]
+        kept_entries = [entry for entry, callee in zip(entries, callees, strict=True) if not calls_loop(entry, callee)]
         if len(kept_entries) < len(entries):
             linked_error.__traceback__ = _link_entries(kept_entries)
 
@@ -101,7 +104,7 @@ def present_errors(function: Callable[..., Any]) -> Any:
     return run
 
 
-def show_caught(error: BaseException, caller_count: int) -> None:
+def attach_traceback(error: BaseException, caller_count: int) -> None:
     """Turn the places that a backend attached to an exception into its traceback, as a handler begins.
 
     As in Python the traceback starts with the function of the `try`. The entries of that function's callers in the
@@ -114,7 +117,7 @@ def show_caught(error: BaseException, caller_count: int) -> None:
             linked_error.__traceback__ = _link_entries([*entries, *_user_entries(linked_error.__traceback__)])
 
 
-set_traceback_provider(show_caught)
+set_traceback_provider(attach_traceback)
 
 
 def walk_links(error: BaseException) -> Iterator[BaseException]:
@@ -142,13 +145,13 @@ def wrap_public_functions(namespace: dict[str, Any]) -> None:
     for name, value in namespace.items():
         if isinstance(value, FunctionType) and not name.startswith("_") and is_own_file(value.__code__.co_filename):
             if value not in _WRAPPER_BY_FUNCTION:
-                _WRAPPER_BY_FUNCTION[value] = _with_name(value, namespace["__name__"], name)
+                _WRAPPER_BY_FUNCTION[value] = _named_wrapper(value, namespace["__name__"], name)
             namespace[name] = _WRAPPER_BY_FUNCTION[value]
 
 
-def _with_name(function: Callable[..., Any], module: str, name: str) -> Any:
+def _named_wrapper(function: Callable[..., Any], module: str, name: str) -> Any:
     """Wrap a public function so that it presents its errors, under this module and name."""
-    result = _present_once(function)
+    result = _wrapped_once(function)
     if result is not function:
         result.__module__, result.__qualname__ = module, name
         result.__signature__ = inspect.signature(function)
@@ -159,11 +162,11 @@ def wrap_public_methods(cls: Class) -> Class:
     """Wrap the public methods of the class with `present_errors`."""
     for name, value in vars(cls).copy().items():
         if isinstance(value, FunctionType) and not name.startswith("_"):
-            setattr(cls, name, _present_once(value))
+            setattr(cls, name, _wrapped_once(value))
     return cls
 
 
-def _present_once(function: Callable[..., Any]) -> Any:
+def _wrapped_once(function: Callable[..., Any]) -> Any:
     """Return the function wrapped by `present_errors`, or unchanged if it is wrapped already."""
     return function if getattr(function, "__autoconv_presents_errors__", False) else present_errors(function)
 

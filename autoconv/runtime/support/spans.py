@@ -35,13 +35,13 @@ _FILES_THAT_CALL_THUNKS = tuple(
 
 # The functions that start a trace, or the graph of a recursive function: their callers are not part of spans.
 _START_FUNCTIONS = ("trace_function", "trace_recursion")
-_MAX_SPANS = 20_000  # spans in the table, before it is cleared
-_MAX_STACKS = 2_000  # stacks in the table, before it is cleared
+_MAX_SPANS = 20_000  # spans in `_spans`, before it is cleared
+_MAX_STACKS = 2_000  # stacks in `_user_flags`, before it is cleared
 _MAX_DEPTH = 150  # frames of a span's chain of callers
 
 _find_columns: Callable[[CodeType, int, int], tuple[int, int] | None] | None = None
 
-Position = tuple[CodeType, int]
+Position = tuple[CodeType, int]  # code, and the offset of an instruction in it
 # Spans by (id of code, instruction, id of the caller's span); code and caller are kept alive, so ids stay unique.
 _spans: dict[tuple[int, int, int], tuple[CodeType, Span | None, Span]] = {}
 _plain_spans: dict[int, tuple[Span, Span]] = {}  # `as_plain` by the id of the span

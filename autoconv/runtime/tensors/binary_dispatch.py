@@ -21,7 +21,7 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.foreign_operands import apply_to_foreign
 from autoconv.runtime.tensors.numpy_behaviour import is_numpy_behaviour_enabled
 from autoconv.runtime.tensors.operator_dtypes import (
-    as_position,
+    as_index_operand,
     has_python_numbers,
     is_bool_tensor,
     refuse_bools,
@@ -177,7 +177,7 @@ def parse_program_index(index: object) -> tuple[Spec, list[Any]]:
     """Parse an index as `parse_index` does; in a program of arrays, invalid ones raise NumPy's error."""
     try:
         spec, operands = parse_index(index, is_tensor)
-        return spec, list(map(as_position, operands))
+        return spec, list(map(as_index_operand, operands))
     except NotAnIndex as error:
         if not traces_arrays():
             raise

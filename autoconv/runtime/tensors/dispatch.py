@@ -35,8 +35,8 @@ from autoconv.runtime.tensors.conversion import (
 )
 from autoconv.runtime.tensors.dtype_checks import (
     check_dtypes,
+    kernel_dtype_error,
     mismatch_error,
-    name_dtypes,
     operand_name,
     type_rule_error,
     unconvertible_error,
@@ -317,7 +317,7 @@ def _run_kernel(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> An
     except IndexError as error:
         raise _with_place(IndexOutOfRangeError(str(error)).with_plain_error(error), op) from None
     except TypeError as error:
-        raise name_dtypes(error, op, arrays) from None
+        raise kernel_dtype_error(error, op, arrays) from None
     gives_numbers = op.name.startswith("python_") and (op.name != "python_cast" or attributes.get("weak", False))
     if not gives_numbers and any(isinstance(value, EagerTensor) and value._weak for value in values):
         types = op.result_types(list(map(type_of_operand, values)), attributes)

@@ -50,7 +50,7 @@ def check_dtypes(op: Op, values: Sequence[Any], arrays: Sequence[Any], attribute
     _ACCEPTED_DTYPES.add(dtypes)
 
 
-def name_dtypes(error: TypeError, op: Op, arrays: Sequence[Any]) -> TypeError:
+def kernel_dtype_error(error: TypeError, op: Op, arrays: Sequence[Any]) -> TypeError:
     """Return a DtypeError for the TypeError of an elementwise kernel: NumPy lacks it for the dtypes of the arrays.
 
     Errors of this package and of other ops are returned unchanged.

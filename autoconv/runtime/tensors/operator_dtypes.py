@@ -20,7 +20,7 @@ def has_python_numbers() -> bool:
     return current_contract().python_numbers
 
 
-def as_position(x: Any) -> Any:
+def as_index_operand(x: Any) -> Any:
     """Return an operand of an index; a uint64 of NumPy as a checked int, as the program raises beyond int64."""
     is_number = isinstance(x, Tensor) and x.type.shape == () and has_python_numbers()
     return apply("python_int", x) if is_number and x.type.dtype is uint64 else x

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from autoconv.emit.converted import outline_loops
 from autoconv.runtime.recording.activity import BUSY
-from autoconv.runtime.recording.tracebacks import drop_loop_heads
+from autoconv.runtime.recording.tracebacks import drop_callers_of_loops
 from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.runtime.tensors.numpy_behaviour import call_plain
 from autoconv.tracing.api.function_options import FunctionOptions
@@ -75,7 +75,7 @@ class LoopOutlining:
         try:
             return form.function(*instance, *args, **kwargs)
         except BaseException as error:
-            drop_loop_heads(error, form.function.__code__, set(form.loop_codes()))
+            drop_callers_of_loops(error, form.function.__code__, set(form.loop_codes()))
             raise
         finally:
             if self._times_calls and examined_calls != [loop._tiers.examined_calls for loop in form.loops]:

@@ -26,7 +26,7 @@ from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import TracedSet, has_optional_keys, heap_of, items_of
 from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.objects.rebuilt_arguments import find_rebuilt, refuse_rebuilt
-from autoconv.runtime.objects.symbol_search import hides_symbols, varies_by_call
+from autoconv.runtime.objects.symbol_search import captures_trace_values, varies_by_call
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import Trace, current_region
@@ -202,7 +202,7 @@ def _is_created_by_trace(trace: Trace, value: Any) -> bool:
 
 def _is_class_made_by_call(cls: type) -> bool:
     """Return whether each call makes the class anew, so that its objects differ in class from call to call."""
-    return is_of_converted_class_statement(cls) or hides_symbols(cls)
+    return is_of_converted_class_statement(cls) or captures_trace_values(cls)
 
 
 def _describe(value: Any) -> str:
