@@ -20,7 +20,7 @@ from autoconv.graph.graph import Span
 from autoconv.lazy_dataclass import dataclass
 from autoconv.optimise.variables_as_memory import replace_variables
 from autoconv.storage.files import replacing
-from autoconv.tracing.api.declared_arguments import trace_function
+from autoconv.tracing.api.declared_arguments import trace_for_export
 from autoconv.tracing.api.exported_movement import write_movement
 
 
@@ -75,7 +75,7 @@ def build(
     int scaled(const autoconv_float64_1 *x, double by, scaled_result *result);
     """
     compiler = library_compiler()
-    trace = trace_function(function, specs, contract)
+    trace = trace_for_export(function, specs, contract)
     trace = replace(trace, graph=replace_variables(write_movement(trace.graph)))
     path = Path(to)
     c_name = name or c_identifier(trace.concrete.function_name)

@@ -16,7 +16,7 @@ from autoconv.lazy_dataclass import dataclass
 from autoconv.operators.regions.layout import Instance, Layout, Leaf, Parts, RunTimeList, Static
 from autoconv.runtime.objects.storage import Storage
 from autoconv.runtime.tensors.tensor import EagerTensor
-from autoconv.tracing.api.declared_arguments import Trace
+from autoconv.tracing.api.declared_arguments import ExportedTrace
 
 _RESERVED_NAMES = frozenset({  # keywords of C and C++, and the parameter `result`
     "auto", "bool", "break", "case", "catch", "char", "class", "const", "continue", "default", "delete", "do", "double",
@@ -42,7 +42,7 @@ class Interface:
     initial_values: tuple[tuple[Argument, np.ndarray], ...] = ()
 
 
-def interface_of(trace: Trace, name: str) -> Interface:
+def interface_of(trace: ExportedTrace, name: str) -> Interface:
     """Return the C function of a trace. Raises UnsupportedError for arguments or results that C has no form of."""
     concrete_function = trace.concrete
     graph = trace.graph

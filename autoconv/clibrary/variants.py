@@ -19,14 +19,14 @@ from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
 from autoconv.optimise import optimise
 from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static, specialise
 from autoconv.optimise.symbolic.bounds import fold_symbolic_bounds
-from autoconv.tracing.api.declared_arguments import Trace
+from autoconv.tracing.api.declared_arguments import ExportedTrace
 
 _SPECIAL_SIZES = range(12)  # sizes that get graphs of their own if the general graph excludes them
 _MAX_SPECIAL_VARIANTS = 26  # as many as there are for three sizes, each of them 0, 1 or any: 3³ - 1
 _GENERAL_SIZE = 1000  # an example of a size that the general graph takes
 
 
-def make_variants(trace: Trace, interface: Interface) -> list[Graph]:
+def make_variants(trace: ExportedTrace, interface: Interface) -> list[Graph]:
     """Return the graphs in the order in which a call tries them; raises UnsupportedError if there is no general one."""
     graph, contract = trace.graph, trace.contract
     parameters = interface.form.parameters

@@ -16,7 +16,7 @@ from autoconv.errors import DataLossError, InvalidArgumentError, Place
 from autoconv.graph.dtypes import int64
 from autoconv.runtime.annotations import DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.support.shape import TensorShape, TensorSpec, as_shape
-from autoconv.runtime.support.structure import Template, flat_leaves, flatten, pack
+from autoconv.runtime.support.structure import Template, count_leaves, flat_leaves, flatten, pack
 from autoconv.runtime.support.type_spec import TypeSpec, is_composite_spec
 from autoconv.runtime.tensors.static_values import static_value
 
@@ -263,7 +263,7 @@ def _entries_by_component(values: Any, template: Template | None, parameter_name
     elif isinstance(values, tuple) and len(values) == len(template.children):
         values_of_children = list(values)
     elif parameter_name == "padding_values" and not isinstance(values, (tuple, dict)):
-        return [values] * template.leaf_count
+        return [values] * count_leaves(template)
     else:
         raise TypeError(f"{parameter_name} has to have the structure of the elements, found {values!r}")
     return [

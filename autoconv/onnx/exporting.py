@@ -15,7 +15,7 @@ from autoconv.graph.types import ResourceType
 from autoconv.onnx.checksum import add_checksum
 from autoconv.runtime.objects.storage import Storage
 from autoconv.storage.files import replacing
-from autoconv.tracing.api.declared_arguments import trace_function
+from autoconv.tracing.api.declared_arguments import trace_for_export
 from autoconv.tracing.views.portable import prepare
 
 
@@ -34,7 +34,7 @@ def export(
     >>> [output.name for output in model.graph.output]
     ['result_0', 'autoconv_error']
     """
-    trace = trace_function(function, specs, contract)
+    trace = trace_for_export(function, specs, contract)
     concrete = trace.concrete
     graph = prepare(trace.graph, trace.types)
     first_capture = len(graph.parameters) - len(concrete.captures)

@@ -14,7 +14,7 @@ import autoconv.numpy  # noqa: F401  (its import registers NumPy's functions)
 from autoconv.backends.portable import GraphUnfit
 from autoconv.backends.stablehlo import Module
 from autoconv.graph.graph import Graph
-from autoconv.tracing.api.declared_arguments import trace_function
+from autoconv.tracing.api.declared_arguments import trace_for_export
 from autoconv.tracing.api.exported_calls import replace_numpy_calls
 from autoconv.tracing.api.exported_generators import replace_generators
 from autoconv.tracing.views.func_graph import STABLEHLO_HOOK
@@ -39,7 +39,7 @@ def export(function: Any, *specs: Any, capacity: int = 64, contract: str = "func
     >>> print(module.text.splitlines()[1])
       func.func public @main(%arg0: tensor<3xf32>) -> (tensor<3xf32>, tensor<i32>) {
     """
-    trace = trace_function(function, specs, contract)
+    trace = trace_for_export(function, specs, contract)
     with trace.located_refusals():
         return as_stablehlo(trace.graph, capacity, trace.types)
 

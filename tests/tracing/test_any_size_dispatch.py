@@ -174,7 +174,7 @@ def test_tapes_around_calls_of_functions_of_any_size():
             tape.watch(argument)
             total = autoconv.reduce_sum(f(argument))
         assert_close(tape.gradient(total, argument), plain(x), 1e-4)
-    whole = f.get_concrete_function()._differentiable_graph
+    whole = f.get_concrete_function()._taped_calls.graph
     (parts,) = whole._derivatives_by_request.values()
     assert [part.run.compilations for part in (parts.forward, parts.backward)] == [1, 1]
     assert not parts.backward.run.kernel_calls

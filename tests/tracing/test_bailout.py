@@ -111,11 +111,11 @@ def test_thousands_of_arguments_are_no_inputs_of_one_graph():
     assert count(1.0, 2.0) == (2, 1.0)
 
 
-@pytest.mark.parametrize(("times_calls", "is_of_values", "limit"), [
+@pytest.mark.parametrize(("times_calls", "serves_same_values", "limit"), [
     (True, True, 1_000), (True, False, 10_000), (False, True, 10_000),
 ])  # fmt: skip
-def test_traces_that_serve_only_the_same_values_may_unroll_fewer_iterations(times_calls, is_of_values, limit):
-    budget = TracingBudget(times_calls=times_calls, is_of_values=is_of_values)
+def test_traces_that_serve_only_the_same_values_may_unroll_fewer_iterations(times_calls, serves_same_values, limit):
+    budget = TracingBudget(times_calls=times_calls, serves_same_values=serves_same_values)
     for _ in range(limit):
         budget(ITERATION)
     with pytest.raises(RunPlain, match=f"more than {limit:,} iterations"):

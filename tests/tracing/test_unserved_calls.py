@@ -7,7 +7,8 @@ import numpy as np
 import autoconv as ac
 from autoconv.config import SETTINGS
 from autoconv.tracing.specialise.bailout import Bailout
-from autoconv.tracing.specialise.tiers import FOREVER, GRAPH, kind_of
+from autoconv.tracing.specialise.call_kinds import kind_of
+from autoconv.tracing.specialise.tiers import FOREVER, GRAPH
 
 
 def test_calls_with_new_closures_run_plain_without_a_search_for_a_trace(monkeypatch):

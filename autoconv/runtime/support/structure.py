@@ -31,15 +31,16 @@ class Template:
     children: tuple[Template | None, ...]
     order: tuple[Any, ...] | None = field(default=None, compare=False)
 
-    @property
-    def leaf_count(self) -> int:
-        return sum(1 if child is None else child.leaf_count for child in self.children)
-
     def __str__(self) -> str:
         inner = [("." if child is None else str(child)) for child in self.children]
         if self.keys is not None:
             inner = [f"{key!r}: {child}" for key, child in zip(self.keys, inner, strict=True)]
         return f"{name_of(self.kind)}({', '.join(inner)})"
+
+
+def count_leaves(template: Template | None) -> int:
+    """Return the number of leaves of a structure with the template; None is the template of a single leaf."""
+    return 1 if template is None else sum(map(count_leaves, template.children))
 
 
 def flatten(
@@ -64,9 +65,8 @@ def pack(template: Template | None, leaves: Sequence[Any], initialise: bool = Tr
     The fields of dataclass objects get the leaves unchanged. With `initialise`, `__init__` runs before that, for the
     sake of attributes that are no fields.
     """
-    leaf_count = 1 if template is None else template.leaf_count
-    if leaf_count != len(leaves):
-        raise ValueError(f"the structure has {leaf_count} leaves, found {len(leaves)}")
+    if count_leaves(template) != len(leaves):
+        raise ValueError(f"the structure has {count_leaves(template)} leaves, found {len(leaves)}")
     return _pack(template, iter(leaves), initialise)
 
 

@@ -82,7 +82,7 @@ class MethodBinding:
     @property
     def prefers_plain(self) -> bool:
         """True if the latest examined call of a method ran as plain Python, and no trace or tape is recording."""
-        return self._tiers.latest == PLAIN and not BUSY.value
+        return self._tiers.latest_form == PLAIN and not BUSY.value
 
     def find_method(self, instance: Any) -> Any:
         """Return the method of an instance; None if it has none of its own yet."""

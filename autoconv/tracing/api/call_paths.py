@@ -25,6 +25,7 @@ from autoconv.tracing.guards.plain_conditions import reason_for_plain_calls
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.signature import Signature, is_method
 from autoconv.tracing.specialise.bailout import Bailout
+from autoconv.tracing.specialise.call_kinds import exact_kind_of, kind_of, kind_text
 from autoconv.tracing.specialise.program_clock import Stopwatch, clock
 from autoconv.tracing.specialise.tiers import (
     COSTLY_SECONDS,
@@ -37,9 +38,6 @@ from autoconv.tracing.specialise.tiers import (
     Gate,
     Tiers,
     Timing,
-    exact_kind_of,
-    kind_of,
-    kind_text,
     may_sample,
     next_interval,
     time_text,
@@ -219,42 +217,38 @@ class CallDispatch(Generic[P, R]):
         may_be_presumed |= not timing.choice and presumption.is_deferred(kind)
         if may_be_presumed and presumption.presumes_plain(kind, budget.count, budget.seconds_a_trace):
             return self._run_presumed(kind, args, kwargs)
-        may_wait = timing.may_be_presumed(seconds=0.0) and not timing.choice
-        if may_wait and presumption.waits(kind, budget.seconds_a_trace, self.python_function, args, kwargs):
+        if timing.is_new and presumption.waits(kind, budget.seconds_a_trace, self.python_function, args, kwargs):
             result = self._run_presumed(kind, args, kwargs)
             if result is not ENDED_EARLY:
                 return result
-        elif may_wait and (seconds := presumption.trivial_seconds(kind, is_method(self.python_function))):
+        elif timing.is_new and (seconds := presumption.trivial_seconds(kind, is_method(self.python_function))):
             timing.choice = PLAIN
             self._explanation.record_times(kind_text(kind), f"{time_text(seconds)} as plain Python", is_plain=True)
         form = timing.choose_form()
         if timing.choice:
-            self._tiers.latest = form
+            self._tiers.latest_form = form
             is_form_unchanged = self._gate.is_plain == (form == PLAIN)
             self._examination_interval = next_interval(self._examination_interval, form) if is_form_unchanged else 1
             self._open_gate(self._examination_interval, form)
             return self.python_function(*args, **kwargs) if form == PLAIN else self._run_graph(args, kwargs)
         self._examination_interval = 1
-        if form == PLAIN:
+        try:
+            if form == GRAPH:
+                return self._time_graph(timing, kind, args, kwargs)
             self._open_gate(FOREVER, PLAIN)  # for recursive calls of the function
             try:
-                result = self._tiers.sample(self.python_function, args, kwargs, timing)
+                return self._tiers.sample(self.python_function, args, kwargs, timing)
             finally:
                 self._gate.open(0, GRAPH)
-                self._apply_choice(timing, kind)
-        else:
-            try:
-                result = self._time_graph(timing, kind, args, kwargs)
-            finally:
-                self._apply_choice(timing, kind)
-        return result
+        finally:
+            self._apply_choice(timing, kind)
 
     def _run_presumed(self, kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call of a kind that is presumed to be faster as plain Python, and record its time."""
         # Calls since the last examination, which are taken to have been of the same kind.
         unexamined_calls = self._examination_interval if self._gate.is_plain else 0
         self._examination_interval = min(self._tiers.presumption.unexamined_calls, MAX_INTERVAL[PLAIN])
-        self._tiers.latest = PLAIN
+        self._tiers.latest_form = PLAIN
         self._gate.open(FOREVER, PLAIN)  # for recursive calls of the function
         if self._tiers.presumption.is_new(kind):
             self._explanation.record_presumption(kind_text(kind))
@@ -330,17 +324,21 @@ class CallDispatch(Generic[P, R]):
             if not (self._is_call_time_typical or has_traced or is_costly):
                 timing.record_untypical_time(seconds)
             elif (is_costly or not has_traced) and not timing.choice:
-                latest_trace = max(self._trace_cache.traces, key=lambda concrete: concrete.last_use, default=None)
-                run_trace = None if self._bailout.ran_plain else latest_trace
-                if run_trace is not None and not _may_sample_plain(run_trace, seconds):
-                    timing.choice = GRAPH
-                elif latest_trace is None or not timing.record_run(latest_trace.number) or is_costly:
-                    timing.has_trace |= run_trace is not None
-                    if self._bailout.doubtful_seconds:
-                        timing.record_search(seconds - self._bailout.doubtful_seconds)
-                    timing.record_time(GRAPH, seconds)
-                    if seconds < SHORT_CALL_SECONDS:
-                        self._tiers.presumption.record_short_kind(kind)
+                self._record_graph_time(timing, kind, seconds, is_costly)
+
+    def _record_graph_time(self, timing: Timing, kind: Any, seconds: float, is_costly: bool) -> None:
+        """Record a graph's time, that of a trace's first run only if costly; choose the graph if plain may be slow."""
+        latest_trace = max(self._trace_cache.traces, key=lambda concrete: concrete.last_use, default=None)
+        run_trace = None if self._bailout.ran_plain else latest_trace
+        if run_trace is not None and not _may_sample_plain(run_trace, seconds):
+            timing.choice = GRAPH
+        elif latest_trace is None or not timing.record_run(latest_trace.number) or is_costly:
+            timing.has_trace |= run_trace is not None
+            if self._bailout.doubtful_seconds:
+                timing.record_search(seconds - self._bailout.doubtful_seconds)
+            timing.record_time(GRAPH, seconds)
+            if seconds < SHORT_CALL_SECONDS:
+                self._tiers.presumption.record_short_kind(kind)
 
     def _record_rerun(self, error: BaseException, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Record that a call reran as plain Python; if such calls are frequent, choose plain Python for its kind.

@@ -25,7 +25,7 @@ from autoconv.operators.regions.layout import Arms, Layout
 from autoconv.ops.values.generator_types import GENERATOR_TYPES
 from autoconv.optimise.known_parameters import fix_parameters
 from autoconv.runtime.support.shape import TensorSpec
-from autoconv.runtime.support.structure import flatten
+from autoconv.runtime.support.structure import count_leaves, flatten
 from autoconv.tracing.api.argument_types import parse_types
 from autoconv.tracing.api.exported_calls import replace_numpy_calls
 from autoconv.tracing.api.exported_generators import replace_generators, state_of
@@ -58,7 +58,7 @@ class DeclaredTensor:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class ExportedTrace:
     """A trace to be exported, with the declared shapes of its arguments.
 
     `graph` is the recorded graph with constants in place of declared numbers and defaults. Outputs that are variants
@@ -141,7 +141,7 @@ def _shape_of_spec(spec: TensorSpec) -> tuple[Dimension, ...] | None:
     return None if spec.shape.rank is None else tuple(spec.shape.as_list())
 
 
-def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract: str) -> Trace:
+def trace_for_export(function: Callable[..., Any], specs: Sequence[Any], contract: str) -> ExportedTrace:
     """Return the trace of a function for the arguments `specs`, or if these are empty, for its `input_signature`.
 
     Raises TargetError for an unknown contract, UnsupportedError if a trace does not serve the declared types.
@@ -168,7 +168,7 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
     graph, layout = join_variants(replace_numpy_calls(replace_generators(graph)), concrete.layout)
     generator_states = {i: state_of(generator) for i, generator in generators.items()}
     place = _source_place(traced_function)
-    return Trace(concrete, graph, layout, list(arguments), contract_name, place, generator_states)
+    return ExportedTrace(concrete, graph, layout, list(arguments), contract_name, place, generator_states)
 
 
 def _trace_examples(function: Function[..., Any], arguments: Sequence[Any]) -> tuple[ConcreteFunction, list[Any]]:
@@ -220,8 +220,7 @@ def _declared_leaves(arguments: Sequence[Any], key: Key) -> list[DeclaredTensor 
         templates = [None if isinstance(argument, DeclaredTensor) else flatten(argument)[1] for argument in arguments]
     result: list[DeclaredTensor | None] = []
     for argument, template in zip(arguments, templates, strict=False):
-        leaf_count = 1 if template is None else template.leaf_count
-        result += [argument if isinstance(argument, DeclaredTensor) else None] * leaf_count
+        result += [argument if isinstance(argument, DeclaredTensor) else None] * count_leaves(template)
     return result + [None] * (len(key.leaves) - len(result))  # the further leaves are defaults and parts of objects
 
 

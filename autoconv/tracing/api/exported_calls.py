@@ -103,7 +103,7 @@ _SORTS: Mapping[str, Callable[..., Value]] = {
     "argsort": _argsort, "partition": _sort, "argpartition": _argsort,
 }  # fmt: skip
 
-# ---- elementwise functions, of a builder, the dtype of the result, and operands
+# ---- elementwise functions: their parameters are a builder, the dtype of the result, and the operands
 
 
 def _modf(b: GraphBuilder, dtype: DType, x: Value) -> tuple[Value, Value]:
@@ -128,7 +128,7 @@ _ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
     "modf": _modf, "ldexp": _ldexp,
 }  # fmt: skip
 
-# ---- reductions, of a builder, an array and an axis
+# ---- reductions: their parameters are a builder, an array and an axis
 
 
 def _fold_bits(b: GraphBuilder, x: Value, axis: int, fold: Callable[..., Value]) -> Value:

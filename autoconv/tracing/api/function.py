@@ -27,10 +27,11 @@ from autoconv.tracing.api.outlining import LoopOutlining
 from autoconv.tracing.api.pickling import Pickling
 from autoconv.tracing.api.trace_maker import TraceMaker
 from autoconv.tracing.execute.binding import bind_to_trace
-from autoconv.tracing.execute.compiled_trace import ConcreteFunction, NotDifferentiable
+from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.execute.donation import select_donated_names
 from autoconv.tracing.execute.internal_errors import count_fault, is_program_error
 from autoconv.tracing.execute.plain_rerun import UNDONE_ERRORS, public_error_text, rerun_plain, reruns_plain
+from autoconv.tracing.execute.taped_calls import NotDifferentiable
 from autoconv.tracing.guards.hooked_objects import find_hook_reason
 from autoconv.tracing.key.argument_structure import CannotFlatten
 from autoconv.tracing.key.bounded_dict import BoundedDict
@@ -122,7 +123,8 @@ class Function(MethodBinding, CallDispatch[P, R], LoopOutlining, TraceMaker, Fun
             counter.trace_budget = counter.trace_budget or TraceBudget(counts_all_traces=True)
             self._bailout = Bailout(counter.trace_budget)
         self._initialise_dispatch(counter.cell, times_calls=times_calls, checks_float_state=contract.runs_plain)
-        self._trace_count, self._was_traced = 0, False
+        self._trace_count = 0
+        self._was_traced = False  # true from the first complete trace on, which alone may create variables
         self._definition = Definition(python_function)
         record_package_attributes(self)
 

@@ -18,13 +18,16 @@ from autoconv.runtime.tensors.numpy_behaviour import call_plain
 from autoconv.tracing.api.function_options import FunctionOptions
 from autoconv.tracing.execute.internal_errors import count_fault
 from autoconv.tracing.specialise.bailout import Bailout
+from autoconv.tracing.specialise.call_kinds import kind_of
 from autoconv.tracing.specialise.retracing import CallCounter
 from autoconv.tracing.specialise.session_contract import SessionContract
-from autoconv.tracing.specialise.tiers import FOREVER, PLAIN, Gate, Tiers, kind_of
+from autoconv.tracing.specialise.tiers import FOREVER, PLAIN, Gate, Tiers
 from autoconv.tracing.views.explain import Explanation
 
 _MAX_FORMS = 16  # functions of one definition with outlined loops: others may be made anew for every call
-_MAX_EXAMINED_DEPTH = 8  # of recursion where graphs are not compared with plain Python; each call takes ten frames
+# Depth of recursion up to which recursive calls are examined, where graphs are not timed against plain Python: each
+# examined call takes ten frames of the stack.
+_MAX_EXAMINED_DEPTH = 8
 
 
 class OutlinedForm(NamedTuple):
@@ -63,7 +66,12 @@ class LoopOutlining:
     def _initialise_outlining(self) -> None:
         self._outlines_loops = False  # true once a trace of the function was abandoned
         self._outlined_form: OutlinedForm | None = None
-        self._plain_depth = 0  # of plain calls in plain calls whose recursive calls are examined
+        self._plain_depth = 0  # nesting of the running plain calls whose recursive calls are examined
+
+    @property
+    def _function_of_class(self) -> Any:
+        """The class's function if this object is the method of an instance; otherwise the object itself."""
+        return vars(self).get("__func__", self)
 
     def _run_with_outlined_loops(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call as plain Python, which calls the loops if a trace of the whole function was abandoned."""
@@ -88,7 +96,7 @@ class LoopOutlining:
 
         All calls then run plain: those of this function, and those of instances without a method of their own.
         """
-        owner = vars(self).get("__func__", self)
+        owner = self._function_of_class
         if BUSY.value:
             return run(args, kwargs)
         if not self._times_calls and owner._plain_depth < _MAX_EXAMINED_DEPTH:  # recursive calls may be graphs
@@ -99,9 +107,9 @@ class LoopOutlining:
                 owner._plain_depth -= 1
         functions = {self, owner}
         # An outer call, or another thread, has opened the other gates, and restores them.
-        functions = {function for function in functions if not function._gate.is_open_for_plain}
+        functions = {function for function in functions if not function._gate.is_always_plain}
         states = [(function._gate, function._gate.state) for function in functions]
-        self._tiers.latest = PLAIN
+        self._tiers.latest_form = PLAIN
         for function in functions:
             function._open_gate(FOREVER, PLAIN)
         try:
@@ -127,7 +135,7 @@ class LoopOutlining:
 
     def _find_outlined_form(self) -> OutlinedForm:
         """Return the form with outlined loops, which all instances of a class share for a method."""
-        owner = vars(self).get("__func__", self)
+        owner = self._function_of_class
         if owner._outlined_form is None:
             owner._outlined_form = owner._make_outlined_form()
         form: OutlinedForm = owner._outlined_form

@@ -12,7 +12,7 @@ from autoconv.graph.text import to_text
 from autoconv.lazy_dataclass import dataclass
 from autoconv.optimise import OPTIMISATIONS, optimise
 from autoconv.tracing.api.argument_types import parse_specs
-from autoconv.tracing.api.declared_arguments import trace_function
+from autoconv.tracing.api.declared_arguments import trace_for_export
 from autoconv.tracing.api.function import Function
 from autoconv.tracing.specialise.compile_contract import CompileContract
 
@@ -39,7 +39,7 @@ def stages(function: Function[..., Any], specs: str, spans: bool = False) -> lis
     if function.contract == CompileContract.name:
         # `float32[2]` is a NumPy array here. A text may have several specs; without any, `input_signature` is used.
         texts = [specs] if specs.strip() else []
-        concrete = trace_function(function, texts, function.contract).concrete
+        concrete = trace_for_export(function, texts, function.contract).concrete
     else:
         concrete = function.get_concrete_function(*parse_specs(specs))
     result: list[Stage] = []

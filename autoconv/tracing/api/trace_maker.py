@@ -24,10 +24,11 @@ from autoconv.tracing.key.cache_key import Key
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.specialise.bailout import Bailout, is_by_value
+from autoconv.tracing.specialise.call_kinds import kind_of
 from autoconv.tracing.specialise.program_clock import excluded_from_clock
 from autoconv.tracing.specialise.retracing import CallCounter, open_sizes_at_once
 from autoconv.tracing.specialise.session_contract import SessionContract
-from autoconv.tracing.specialise.tiers import Tiers, kind_of
+from autoconv.tracing.specialise.tiers import Tiers
 from autoconv.tracing.specialise.trace import LOCK
 from autoconv.tracing.specialise.trace_cache import TraceCache
 from autoconv.tracing.specialise.trace_feedback import TraceFeedback
@@ -120,7 +121,7 @@ class TraceMaker:
         except Specialise as request:
             request.__traceback__ = None
             if not self._feedback.undo_promotion(call):
-                self._feedback.specialise(call, request.leaves)
+                self._feedback.specialise(call, request.positions)
             return NextStep.FIND_TRACE
         except RestartTrace as request:
             request.__traceback__ = None

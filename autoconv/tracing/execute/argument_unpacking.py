@@ -79,7 +79,7 @@ def make_unpacking(key: Key, written_count: int) -> Unpacking | None:
 
     The last `written_count` leaves of the key are the contents of written locations.
     """
-    templates_end = sum(1 if template is None else template.leaf_count for _, template in key.templates)
+    templates_end = key.template_leaf_count
     containers_end = len(key.leaves) - written_count  # leaves of templates, then containers, then contents of locations
     leaves = key.leaves[:templates_end]
     is_flat = all(template is None for _, template in key.templates)
@@ -103,7 +103,7 @@ def make_unpacking(key: Key, written_count: int) -> Unpacking | None:
     except (TooLong, _UnsupportedStructure):
         return None
     argument_count = sum(not isinstance(name, OuterName) for name, _ in key.templates)
-    extracted_key = Key(templates, extracted_leaves, (), key.overlaps, key.memory, key.replica)
+    extracted_key = Key(templates, extracted_leaves, (), key.overlaps, key.arrays_as_memory, key.replica)
     return Unpacking(extracted_key, argument_count, positions, extract)
 
 

@@ -107,14 +107,14 @@ def make_call_form(
     has_other_leaves = len(native_leaves) + len(checked_literals) < len(key.leaves)
     if has_structures or has_other_leaves:
         return None
-    if first_location != len(key.templates) or key.orders:
+    if first_location != len(key.templates) or key.orders:  # written containers are leaves, or arguments are dicts
         return None
     output_positions = iter(results.first_equal_positions) if results.first_equal_positions else itertools.count()
     result = _result_form(results.layout, output_positions, contract, results.returns_arrays)
     values = [_captured_value(captured) for captured in captures]
     if result is None or not all(map(_is_native_capture, values)):
         return None
-    identity_guards = [identity_guard(binding, read()) for _, read, _, binding in guards.checks]
+    identity_guards = [identity_guard(check.value.binding, check.value.read()) for check in guards.checks]
     identity_guards += _definition_guards(guards.function)
     parameter_leaf_positions = [i for i in range(len(key.leaves)) if i not in checked_literals]
     parameter_forms = [_parameter_form(leaf) for leaf in native_leaves]
@@ -151,7 +151,8 @@ def pass_locations(entry: Callable[..., Any], readers: Sequence[Callable[[], Any
 def _is_native_parameter(leaf: Any, is_location: bool) -> bool:
     """Return whether a leaf is a parameter of a kind that native code accepts.
 
-    `is_location` is true for written locations; in other places, only lists of numbers are accepted.
+    `is_location` is true for a written location. Of arguments that are objects, only lists of numbers and random
+    generators are accepted.
     """
     if isinstance(leaf, ObjectKey):
         is_number_list = isinstance(leaf.item_kind, str) and bool(leaf.item_kind)
@@ -159,8 +160,8 @@ def _is_native_parameter(leaf: Any, is_location: bool) -> bool:
     return isinstance(leaf, (TensorKey, ArrayKey))
 
 
-_NUMBER_CLASSES: dict[object, type] = {"int": int, "float": float, "bool": bool}  # by `ObjectKey.item_kind`
-# `ObjectKey.kind` -> Python class.
+_NUMBER_CLASSES: dict[object, type] = {"int": int, "float": float, "bool": bool}  # `ObjectKey.item_kind` -> class
+# `ObjectKey.kind` -> class.
 _GENERATOR_CLASSES = {type_.kind: cls for cls, type_ in GENERATOR_TYPES.items()}
 _OBJECT_CLASSES = {cls.__name__: cls for cls in (list, dict, set, str, bytes)} | _GENERATOR_CLASSES
 
@@ -185,7 +186,7 @@ def _is_comparable(value: Any) -> bool:
 
 def has_python_guards(guards: Guards) -> bool:
     """Return whether there are guards that native code does not check, because they are not by identity."""
-    return any(identity_guard(binding, read()) is None for _, read, _, binding in guards.checks)
+    return any(identity_guard(check.value.binding, check.value.read()) is None for check in guards.checks)
 
 
 def identity_guard(binding: tuple[Any, Any] | None, value: Any) -> Guard | None:

@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.autodiff.memory import replace_memory
 from autoconv.config import SETTINGS
 from autoconv.config.placement import eager_device, other_device_request
-from autoconv.errors import AutoconvError, StagingError
+from autoconv.errors import AutoconvError
 from autoconv.graph.graph import Graph, Span, Value
 from autoconv.graph.types import ArrayType, ObjectType
 from autoconv.operators.regions.marshalling import rebuild
 from autoconv.ops.values.remote_array import RemoteArray
-from autoconv.optimise import optimise
 from autoconv.runtime.objects.storage import Storage
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording import tape_recorders
@@ -26,9 +24,8 @@ from autoconv.runtime.tensors.dispatch import graph_value
 from autoconv.runtime.tensors.donation import donate
 from autoconv.runtime.tensors.remote_tensor import RemoteTensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
-from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor
+from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.tracing.execute.call_form import Results
-from autoconv.tracing.execute.differentiable import DifferentiableGraph
 from autoconv.tracing.execute.donation import find_donated_leaves
 from autoconv.tracing.execute.executable import Executable, compile_recording
 from autoconv.tracing.execute.float_warnings import FloatErrors
@@ -37,9 +34,10 @@ from autoconv.tracing.execute.graph_weight import graph_weight
 from autoconv.tracing.execute.placed_graphs import PlacedGraph
 from autoconv.tracing.execute.recording import PARAMETER_KEYS, Recording
 from autoconv.tracing.execute.rollback import can_run_again
-from autoconv.tracing.execute.run_values import apply_key_layout, run_value, taped_leaf, to_taped_input
+from autoconv.tracing.execute.run_values import apply_key_layout, run_value
 from autoconv.tracing.execute.shared_outputs import copy_shared_result, first_equal_outputs
 from autoconv.tracing.execute.symbolic_shapes import MultiShapeGraph
+from autoconv.tracing.execute.taped_calls import TapedCalls
 from autoconv.tracing.guards.outside_values import OutsideValues
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.cache_key import ObjectKey, SpecKey, TensorKey, VariableKey
@@ -51,10 +49,6 @@ from autoconv.tracing.views.function_type import FunctionType
 def _is_tensor_key(key: Any) -> bool:
     """Return whether the leaf is a tensor, a variable, or an object with a spec, such as a dataset."""
     return isinstance(key, (VariableKey, SpecKey)) or (isinstance(key, TensorKey) and key.is_of_tensor)
-
-
-class NotDifferentiable(Exception):
-    """Raised for a call that a tape cannot differentiate, which then runs as plain Python; its text is the reason."""
 
 
 class ConcreteFunction(GraphMember):
@@ -73,9 +67,7 @@ class ConcreteFunction(GraphMember):
         leaf_names = self._leaf_names()
         self.function_type = FunctionType.of(owner.function_spec, key, leaf_names, self.layout, recording.captures)
         self.contract, self._owner, self._name = contract, owner, name
-        self._differentiable_graph: DifferentiableGraph | None = None
-        # Positions of the array parameters that the graph writes; `_differentiable_graph` also returns their contents.
-        self._written_positions: list[int] = []
+        self._taped_calls: TapedCalls | None = None
         self.number = int(name.rpartition("_")[2])  # increases from trace to trace
         self.outside = OutsideValues()  # values with which arguments must not share memory
         self.is_narrow = False  # True if a more general trace, tried after this one, accepts its arguments too
@@ -107,7 +99,7 @@ class ConcreteFunction(GraphMember):
         self._returns_captures = has_arrays and bool(aliased_outputs(runnable, captured_parameters))
         self._returns_arrays = (  # results are NumPy's arrays and scalars, not tensors
             contract.python_exceptions
-            and (uses_arrays or key.memory)
+            and (uses_arrays or key.arrays_as_memory)
             and not any(isinstance(leaf, TensorKey) and leaf.is_of_tensor for leaf in key.leaves)
         )
         constants = [node.results[0] for node in runnable.nodes if node.op.name == "constant"]
@@ -125,10 +117,13 @@ class ConcreteFunction(GraphMember):
         return self._recording
 
     def _compile(self) -> Executable:
+        """Compile the graph that runs."""
         outputs_need_no_copy = not self._returns_captures and not self._returns_constants
         results = Results(self.layout, self._returns_arrays, outputs_need_no_copy, self._first_equal_positions)
-        context = self._donated, self._owner.backend, self._are_disjoint, self.can_run_again
-        self._compiled_executable = compile_recording(self._optimised_recording(), results, *context)
+        self._compiled_executable = compile_recording(
+            self._optimised_recording(), results, self._donated, self._owner.backend, self._are_disjoint,
+            self.can_run_again,
+        )  # fmt: skip
         return self._compiled_executable
 
     @property
@@ -250,8 +245,7 @@ class ConcreteFunction(GraphMember):
         if SETTINGS.collect_graphs:
             collect(self)
         if tape_recorders.active_recorders():
-            has_arrays = self.key.memory and any(isinstance(key, ArrayKey) for key in self.key.leaves)
-            return self._call_with_arrays_under_tape(leaves) if has_arrays else self._call_under_tape(leaves)
+            return self._call_under_tape(leaves)
         executable = self.executable
         must_copy = not executable.compiled.holds_no_arguments  # a run that may keep arguments gets copies
         values = [
@@ -281,51 +275,16 @@ class ConcreteFunction(GraphMember):
             self._graphs_by_device[device] = placed
         return self._graphs_by_device[device]
 
-    def _make_differentiable_graph(self, graph: Graph, run: Any = None) -> DifferentiableGraph:
-        return DifferentiableGraph(graph, self.recorded.name, self.contract.name, run, self._owner.backend)
-
     def _call_under_tape(self, leaves: Sequence[Any]) -> Any:
         """Run a call that tapes record as one differentiable op."""
-        pairs = zip(leaves, self.key.leaves, strict=True)
-        inputs = [taped_leaf(leaf, key) for leaf, key in pairs if isinstance(key, PARAMETER_KEYS)]
-        inputs += [to_taped_input(self._captured_value(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
-        for value in inputs:
-            variable = value.variable() if isinstance(value, Storage) else None
-            if variable is not None:
-                tape_recorders.watch_used_variable(variable)
-        if self._differentiable_graph is None:
-            self._differentiable_graph = self._make_differentiable_graph(self.optimised, self.executable.run)
-        if self.contract.python_exceptions and (reason := self._differentiable_graph.refusal(inputs)):
-            raise NotDifferentiable(reason)
-        results = self._differentiable_graph.call(inputs)
+        if self._taped_calls is None:
+            self._taped_calls = TapedCalls(
+                self.key, self.optimised, self.executable.run, self.recorded.name, self.contract.name,
+                self._owner.backend, self.contract.runs_plain,
+            )  # fmt: skip
+        captures = [self._captured_value(c) if isinstance(c, np.ndarray) else c for c in self.captures]
+        results = self._taped_calls.call(leaves, captures)
         return rebuild(self.layout, map(self._convert_result, results, self.layout.types()))
-
-    def _call_with_arrays_under_tape(self, leaves: Sequence[Any]) -> Any:
-        """Run a call that tapes record, with arrays as memory; the graph also returns what written arrays contain."""
-        arrays = [leaf for leaf, key in zip(leaves, self.key.leaves, strict=True) if isinstance(key, ArrayKey)]
-        inputs = []
-        for leaf, key in zip(leaves, self.key.leaves, strict=True):
-            if isinstance(key, ArrayKey):
-                tensor = tape_recorders.tensor_for(leaf)
-                inputs.append(ArrayTensor(np.array(leaf)) if tensor is None else tensor)
-            elif isinstance(key, PARAMETER_KEYS):
-                inputs.append(taped_leaf(leaf, key))
-        inputs += [to_taped_input(self._captured_value(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
-        if self._differentiable_graph is None:
-            try:
-                graph, self._written_positions = replace_memory(self.optimised)
-            except StagingError as error:
-                raise NotDifferentiable(error.message) from None
-            graph = optimise(graph, contract=self.contract.name)
-            self._differentiable_graph = self._make_differentiable_graph(graph)
-        if reason := self._differentiable_graph.refusal(inputs):
-            raise NotDifferentiable(reason)
-        results = self._differentiable_graph.call(inputs)
-        output_count = len(self.optimised.outputs)
-        array_positions = [i for i, value in enumerate(self.optimised.parameters) if isinstance(value.type, ArrayType)]
-        for position, result in zip(self._written_positions, results[output_count:], strict=True):
-            arrays[array_positions.index(position)][...] = result._array
-        return rebuild(self.layout, map(self._convert_result, results[:output_count], self.layout.types()))
 
     def _captured_value(self, capture: Any) -> Any:
         """Return the value of a capture that runs are called with."""

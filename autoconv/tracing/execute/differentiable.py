@@ -36,7 +36,7 @@ class DifferentiableGraph:
         self.contract = contract
         self.backend = backend
         self.run = compile_placed(graph, graph, contract, backend=backend) if run is None else run
-        # By the positions of the inputs to differentiate by, and the interval of recomputation or None.
+        # (positions of the inputs to differentiate by, interval of recomputation or None) -> derivative.
         self._derivatives_by_request: dict[tuple[tuple[int, ...], int | None], ForwardAndBackward] = {}
 
     def call(self, inputs: Sequence[Any]) -> list[Any]:

@@ -30,11 +30,9 @@ def select_donated_names(donate: Donate, parameters: Mapping[str, inspect.Parame
 
 def find_donated_leaves(key: Key, names: Iterable[str]) -> list[int]:
     """Return the positions, among the leaves of a key, of the leaves of the arguments `names`."""
-    result: list[int] = []
-    position = 0
-    for name, template in key.templates:
-        leaf_count = 1 if template is None else template.leaf_count
-        if name in names:
-            result += range(position, position + leaf_count)
-        position += leaf_count
-    return result
+    leaf_slices = [
+        leaf_slice
+        for (name, _), leaf_slice in zip(key.templates, key.leaf_slices(), strict=True)
+        if name in names
+    ]
+    return [position for leaf_slice in leaf_slices for position in range(leaf_slice.start, leaf_slice.stop)]

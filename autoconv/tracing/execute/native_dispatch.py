@@ -16,7 +16,7 @@ from autoconv.backends.protocol import Dispatch
 from autoconv.config import DETOUR
 from autoconv.forks import new_lock
 from autoconv.runtime.recording.activity import BUSY
-from autoconv.tracing.guards.numpy_error_state import DEFAULT_ERROR_STATE, ERROR_STATE, has_actions
+from autoconv.tracing.guards.numpy_error_state import DEFAULT_ERROR_STATE, ERROR_STATE, has_expected_layout
 
 _LOCK = new_lock()
 _INSTALLED: list[bool] = []  # empty before the first attempt to install native dispatch; then one item, its success
@@ -68,7 +68,7 @@ def _install(owner: Any) -> bool:
             owner=owner, slot=slot, methods=methods, handle_miss=owner.__call__,
             handle_failure=owner._handle_failure, handle_raised_flags=owner._handle_raised_flags,
             detour=DETOUR, busy=BUSY, error_variable=ERROR_STATE, default_errors=DEFAULT_ERROR_STATE,
-            has_actions=has_actions(),
+            has_actions=has_expected_layout(),
         )
     )  # fmt: skip
     if call is not None:

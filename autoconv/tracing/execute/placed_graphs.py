@@ -172,7 +172,8 @@ def _is_scalar(value: Value) -> bool:
 def _can_run_in_other_process(node: Node, device: str, homes: Mapping[Value, str]) -> bool:
     """Return whether another process's device can run a node, as its operands and results can be sent.
 
-    They have to be tensors, or variables that the device holds.
+    They have to be tensors, or variables that the device holds. A node without results runs in this process, because
+    its purpose is an effect.
     """
     values = [value for value in node.inputs if homes.get(value) != device]
     return all(isinstance(value.type, TensorType) for value in (*values, *node.results)) and bool(node.results)

@@ -62,7 +62,7 @@ class Recording:
         return [location.reader for location in container_locations], [location.reader for location in other_locations]
 
 
-def input_leaves(key: Key) -> list[int]:
+def parameter_positions(key: Key) -> list[int]:
     """Return the positions of the leaves of a key that are parameters of its trace's graph."""
     return [i for i, leaf in enumerate(key.leaves) if isinstance(leaf, PARAMETER_KEYS)]
 

@@ -59,8 +59,8 @@ def _is_lasting(node: Node, lasting_effects: Effects) -> bool:
 def has_no_lasting_effects(graph: Graph) -> bool:
     """Return whether a call that has run completely may run once more, as it has no side effects.
 
-    For `can_run_again`, a run has failed. Here, in addition, the graph must draw no random numbers at all, and have no
-    operations on Python objects if one of its inputs is mutable.
+    `can_run_again` is about runs that have failed. A graph that has run completely must meet further conditions: it
+    draws no random numbers at all, and has no operations on Python objects if one of its inputs is mutable.
     """
     if any(
         node.op.traits.prints or node.op.traits.irreversible or node.effects & Effects.RANDOM for node in graph.walk()
@@ -118,10 +118,10 @@ class Rollback:
             run = wrap_restoring(run, lambda values: [values[i] for i in self.saved_positions])
         if self.logs_objects:
             save = self.save_states
-            run, entry = (
-                with_undo(run, self.may_abandon, save),
-                entry and with_undo(entry, self.may_abandon, save and (lambda *arguments: save(arguments))),
-            )
+            run = with_undo(run, self.may_abandon, save)
+            if entry is not None:  # it takes the arguments one by one, and a run takes them as one sequence
+                save_of_entry = None if save is None else (lambda *arguments: save(arguments))
+                entry = with_undo(entry, self.may_abandon, save_of_entry)
         return run, entry
 
 

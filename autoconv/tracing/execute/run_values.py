@@ -15,7 +15,6 @@ from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.tensors.conversion import to_array
 from autoconv.runtime.tensors.remote_tensor import RemoteTensor
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor
-from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.cache_key import ObjectKey, TensorKey
 
 # Arrays are copied with their strides if they span at most this number of times the bytes of their elements.
@@ -52,7 +51,7 @@ def _to_integer_array(leaf: int) -> np.ndarray:
 
 def taped_leaf(leaf: Any, key: Any) -> Any:
     """Return a leaf as an input of a call that tapes record."""
-    if isinstance(key, (ObjectKey, ArrayKey)):  # tapes do not differentiate these
+    if isinstance(key, ObjectKey):  # tapes do not differentiate objects
         return leaf
     return leaf.storage if isinstance(leaf, Variable) else to_taped_input(leaf)
 

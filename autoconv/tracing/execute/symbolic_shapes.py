@@ -96,8 +96,8 @@ class MultiShapeGraph:
         self._pool_number = pool_number
         self._backend = backend
         self._immediate_shapes = immediate_shapes
-        self._seconds: dict[Shapes, float] = {}  # time of the calls by code for any size
-        self._compile_seconds = _MIN_HOT_SECONDS  # of the longest compilation of code for any size, and at least this
+        self._seconds: dict[Shapes, float] = {}  # shapes -> time of their calls by code for any size
+        self._compile_seconds = _MIN_HOT_SECONDS  # longest time of a compilation of code for any size, at least this
         self._times_calls = contract == "function"  # false from the first short call on
         self._open_entries: tuple[Callable[..., Any], ...] = ()  # entries of code for any size
         self._entries: tuple[Callable[..., Any], ...] = ()  # entries of code for single shapes

@@ -61,10 +61,10 @@ _DESCRIPTORS = (
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CodeNames:
-    """The names in code, its inner functions included.
+    """The names in code and its inner functions.
 
-    These are the globals and `attributes` that it reads, the `modules` that it imports, and its strings that could be
-    names, `texts`. `is_closed`: the code reads no attributes other than these.
+    `globals` and `attributes` are read, `modules` are imported, and `texts` are strings that could be names. If
+    `is_closed` is true, the code reads no attributes other than `attributes`.
     """
 
     globals: frozenset[str]
@@ -193,9 +193,9 @@ class AttributeReads:
         for value in objects:
             self._visit(value)
         self._examine_pending()
-        known_counts: Any = None
-        while known_counts != (len(self._names), len(self._is_closed_by_class)):
-            known_counts = len(self._names), len(self._is_closed_by_class)
+        counts_before: tuple[int, int] | None = None  # the numbers of names and classes before the last repetition
+        while counts_before != (len(self._names), len(self._is_closed_by_class)):
+            counts_before = len(self._names), len(self._is_closed_by_class)
             for base in {base for cls in list(self._is_closed_by_class) for base in cls.__mro__ if is_user_code(base)}:
                 for name, value in list(vars(base).items()):
                     if name in self._names or (name.startswith("__") and name not in _CREATION_METHODS):

@@ -33,7 +33,7 @@ def lift_captured_arrays(
 
 
 def find_captured_constants(sources: Iterable[tuple[Node, np.ndarray]], arrays_by_id: Mapping[int, Any]) -> list[Value]:
-    """Return the constants that are made of arrays of the program."""
+    """Return the constants among `sources` (see `lift_captured_arrays`) that are made of arrays of the program."""
     return [node.results[0] for node, array in sources if _is_made_of_captured_array(node, array, arrays_by_id)]
 
 
@@ -57,7 +57,7 @@ def _lift_constants(graph: Graph, arrays_by_node_id: Mapping[int, np.ndarray], a
         return parameters_by_id[id(array)]
 
     parameters_by_constant: dict[Value, Value] = {}
-    other_nodes = []
+    kept_nodes = []
     for node in graph.nodes:
         if id(node) in arrays_by_node_id:
             graph._names.pop(node.name, None)  # frees the name for the parameter
@@ -66,8 +66,8 @@ def _lift_constants(graph: Graph, arrays_by_node_id: Mapping[int, np.ndarray], a
         node.inputs = tuple(parameters_by_constant.get(value, value) for value in node.inputs)
         if node.op.name != "call":  # a called function is a graph of its own, with inputs for its arrays
             _lift_regions(node, arrays_by_node_id, get_parameter)
-        other_nodes.append(node)
-    graph.nodes[:] = other_nodes
+        kept_nodes.append(node)
+    graph.nodes[:] = kept_nodes
     graph.outputs[:] = [parameters_by_constant.get(value, value) for value in graph.outputs]
 
 
@@ -84,7 +84,7 @@ def _lift_regions(node: Node, arrays_by_node_id: Mapping[int, np.ndarray], get_p
         arrays_by_region.append(arrays)
     all_arrays = {key: array for arrays in arrays_by_region for key, array in arrays.items()}
     for key, array in all_arrays.items():
-        outer_value = get_parameter(array, "Const")
+        outer_value = get_parameter(array, "Const")  # TensorFlow's name of constants
         node.inputs = (*node.inputs, outer_value)
         for region, values_by_array in zip(node.regions, values_by_region, strict=True):
             value = values_by_array.get(key)

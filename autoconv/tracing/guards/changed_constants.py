@@ -25,7 +25,7 @@ _MAX_VISITED_PARTS = 1000  # visited parts of a constant
 
 
 def containers_if_changed(graph: Graph) -> list[Any]:
-    """Return all containers in the graph's constants if the graph may change one of them or a part of one; else []."""
+    """Return all containers in the graph's constants if the graph may change one of them; else an empty list."""
     constants = [node for node in graph.walk() if node.op.name == "object_constant"]
     containers = [part for node in constants for part in containers_in(node.attributes["value"])]
     return containers if containers and _may_change(graph, set()) else []
@@ -59,7 +59,7 @@ def _may_change(graph: Graph, values: set[Value]) -> bool:
 
 
 def _visit_nodes(graph: Graph, values: set[Value], visited_graphs: set[Graph]) -> bool:
-    """Add to `values` what comes from constant containers; return whether a node changes one of them."""
+    """Add to `values` the values that may come from constant containers; return whether a node changes one of them."""
     for node in graph.nodes:
         if node.op.name == "object_constant":
             values.update(node.results if _is_constant_container(node) else ())

@@ -53,9 +53,10 @@ class ContainerStores:
             contents = tuple(enumerate(contents))
             before = before if before is UNKNOWN else tuple(enumerate(before))
         elif before is UNKNOWN and len(self._key_orders(container)) > 1:
+            # The dict may have other keys, or another order of them: all items are stored anew.
             record_object("object_method", [target], name="clear", keywords=())
             before = ()
-        if before is UNKNOWN:
+        if before is UNKNOWN:  # the keys or indices are those of `contents`, and all their items are stored
             unchanged_count, old_items = len(contents), dict[Any, Any]()
         else:
             unchanged_count, old_items = _count_unchanged_keys(before, contents), dict(before)

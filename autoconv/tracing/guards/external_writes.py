@@ -43,8 +43,8 @@ class RestartTrace(AbandonTrace):
     - `containers`: names of arguments whose lists and dicts are leaves as well, because the trace writes them;
     - `opaque`: keys of locations whose containers are passed as objects;
     - `facts`: facts about objects that the trace creates (see `Call.facts`);
-    - `memory`: arrays are traced as memory;
-    - `objects`: dataclasses are passed as objects.
+    - `arrays_as_memory`: arrays are traced as memory;
+    - `dataclasses_as_objects`: dataclasses are passed as objects.
     """
 
     def __init__(
@@ -52,13 +52,13 @@ class RestartTrace(AbandonTrace):
         locations: Sequence[Location] = (),
         arguments: Sequence[str] = (),
         facts: Sequence[tuple[str, Any]] = (),
-        memory: bool = False,
-        objects: bool = False,
+        arrays_as_memory: bool = False,
+        dataclasses_as_objects: bool = False,
         containers: Sequence[str] = (),
         opaque: Sequence[Any] = (),
     ) -> None:
-        self.memory = memory
-        self.objects = objects
+        self.arrays_as_memory = arrays_as_memory
+        self.dataclasses_as_objects = dataclasses_as_objects
         self.locations = tuple(locations)
         self.arguments = frozenset(arguments)
         self.containers = frozenset(containers)
@@ -139,9 +139,9 @@ class WriteMonitor:
             self._check_locations(locations, action)
             return
         if id(owner) in self.trace.rebuilt_arguments and dataclasses.is_dataclass(owner):
-            raise RestartTrace(objects=True)
+            raise RestartTrace(dataclasses_as_objects=True)
         if not self.trace.memory and self.may_be_memory and _may_be_array(owner):
-            raise RestartTrace(memory=True)  # results computed from arrays are arrays, and change in place
+            raise RestartTrace(arrays_as_memory=True)  # results computed from arrays are arrays, and change in place
         if self.trace.memory and isinstance(owner, SymbolicTensor):
             other_locations = [location for location in self.guards.locations() if location.key not in self.input_keys]
             array_locations = [location for location in other_locations if isinstance(location.read(), np.ndarray)]
@@ -175,7 +175,7 @@ class WriteMonitor:
         if new_inputs:
             self._refuse_new_objects(new_inputs)
             if any(id(location.owner) in self.trace.rebuilt_arguments for location in new_inputs):
-                raise RestartTrace(objects=True)
+                raise RestartTrace(dataclasses_as_objects=True)
             values = [location.read() for location in new_inputs]
             owners = [value for value in values if isinstance(value, _MUTABLE_TYPES)]
             raise RestartTrace([*new_inputs, *self._find_locations_of(owners, new_inputs)])
@@ -199,13 +199,13 @@ class WriteMonitor:
             raise RestartTrace(arguments=names)
 
     def handle_changed_containers(self, containers: Sequence[Any]) -> None:
-        """Restart the trace with outer containers as inputs that are constants of the graph and that it may change."""
+        """Restart the trace with `containers`, outer ones that are constants of the graph and may change, as inputs."""
         holding_locations = self._find_locations_of(containers)
         if holding_locations:
             raise RestartTrace(holding_locations)
 
     def handle_changed_objects(self, reads_arrays: bool) -> None:
-        """Refuse or retrace a graph that changes objects which may be arrays.
+        """Raise RunPlain or RestartTrace for a graph that changes objects which may be arrays.
 
         `reads_arrays` is true if the graph has arrays from outside as values.
         """
@@ -213,7 +213,7 @@ class WriteMonitor:
             raise RunPlain("an object that may be an array is changed, and an outside array is read")
         if self.array_names and not self.trace.memory:
             if self.may_be_memory:
-                raise RestartTrace(memory=True)
+                raise RestartTrace(arrays_as_memory=True)
             raise RunPlain("an object that may be an array of the arguments is changed")
 
     def is_outside(self, array: np.ndarray) -> bool:
@@ -225,12 +225,12 @@ class WriteMonitor:
         for leaf, key in zip(call.leaves, call.key.leaves, strict=True):
             if isinstance(leaf, np.ndarray) and not leaf.ndim and isinstance(key, TensorKey):
                 if self.may_be_memory:
-                    raise RestartTrace(memory=True)
+                    raise RestartTrace(arrays_as_memory=True)
                 raise RunPlain("an array without dimensions is passed beside tensors")
 
     def as_zero_dimensional_array(self, tensor: Any) -> Any:
         """Return a tensor as NumPy's array without dimensions; return it unchanged if arguments are tensors."""
-        if not self.trace.memory and not self.has_tensors:
+        if not self.trace.memory and not self.has_tensors:  # only arrays as memory differ from NumPy's scalars
             self.check_write(tensor, "an array without dimensions is created")
         return wrap_new_arrays(tensor, wrap_scalars=True)
 
@@ -301,9 +301,9 @@ def _is_array_key(key: Any) -> bool:
 
 
 def _contains_container(value: Any, owner: Any) -> bool:
-    """Return whether the value is, or contains, the container.
+    """Return whether the value is, or contains, the container or array `owner`.
 
-    An array is contained where it may share memory with the value, or with an item of a dict in it.
+    An array counts as contained if it may share memory with the value, or with an item of a dict in it.
     """
     if isinstance(owner, np.ndarray):
         dicts = [part for part in mutable_parts(value) if isinstance(part, dict)]

@@ -108,7 +108,7 @@ class Fingerprints:
             return id(value), _live_reference(value), self._class_values(value, name) if is_user_code(value) else ()
         if isinstance(value, enum.Enum):
             return self._once(value, self._enum_member, name, depth)
-        if is_by_identity(value) and not isinstance(value, _IDENTITY_TYPES_WITH_PARTS):
+        if is_compared_by_identity(value) and not isinstance(value, _IDENTITY_TYPES_WITH_PARTS):
             return id(value), _live_reference(value)
         if isinstance(value, (np.ndarray, np.generic)):
             return self._array(np.asarray(value), value, name)
@@ -129,7 +129,10 @@ class Fingerprints:
         return result
 
     def _once(self, value: Any, make: Callable[[Any, str, int], Any], name: str, depth: int) -> Any:
-        """Return make(value, name, depth), computed once; a visit number stands for the value where it holds itself."""
+        """Return make(value, name, depth), computed once for each value.
+
+        In the fingerprint of a value that contains itself, a number stands for the value.
+        """
         if id(value) not in self._visited:
             self._visited[id(value)] = "visited", len(self._visited)
             self._visited[id(value)] = make(value, name, max(depth - 1, 0))
@@ -243,7 +246,7 @@ class Fingerprints:
         """Return the ids of the bases of a class, and the fingerprints of its and their user-defined attributes."""
         if cls not in self._attributes_by_class:
             names_read = self.reads.names_for_class(cls) if self.reads is not None else None
-            self._attributes_by_class[cls] = ("itself",)  # where its own attributes refer to it
+            self._attributes_by_class[cls] = ("itself",)  # the fingerprint where its own attributes refer to it
             self.compared_classes.add(cls)
             self._attributes_by_class[cls] = tuple(map(id, cls.__mro__)), *(
                 (key, self.class_value(value, f"{name}.{key}", self.reads is None or key in self.reads.names))
@@ -337,10 +340,10 @@ def guarded_module_attributes(module: types.ModuleType, names: frozenset[str]) -
 
 def _may_change(name: str, value: Any) -> bool:
     """Return whether a module attribute is public and mutable: its class is unhashable, and no identity guards it."""
-    return type(value).__hash__ is None and not (name.startswith("_") or is_by_identity(value))
+    return type(value).__hash__ is None and not (name.startswith("_") or is_compared_by_identity(value))
 
 
-def is_by_identity(value: Any) -> bool:
+def is_compared_by_identity(value: Any) -> bool:
     """Return whether a value is equivalent only to itself, so that its identity guards it."""
     if type(value) is object or isinstance(value, IDENTITY_TYPES) or is_immutable_object(value):
         return True

@@ -13,7 +13,7 @@ import functools
 import operator
 import types
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from autoconv.tracing.guards.fingerprints import (
     base_of,
     guarded_class_attributes,
     guarded_module_attributes,
-    is_by_identity,
+    is_compared_by_identity,
     is_large,
     is_user_module,
 )
@@ -54,16 +54,31 @@ _FINGERPRINTED_TYPES = (list, tuple, dict, set, frozenset, range, slice, functoo
 Binding = tuple[Any, str | None]  # where a value is read: (namespace, name), or (closure cell, None)
 
 
+class OutsideValue(NamedTuple):
+    """A value that a trace read: its name for messages, the function that reads it, and its binding, if known."""
+
+    name: str
+    read: Callable[[], Any]
+    binding: Binding | None
+
+
+class Check(NamedTuple):
+    """A guard of an outside value: the value has to keep its fingerprint."""
+
+    value: OutsideValue
+    fingerprint: Any
+
+
 def generate_checker(
-    checks: Iterable[tuple[str, Callable[[], Any], Any, Binding | None]], fingerprints: Callable[[], Fingerprints]
+    outside_values: Iterable[OutsideValue], fingerprints: Callable[[], Fingerprints]
 ) -> Callable[[], bool] | None:
     """Return a function that returns true only while all values have the fingerprints that they have now.
 
-    Return None if there are too many values. The items of `checks` are those of `Guards.checks`.
+    Return None if there are too many values. `fingerprints` makes an object that computes them.
     """
     check_writer = _CheckWriter(fingerprints)
     try:
-        for _, read, _, binding in checks:
+        for _, read, binding in outside_values:
             check_writer.compare(read(), check_writer.read_expression(read, binding))
     except (TooLong, Unguardable):
         return None
@@ -114,7 +129,7 @@ class _CheckWriter:
             self._compare_parts(value, variable)
         elif isinstance(value, types.ModuleType):
             self._compare_module(value, variable)
-        elif is_by_identity(value) and not isinstance(value, enum.Enum):
+        elif is_compared_by_identity(value) and not isinstance(value, enum.Enum):
             self.writer.require_same(value, variable)
         elif type(value) is np.ndarray and not is_large(value) and not value.dtype.hasobject:
             self._compare_array(value, variable)
@@ -192,7 +207,7 @@ class _CheckWriter:
     def _compare_as_a_whole(self, value: Any, variable: str) -> None:
         """Compare the items of a large container by identity if they are immutable; otherwise compare fingerprints.
 
-        If an item was replaced by an equal object, the comparison fails, and fingerprints decide (see the module).
+        If an item was replaced by an equal object, the comparison fails, and fingerprints decide.
         """
         cls = type(value)
         is_partly_compared = any(owner == id(value) for owner, _ in self._input_keys)

@@ -32,7 +32,7 @@ from autoconv.tracing.guards.fingerprints import (
     is_large,
     is_user_module,
 )
-from autoconv.tracing.guards.guard_codegen import Binding, generate_checker
+from autoconv.tracing.guards.guard_codegen import Binding, Check, OutsideValue, generate_checker
 from autoconv.tracing.guards.hooked_objects import refuse_hooked_names, refuse_hooked_objects
 from autoconv.tracing.guards.reachable_locations import locations_in
 from autoconv.tracing.guards.trace_restrictions import RunPlain
@@ -63,15 +63,13 @@ class Guards:
     on_class_read: Callable[[type, bool], Any] = lambda cls, has_outside_instances: None
     compared_classes: set[type] = field(default_factory=set)  # classes of the values that are read
     object_classes: set[type] = field(default_factory=set)  # classes with instances outside the trace
-    # (name, function that reads its value, fingerprint of the value, binding)
-    checks: list[tuple[str, Callable[[], Any], Any, Binding | None]] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
     unguarded: list[str] = field(default_factory=list)
     arrays: dict[int, np.ndarray] = field(default_factory=dict)
     check_numerics: bool = field(default_factory=lambda: SETTINGS.check_numerics)
     _keys: set[Any] = field(default_factory=set)
-    # As `checks`, before fingerprints are taken; `_unexamined` are those whose values have not been searched either.
-    _pending: list[tuple[str, Callable[[], Any], Binding | None]] = field(default_factory=list)
-    _unexamined: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
+    _pending: list[OutsideValue] = field(default_factory=list)  # those of the checks, until fingerprints are taken
+    _unexamined: list[OutsideValue] = field(default_factory=list)  # those that `check_new_values` has not searched yet
     _locations: list[journal.Location] = field(default_factory=list)
     _included_guards: list[Any] = field(default_factory=list)
     _one_element_arrays: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)  # pairs of array and copy
@@ -79,7 +77,7 @@ class Guards:
     _hook_free_objects: dict[int, Any] = field(default_factory=dict)  # by id, until the trace ends
     reached_values: list[Any] = field(default_factory=list)  # values reachable from the names at the trace's end
     _files: set[str] = field(default_factory=set)  # file names of the traced functions
-    _modules: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)  # names whose values are modules
+    _modules: list[OutsideValue] = field(default_factory=list)  # the examined values that are modules
     _searched_module_attributes: frozenset[str] = frozenset()  # names of attributes at the last search of `_modules`
     reads: AttributeReads | None = None  # the attributes that count; None: all
     _checker: Callable[[], bool] | None = None  # the generated checker
@@ -114,7 +112,7 @@ class Guards:
             _refuse_name_readers(code_names.globals, function)
         for name in sorted(code_names.globals):
             if not (name in only_written and self._has_write_only_methods(function.__globals__.get(name))):
-                self._add(name, function.__globals__, used_names)
+                self._guard_global(name, function.__globals__, used_names)
         for name in sorted(code_names.modules):
             self._watch(name, functools.partial(sys.modules.get, name, journal.MISSING), (name,))
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
@@ -125,15 +123,18 @@ class Guards:
                 self._watch(name, functools.partial(_cell_content, cell), (id(cell),), (cell, None))
 
     def _has_write_only_methods(self, value: Any) -> bool:
-        """Return whether methods such as `append` do not depend on what the value contains, so it needs no guard."""
+        """Return whether a value that is only written needs no guard.
+
+        That holds under `function` for containers and streams: `append` and the like do not depend on the contents.
+        """
         return not self.runs_plain and (value is None or type(value).__module__ in ("builtins", "collections", "_io"))
 
     def include(self, other: Guards) -> None:
         """Guard the reads of another trace that becomes part of this one."""
-        for name, read, _, binding in other.checks:
-            if (id(other), name, id(read)) not in self._keys:
-                self._keys.add((id(other), name, id(read)))
-                self._pending.append((name, read, binding))
+        for value, _ in other.checks:
+            if (id(other), value.name, id(value.read)) not in self._keys:
+                self._keys.add((id(other), value.name, id(value.read)))
+                self._pending.append(value)
         if self.reads is not None:
             self.reads = None if other.reads is None else self.reads.include(other.reads)
         self.unguarded += [text for text in other.unguarded if not self.runs_plain and text not in self.unguarded]
@@ -149,7 +150,7 @@ class Guards:
         except TypeError:
             self._watch(name, lambda: value, (id(value), name))
 
-    def _add(self, name: str, namespace: dict[str, Any], used_names: set[str]) -> None:
+    def _guard_global(self, name: str, namespace: dict[str, Any], used_names: set[str]) -> None:
         """Guard a global name; for a name without a global, guard that it stays so, and the builtin of that name.
 
         `used_names` are the names of globals and attributes in the function's code.
@@ -158,9 +159,10 @@ class Guards:
         if value is not journal.MISSING:
             self._locations.append(journal.global_location(namespace, name))
         elif namespace is not vars(builtins) and self.runs_plain:
-            self._add(name, vars(builtins), used_names)
+            self._guard_global(name, vars(builtins), used_names)
         read = functools.partial(namespace.get, name, journal.MISSING)
         self._watch(name, read, (id(namespace), name), (namespace, name))
+        # Under `function`; the fingerprint of a module under `compile` has its attributes.
         if isinstance(value, types.ModuleType) and is_user_module(value) and not self.runs_plain:
             for attribute in sorted(used_names & vars(value).keys()):
                 read = functools.partial(getattr, value, attribute, journal.MISSING)
@@ -173,8 +175,9 @@ class Guards:
         self._keys.add(key)
         if key in self.input_keys:
             return
-        self._pending.append((name, read, binding))
-        self._unexamined += [(name, read)] if self.runs_plain else []
+        value = OutsideValue(name, read, binding)
+        self._pending.append(value)
+        self._unexamined += [value] if self.runs_plain else []
 
     def release(self) -> None:
         """Release the references to the trace's recording, because guards live longer."""
@@ -188,10 +191,9 @@ class Guards:
         module_attributes = self.reads.module_names if self.reads is not None else frozenset()
         modules_to_search = self._modules if module_attributes != self._searched_module_attributes else []
         self._searched_module_attributes = module_attributes
-        new_modules = [(name, read) for name, read in self._unexamined if isinstance(read(), types.ModuleType)]
-        self._modules = self._modules + new_modules
+        self._modules = self._modules + [x for x in self._unexamined if isinstance(x.read(), types.ModuleType)]
         has_searched_inputs, attribute_reads = False, None
-        for name, read in [*self._unexamined, *modules_to_search]:
+        for name, read, _ in [*self._unexamined, *modules_to_search]:
             fingerprints = Fingerprints(self.input_keys, module_attributes=module_attributes)
             try:
                 fingerprints.of(read(), name)
@@ -219,8 +221,7 @@ class Guards:
 
     def current_reads(self) -> AttributeReads | None:
         """Return the reads of the functions found so far, from the current values; None if they are unknown."""
-        values = [read() for _, read, _ in self._pending]
-        return None if self.reads is None else self.reads.with_reachable_classes(values)
+        return None if self.reads is None else self.reads.with_reachable_classes([*self.values()])
 
     def _may_be_read(self, value: Any, reads: AttributeReads | None) -> bool:
         """Return whether code may read a part of the value that cannot be guarded, by the attributes in `reads`."""
@@ -249,27 +250,27 @@ class Guards:
     def reachable_arrays(self) -> Iterable[np.ndarray]:
         """Return the arrays that are reachable from the names now; valid until `take_fingerprints`."""
         fingerprints = Fingerprints(self.input_keys, strict=False)
-        for _, read, _ in self._pending:
-            fingerprints.of(read())
+        for value in self.values():
+            fingerprints.of(value)
         return fingerprints.arrays.values()
 
     def values(self) -> Iterator[Any]:
         """Iterate over the current values of the names; valid until `take_fingerprints`."""
-        return (read() for _, read, _ in self._pending)
+        return (outside_value.read() for outside_value in self._pending)
 
     def take_fingerprints(self) -> None:
         """Take the fingerprints of the current values, after the trace's own writes."""
         if self.restore_arrays():
             raise RunPlain("an array of one element is changed in place, which has to happen on every call")
         if self.reads is not None:
-            self.reached_values = self.reads.add_reachable_classes([read() for _, read, _ in self._pending])
+            self.reached_values = self.reads.add_reachable_classes([*self.values()])
             self.unnamed_frozensets = any(type(value) is frozenset for value in self.reached_values) and any(
                 not any("frozenset" in line for line in linecache.getlines(file)) for file in self._files
             )
-        for name, read, binding in self._pending:
+        for value in self._pending:
             fingerprints = Fingerprints(self.input_keys, self.runs_plain, self.unguarded, self.arrays, self.reads)
             try:
-                self.checks.append((name, read, fingerprints.of(read(), name), binding))
+                self.checks.append(Check(value, fingerprints.of(value.read(), value.name)))
             except Unguardable as description:
                 self.unguarded.append(str(description))
         self._pending.clear()
@@ -289,7 +290,7 @@ class Guards:
 
     def changed_inputs(self) -> Iterator[tuple[journal.Location, Any]]:
         """Iterate over the arrays and numbers that changed, as (location of the name or attribute, new value)."""
-        for name, read, expected, binding in self.checks:
+        for (name, read, binding), expected in self.checks:
             value = read()
             if binding is None or not isinstance(value, _INPUT_TYPES):
                 yield from self._changed_parts(value, expected, MAX_DEPTH)
@@ -313,7 +314,7 @@ class Guards:
                 elif isinstance(before, tuple) and depth:
                     yield from self._changed_parts(item, before, depth - 1)
         attributes = attributes_of(value) if is_user_code(type(value)) else {}
-        if not attributes or len(expected) != 3 or not depth:
+        if not attributes or len(expected) != 3 or not depth:  # not the fingerprint of an object
             return
         for name, before in expected[1]:
             part = attributes.get(name)
@@ -336,9 +337,9 @@ class Guards:
     def refresh(self) -> None:
         """Take the fingerprints of the current values once more."""
         self._checker, self._fingerprint_checks = None, 0
-        for position, (name, read, _, binding) in enumerate(self.checks):
+        for position, (value, _) in enumerate(self.checks):
             with contextlib.suppress(Unguardable):  # if it cannot be guarded, it counts as changed
-                self.checks[position] = name, read, self._fingerprints().of(read()), binding
+                self.checks[position] = Check(value, self._fingerprints().of(value.read()))
 
     def find_change(self) -> str:
         """Return the name of the first value whose fingerprint changed; "" if there is none.
@@ -363,7 +364,7 @@ class Guards:
     def _find_changed_fingerprint(self) -> str:
         """Return what `find_change` returns; after some calls in vain, generate a checker for the next ones."""
         self._fingerprint_checks += 1
-        for name, read, expected, _ in self.checks:
+        for (name, read, _), expected in self.checks:
             try:
                 fingerprint = self._fingerprints().of(read())
                 if fingerprint != expected:
@@ -371,7 +372,7 @@ class Guards:
             except Unguardable:
                 return name
         if self._fingerprint_checks in _CHECKER_ATTEMPTS:  # use the checker only if it agrees with the fingerprints
-            new_checker = generate_checker(self.checks, self._fingerprints)
+            new_checker = generate_checker((value for value, _ in self.checks), self._fingerprints)
             self._checker = new_checker if new_checker is not None and new_checker() else None
         elif self._fingerprint_checks > _CHECKER_ATTEMPTS[-1]:
             self._checker = None  # the checker failed repeatedly: each call has other, equal objects

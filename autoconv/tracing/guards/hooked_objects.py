@@ -1,8 +1,8 @@
 """Refusal of hooked objects: those that run code of the program whenever they are examined.
 
-Their classes define `__getattribute__`, or the metaclass of these `__eq__` or `__hash__` (see
-`support/attribute_hooks.py`), which a guard would call.
-So a call that involves such an object runs plain, without any access to the object.
+The class of such an object defines `__getattribute__`, or its metaclass defines `__eq__` or `__hash__` (see
+`support/attribute_hooks.py`). A guard would call these methods. A call that involves such an object therefore runs
+plain, without any access to the object.
 """
 
 from __future__ import annotations

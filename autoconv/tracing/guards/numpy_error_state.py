@@ -37,6 +37,7 @@ def report_constant_errors(report: Callable[[], None]) -> Iterator[None]:
     """
 
     def note_error(error: str, flag: int) -> None:
+        """Report an error unless code of this package other than the operators computed the value."""
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename.startswith((_OPERATORS, _NUMPY)):
             frame = frame.f_back
@@ -50,14 +51,14 @@ def report_constant_errors(report: Callable[[], None]) -> Iterator[None]:
         yield
 
 
-def acts_on_floats() -> bool:
+def acts_on_float_errors() -> bool:
     """Return whether NumPy is set to do more than warn about floating-point errors."""
     if ERROR_STATE is not None and ERROR_STATE.get() is DEFAULT_ERROR_STATE:
         return False
     return not {"raise", "call", "print", "log"}.isdisjoint(np.geterr().values())
 
 
-def has_actions() -> bool:
+def has_expected_layout() -> bool:
     """Return whether NumPy's error state has the memory layout that native code expects.
 
     It has to be a capsule whose pointer is to an int, with an action of three bits for each kind of error.

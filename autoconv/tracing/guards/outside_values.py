@@ -61,7 +61,7 @@ class OutsideContainers:
         self._reads_of_objects = guards.reads
         self._written_forms = None if written_containers is None else set(map(_form_of, written_containers))
         self._input_keys = guards.input_keys
-        readers = [read for _, read, _, _ in guards.checks]
+        readers = [check.value.read for check in guards.checks]
         self._readers: list[Callable[[], Any]] = [
             read for read in readers if any(map(self._may_be_written, self._reachable([read])))
         ]

@@ -11,7 +11,7 @@ import io
 import operator
 import types
 
-from autoconv.tracing.guards.numpy_error_state import acts_on_floats
+from autoconv.tracing.guards.numpy_error_state import acts_on_float_errors
 
 _CALLED_BY_PROGRAMS_ONLY = ("print", "input", "breakpoint")  # this package calls none of them for itself
 _ORIGINALS = {  # all others except exceptions, whose names begin with a capital
@@ -29,6 +29,6 @@ def reason_for_plain_calls() -> str:
     """Return why all calls have to run plain now; "" if they need not."""
     if _read_current_values(builtins.__dict__) != _ORIGINAL_VALUES:
         return "the program has replaced a builtin of the module builtins, which this package calls as well"
-    if acts_on_floats():
+    if acts_on_float_errors():
         return "np.seterr or np.errstate has NumPy raise, call, print or log floating-point errors, which no graph does"
     return ""

@@ -95,42 +95,42 @@ class TracingBudget:
 
     A trace runs an iteration some fifty times as slowly as Python does, and a call some five hundred times. A node
     takes longer to compile than most ops take to run. A call whose trace exceeds one of `WORK_LIMITS` runs plain. If
-    `times_calls` is true (see `tiers`), so does one that takes longer than `SECONDS_LIMIT` to record. `is_of_values` is
-    true if other values of the arguments, such as texts, need another trace. Calling the budget counts one `unit`, a
-    key of `WORK_LIMITS`.
+    `times_calls` is true (see `tiers`), so does one that takes longer than `SECONDS_LIMIT` to record. If
+    `serves_same_values` is true, other values of the arguments, such as texts, need another trace. Calling the budget
+    counts one `unit`, a key of `WORK_LIMITS`.
 
     The limit in seconds falls with each trace of the process that exceeded it: functions that call each other are often
     all too costly to trace.
     """
 
-    __slots__ = ("_end", "_limits", "_seconds", "counts")
+    __slots__ = ("_end_time", "_limits", "_seconds", "counts")
 
     exceeded_count = 0  # traces of the process that exceeded the limit in seconds
 
-    def __init__(self, *, times_calls: bool, is_of_values: bool = False) -> None:
-        self._limits = WORK_LIMITS | (_LIMITS_OF_VALUE_TRACES if times_calls and is_of_values else {})
+    def __init__(self, *, times_calls: bool, serves_same_values: bool = False) -> None:
+        self._limits = WORK_LIMITS | (_LIMITS_OF_VALUE_TRACES if times_calls and serves_same_values else {})
         self.counts = dict.fromkeys(WORK_LIMITS, 0)
         self._seconds = SECONDS_LIMIT / (1 + TracingBudget.exceeded_count)
-        self._end = time.thread_time() + self._seconds if times_calls else None
+        self._end_time = time.thread_time() + self._seconds if times_calls else None
 
     def __call__(self, unit: str) -> None:
         count = self.counts[unit] = self.counts[unit] + 1
         if count > self._limits[unit]:
             raise WorkLimitExceeded(_LIMIT_MESSAGES[unit].format(self._limits[unit]))
-        if self._end is not None and count % _CLOCK_INTERVAL == 0 and time.thread_time() > self._end:
+        if self._end_time is not None and count % _CLOCK_INTERVAL == 0 and time.thread_time() > self._end_time:
             TracingBudget.exceeded_count += 1
             raise WorkLimitExceeded(_LIMIT_MESSAGES[SECONDS].format(self._seconds))
 
 
 class Specialise(AbandonTrace):
-    """Raised to restart the trace with the values of the leaves at the positions `leaves` as part of the cache key.
+    """Raised to restart the trace with the values of the leaves at `positions` as part of the cache key.
 
     Python code needs these values while tracing.
     """
 
-    def __init__(self, leaves: frozenset[int]) -> None:
-        self.leaves = leaves
-        super().__init__(leaves)
+    def __init__(self, positions: frozenset[int]) -> None:
+        self.positions = positions
+        super().__init__(positions)
 
 
 def require_pure(trace: Trace, function: Any) -> None:
@@ -140,7 +140,7 @@ def require_pure(trace: Trace, function: Any) -> None:
     module = getattr(function, "__module__", None) or ""
     is_of_autoconv = module.partition(".")[0] == "autoconv"
     is_operator = module.startswith("autoconv.operators.")  # which converted code of library functions calls as well
-    trace.uses_tensors |= is_of_autoconv and not is_operator
+    trace.uses_tensors |= is_of_autoconv and not is_operator  # the functions of the public interface return tensors
     if is_called_unconverted(function):
         return
     if trace.uses_arrays and is_of_autoconv:
@@ -156,10 +156,11 @@ def require_pure(trace: Trace, function: Any) -> None:
 
 def _public_prefix(function: Any, module: str, name: str) -> str:
     """Return the module by which programs name a function, with a dot: "io." where it is "_io", "" for builtins."""
-    public_module = module.lstrip("_")
     if not module or getattr(builtins, name, None) is function:
         return ""
-    return f"{public_module if getattr(sys.modules.get(public_module), name, None) is function else module}."
+    public_module = module.lstrip("_")
+    is_public = getattr(sys.modules.get(public_module), name, None) is function
+    return f"{public_module}." if is_public else f"{module}."
 
 
 def _has_no_effects(function: Any) -> bool:

@@ -22,13 +22,14 @@ def add_containers(call: Call, names: Collection[str]) -> None:
     written_templates = [(name, template) for name, template in templates if name in names and template is not None]
     if not written_templates:
         return
+    leaf_keys = list(call.key.leaves)
     for name, template in written_templates:
         containers = list(containers_by_template(call.arguments[name], template))
         call.leaves += containers
         call.names += [name] * len(containers)
-    added_containers = call.leaves[len(call.key.leaves) :]
-    leaf_keys = (*call.key.leaves, *map(make_object_key, added_containers))
-    call.key = replace(call.key, leaves=leaf_keys, written_arguments=tuple(name for name, _ in written_templates))
+        leaf_keys += map(make_object_key, containers)
+    written_names = tuple(name for name, _ in written_templates)
+    call.key = replace(call.key, leaves=tuple(leaf_keys), written_arguments=written_names)
 
 
 def can_add_containers(call: Call, name: str) -> bool:
@@ -37,22 +38,19 @@ def can_add_containers(call: Call, name: str) -> bool:
     The argument has to consist of lists, dicts and tuples. It has to have an array in them, or a dict without items,
     which calls may fill with arrays.
     """
-    start = 0
-    for other_name, template in call.key.templates:
-        end = start + (1 if template is None else template.leaf_count)
-        if other_name == name:
+    for (argument, template), leaf_slice in zip(call.key.templates, call.key.leaf_slices(), strict=True):
+        if argument == name:
             if template is None or name in call.key.written_arguments or not consists_of_builtins(template):
                 return False
             _, argument_template = flatten(call.arguments.get(name), loses_state)
             if argument_template != template:  # `name` is that of an item of `**kwargs`, which `arguments` has not
                 return False
-            return holds_arrays(call.key.leaves[start:end]) or has_empty_dict(template)
-        start = end
+            return holds_arrays(call.key.leaves[leaf_slice]) or has_empty_dict(template)
     return False
 
 
 def holds_arrays(leaf_keys: Sequence[LeafKey]) -> bool:
-    """Return whether a leaf is a NumPy array of the caller, with at least one dimension."""
+    """Return whether one of the leaves is a NumPy array of the caller, with at least one dimension."""
     return any(
         isinstance(key, ArrayKey) or (isinstance(key, TensorKey) and key.is_of_array and key.type.shape != ())
         for key in leaf_keys
@@ -60,7 +58,7 @@ def holds_arrays(leaf_keys: Sequence[LeafKey]) -> bool:
 
 
 def has_empty_dict(template: Template | None) -> bool:
-    """Return whether there is a dict without items, which calls may fill with arrays."""
+    """Return whether a structure contains a dict without items, which calls may fill with arrays."""
     return template is not None and (template.keys == () or any(map(has_empty_dict, template.children)))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import types
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from autoconv.backends.call_form import BY_COLUMNS, BY_STRIDES
@@ -15,7 +15,7 @@ from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.composite_structures import contains_composite, is_narrower_template
 from autoconv.runtime.support.exact_value import exact_value
 from autoconv.runtime.support.shape import TensorSpec
-from autoconv.runtime.support.structure import Template, loses_state
+from autoconv.runtime.support.structure import Template, count_leaves, loses_state
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.trace_types import TracingContext
 
@@ -54,7 +54,7 @@ class TensorKey:
         return self.origin.startswith(BY_STRIDES)
 
     @property
-    def step(self) -> int | None:
+    def last_stride(self) -> int | None:
         """The last stride, in elements, of an array that is read by its strides; None if it is not part of the key."""
         stride_text = self.origin.removeprefix(BY_STRIDES)
         return int(stride_text) if stride_text else None
@@ -186,6 +186,7 @@ class CustomKey:
         return str(self.type)
 
     def accepts(self, other: CustomKey) -> bool:
+        """Return whether a trace for this object is valid for the other one."""
         return bool(other.type.is_subtype_of(self.type))
 
 
@@ -212,30 +213,46 @@ LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey | ArrayKey |
 class Key:
     """The cache key of one call: the structure of each argument, and a key for each leaf.
 
-    Under `compile`, `orders` are the keys of dicts in order. If `memory` is true, arrays are traced as memory; if
-    `overlaps` is true, they may overlap each other. `replica` is the number of a strategy's replica, which has its own
-    traces because it has its own copies of variables. `written_arguments` names the arguments whose lists and dicts are
-    leaves as well, after the leaves of the templates. In `templates`, containers of outer names and attributes follow
-    the arguments, each under an `OuterName`. `locations` is the number of the sequence of outer names and attributes
-    whose values follow the arguments: the same values of other names and attributes need another trace.
+    The leaves are those of the templates, then the lists and dicts of `written_arguments`, then the values of written
+    outer names and attributes. `location_sequence` identifies the sequence of these names and attributes, because the
+    same values of other ones need another trace. In `templates`, containers of outer names and attributes follow the
+    arguments, each under an `OuterName`.
+
+    Under `compile`, `orders` are the keys of dicts in order. If `arrays_as_memory` is true, arrays are traced as
+    memory; if `overlaps` is true, they may overlap each other. `replica` is the number of a strategy's replica, which
+    has its own traces because it has its own copies of variables.
     """
 
     templates: tuple[tuple[str, Template | None], ...]
     leaves: tuple[LeafKey, ...]
     orders: tuple[Any, ...] = ()
     overlaps: bool = False
-    memory: bool = False
+    arrays_as_memory: bool = False
     replica: int = 0
     written_arguments: tuple[str, ...] = ()
-    locations: int = 0
+    location_sequence: int = 0
     _hash: int = field(default=0, init=False, repr=False, compare=False)
 
     def __hash__(self) -> int:
         """Return the hash, computed once, because a call needs it several times."""
         if not self._hash:
-            arguments = self.templates, self.leaves, self.orders, self.overlaps, self.memory
-            object.__setattr__(self, "_hash", hash((*arguments, self.replica, self.written_arguments, self.locations)))
+            arguments = self.templates, self.leaves, self.orders, self.overlaps, self.arrays_as_memory
+            written = self.written_arguments, self.location_sequence
+            object.__setattr__(self, "_hash", hash((*arguments, self.replica, *written)))
         return self._hash
+
+    @property
+    def template_leaf_count(self) -> int:
+        """The number of leaves of all templates, which are the first leaves."""
+        return sum(count_leaves(template) for _, template in self.templates)
+
+    def leaf_slices(self) -> Iterator[slice]:
+        """Yield, for each template, the positions of its leaves as a slice of step 1."""
+        start = 0
+        for _, template in self.templates:
+            end = start + count_leaves(template)
+            yield slice(start, end)
+            start = end
 
 
 def accepts(general: Key, key: Key) -> bool:
@@ -246,7 +263,7 @@ def accepts(general: Key, key: Key) -> bool:
         return False
     if (general.orders, general.overlaps, general.replica) != (key.orders, key.overlaps, key.replica):
         return False
-    if general.locations != key.locations:
+    if general.location_sequence != key.location_sequence:
         return False
     for wide_leaf, narrow_leaf in zip(general.leaves, key.leaves, strict=True):
         if wide_leaf == narrow_leaf:
@@ -282,7 +299,7 @@ def _are_narrower(narrow_templates: Sequence[Any], wide_templates: Sequence[Any]
 def dict_orders(structures: list[Any]) -> tuple[Any, ...]:
     """Return the keys of all dicts among `structures`, in order and with their types."""
     dicts = [structure for structure in structures if isinstance(structure, dict) and not loses_state(structure)]
-    return tuple(tuple((type(key), key) for key in part) for part in dicts)
+    return tuple(tuple((type(key), key) for key in dict_) for dict_ in dicts)
 
 
 def has_extra_attributes(value: Any) -> bool:

@@ -17,7 +17,8 @@ class Call:
     Written locations whose lists and dicts are flattened are `containers`, by their names among `arguments`. `facts`
     were found by earlier traces:
 
-    - ("holder", key): a holder of objects of the graph: attributes of a name, or a key of `class_inference`;
+    - ("holder", key): objects of the graph are stored in attributes of the name `key`, or in the place with that key
+      of `class_inference`;
     - ("class", name): objects of the class of that name are created in the graph;
     - ("made", (class, names)): the graph created instances of the class, which has special methods and these
       attributes;
@@ -40,8 +41,8 @@ class Call:
     restart_seconds: float = 0.0  # processor seconds in attempts that were restarted
     fault: Exception | None = None  # an internal error in its trace (see internal_errors.is_fault)
     must_trace: bool = False  # whether the caller requests the trace, not a result
-    # The kind of the call if its trace is postponed, while plain runs are presumed to be faster (see
-    # `plain_presumption`); else None.
+    # The kind of the call (see `plain_presumption`) if its trace is postponed, because plain runs are presumed to be
+    # faster; else None.
     deferred: Any = None
     general_key: Key | None = None  # for a call specialised by numbers that decide sizes: the key for all values
 

@@ -1,8 +1,8 @@
 """A mapping of objects to values that refer to them; the garbage collector frees both together.
 
 A weak mapping would keep such a value for ever, and with it the object. An attribute of the object would not, but it
-would be visible to the program: in `vars(x)`, in copies, in files. Here the values are attributes only during each full
-collection. The collector then finds an object and its value as one cycle.
+would be visible to the program: in `vars(x)`, in copies, in files. The values of this mapping are attributes only
+during each full collection. The collector then finds an object and its value as one cycle.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class Ephemerons(Generic[Value]):
 
     def __init__(self, name: str) -> None:
         self._name = f"__autoconv_{name}_{id(self)}"  # name of the attribute during a collection
-        # By id of an object: the object and its value; and during a collection the objects that hold their values.
-        self.entries: dict[int, tuple[weakref.ref[Any], Value]] = {}
-        self._lent_owners: dict[int, weakref.ref[Any]] = {}
+        self.entries: dict[int, tuple[weakref.ref[Any], Value]] = {}  # id of an object -> the object and its value
+        # Id of an object -> the object, for those that hold their values as attributes during a collection.
+        self._owners_with_attribute: dict[int, weakref.ref[Any]] = {}
         _MAPPINGS.add(self)
 
     def get(self, owner: object) -> Value | None:
@@ -50,21 +50,21 @@ class Ephemerons(Generic[Value]):
             attributes = _attributes(reference())
             if attributes is not None:
                 attributes[self._name] = value
-                self._lent_owners[key] = reference
+                self._owners_with_attribute[key] = reference
             del self.entries[key]
 
     def take_back_from_owners(self) -> None:
         """Take the values back from the objects that are still alive."""
-        for key, reference in list(self._lent_owners.items()):
+        for key, reference in list(self._owners_with_attribute.items()):
             attributes = _attributes(reference())
             if attributes is not None and self._name in attributes:
                 self.entries.setdefault(key, (reference, attributes[self._name]))
                 del attributes[self._name]
-            del self._lent_owners[key]
+            del self._owners_with_attribute[key]
 
 
 def _has_attributes(owner: object) -> bool:
-    """Return whether an object can have a dict of attributes; it is not created, as it would slow down their access."""
+    """Return whether an object can have a dict of attributes, without its creation, which would slow down access."""
     cls = type(owner)
     if cls.__getattribute__ is not object.__getattribute__:
         return _attributes(owner) is not None

@@ -93,12 +93,12 @@ def _array_leaf_key(contract: type[Contract], leaf: np.ndarray | np.generic) -> 
 
 
 def mark_layouts(keys: Sequence[LeafKey], leaves: Sequence[Any]) -> tuple[LeafKey, ...]:
-    """Return the keys, with other origins (see `TensorKey`) for arrays that the graph does not take in C order.
+    """Return the keys, with the origins `BY_COLUMNS` and `BY_STRIDES` for arrays that are not taken in C order.
 
-    Arrays in Fortran order only get the origin `BY_COLUMNS` if they are large, or if all arrays of two and more
-    dimensions are in that order. Large arrays in neither order get the origin `BY_STRIDES`; other arrays are copied.
-    Native entries refuse arrays by the same rules. No origin changes under tapes, which need the arguments as
-    parameters of the graph.
+    The origin `BY_COLUMNS` is for arrays in Fortran order, but not in C order. They get it if they are large, or if all
+    arrays of two and more dimensions are like them. Large arrays in neither order get the origin `BY_STRIDES`. Other
+    arrays are copied to C order. Native entries refuse arrays by the same rules. No origin changes under tapes, which
+    need the arguments as parameters of the graph.
     """
     tensor_keys = [(i, key) for i, key in enumerate(keys) if isinstance(key, TensorKey)]
     array_positions = [i for i, key in tensor_keys if key.origin == "array" and key.type.rank]

@@ -15,13 +15,11 @@ def leaf_names(call: Call, specs: Sequence[Any] | None) -> list[str]:
 
     Other leaves have the name of their parameter.
     """
-    names, start = list(call.names), 0
-    for index, (_, template) in enumerate(call.key.templates):
-        end = start + (1 if template is None else template.leaf_count)
+    names = list(call.names)
+    for index, leaf_slice in enumerate(call.key.leaf_slices()):
         has_spec = specs is not None and index < len(specs)
-        named_leaves = flat_leaves(specs[index]) if has_spec else call.leaves[start:end]  # type: ignore[index]
-        for position, leaf in zip(range(start, end), named_leaves, strict=False):
+        named_leaves = flat_leaves(specs[index]) if has_spec else call.leaves[leaf_slice]  # type: ignore[index]
+        for position, leaf in zip(range(leaf_slice.start, leaf_slice.stop), named_leaves, strict=False):
             if isinstance(leaf, TensorSpec) and leaf.name:
                 names[position] = leaf.name
-        start = end
     return names

@@ -17,6 +17,7 @@ from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import MISSING, Location
 from autoconv.runtime.support.structure import ATOMS, flatten, loses_state, mutable_parts, structure_parts
 from autoconv.tracing.key.argument_containers import (
+    add_containers,
     can_add_containers,
     consists_of_builtins,
     containers_by_template,
@@ -44,11 +45,11 @@ class LocationFacts:
     """Facts that earlier traces found about the locations.
 
     `opaque` has the keys of locations whose containers are objects of the graph. `by_value_positions` are the positions
-    of leaves whose values are part of the key. `number` is that of the sequence of locations (see `Key.locations`).
+    of leaves whose values are part of the key. `location_sequence` is that of the `Key`.
     """
 
     contract: type[Contract]
-    number: int
+    location_sequence: int
     opaque: Collection[Any] = frozenset()
     by_value_positions: Collection[int] = frozenset()
 
@@ -57,43 +58,48 @@ def add_locations(call: Call, locations: Sequence[Location], facts: LocationFact
     """Append the contents of the locations to the leaves and to the key."""
     values = {location.key: location.reader() for location in locations}  # key of a location -> its current value
     flattened = _FlattenedContainers(call, locations, values, facts.opaque)
-    other_locations = [location for location in locations if location.key not in flattened.locations_by_key]
-    object_values = [values[location.key] for location in other_locations if location.key not in flattened.shared]
+    unflattened_locations = [location for location in locations if location.key not in flattened.locations_by_key]
+    keys_of_objects = {location.key for location in unflattened_locations} - flattened.shared_keys
     flattened_arguments = [call.arguments.get(name) for name, template in call.key.templates if template]
-    refuse_shared_containers(flattened_arguments, object_values)
-    if flattened.locations_by_key or not flattened.arguments.issubset(call.key.written_arguments):
+    refuse_shared_containers(flattened_arguments, [values[key] for key in keys_of_objects])
+    if flattened.locations_by_key or not flattened.argument_names.issubset(call.key.written_arguments):
         _add_flattened(call, flattened, facts)
     position_by_id = {id(container): position for position, container in enumerate(_containers(call))}
-    other_locations = [
-        location for location in other_locations if location.kind != "item" or id(location.owner) not in position_by_id
+    single_locations = [
+        location
+        for location in unflattened_locations
+        # The items of a written container are leaves already.
+        if location.kind != "item" or id(location.owner) not in position_by_id
     ]
-    memory, keys = call.key.memory, list(call.key.leaves)
-    for location in other_locations:
+    arrays_as_memory, keys = call.key.arrays_as_memory, list(call.key.leaves)
+    for location in single_locations:
         value = values[location.key]
-        is_shared = location.key in flattened.shared
-        keys.append(SharedKey(position_by_id[id(value)]) if is_shared else _location_key(value, memory, facts.contract))
-    call.leaves += [values[location.key] for location in other_locations]
-    call.names += [location.name for location in other_locations]
-    call.locations = tuple(other_locations)
+        if location.key in flattened.shared_keys:
+            keys.append(SharedKey(position_by_id[id(value)]))
+        else:
+            keys.append(_location_key(value, arrays_as_memory, facts.contract))
+    call.leaves += [values[location.key] for location in single_locations]
+    call.names += [location.name for location in single_locations]
+    call.locations = tuple(single_locations)
     arrays = [leaf for leaf, key in zip(call.leaves, keys, strict=True) if isinstance(key, ArrayKey)]
-    overlaps = memory and may_overlap(arrays)
-    call.key = replace(call.key, leaves=tuple(keys), overlaps=overlaps, locations=facts.number)
+    overlaps = arrays_as_memory and may_overlap(arrays)
+    call.key = replace(call.key, leaves=tuple(keys), overlaps=overlaps, location_sequence=facts.location_sequence)
 
 
 class _FlattenedContainers:
     """The written locations whose containers are flattened.
 
-    `locations_by_key` maps the key of each to the location and its container. `shared` are the keys of locations that
-    hold a container which is already flattened, as part of an argument or of another location. `arguments` are the
-    names of these arguments.
+    `locations_by_key` maps the key of each to the location and its container. `shared_keys` are the keys of locations
+    that hold a container which is already flattened, as part of an argument or of another location. `argument_names`
+    are the names of these arguments.
     """
 
     def __init__(
         self, call: Call, locations: Sequence[Location], values: dict[Any, Any], opaque: Collection[Any]
     ) -> None:
         self.locations_by_key: dict[Any, tuple[Location, Any]] = {}
-        self.shared: set[Any] = set()
-        self.arguments: set[str] = set()
+        self.shared_keys: set[Any] = set()
+        self.argument_names: set[str] = set()
         candidates = [
             (location, values[location.key])
             for location in locations
@@ -123,17 +129,17 @@ class _FlattenedContainers:
         # Outer containers, which have more parts, come first.
         for location, value in sorted(candidates, key=_part_count, reverse=True):
             if id(value) in known_part_ids:
-                self.shared.add(location.key)
+                self.shared_keys.add(location.key)
                 if id(value) in argument_by_part_id:
-                    self.arguments.add(argument_by_part_id[id(value)])
+                    self.argument_names.add(argument_by_part_id[id(value)])
                 continue
             part_ids = {id(part) for part in mutable_parts(value)}
             if not known_part_ids.isdisjoint(part_ids):
-                self.locations_by_key, self.shared, self.arguments = {}, set(), set()
+                self.locations_by_key, self.shared_keys, self.argument_names = {}, set(), set()
                 return
             known_part_ids |= part_ids
             self.locations_by_key[location.key] = location, value
-        new_names = self.arguments.difference(call.key.written_arguments)
+        new_names = self.argument_names.difference(call.key.written_arguments)
         if not all(can_add_containers(call, name) for name in new_names):
             raise CannotFlatten("a list or dict is passed that the function also changes by another name")
 
@@ -146,7 +152,7 @@ def _part_count(candidate: tuple[Location, Any]) -> int:
 
 def _add_flattened(call: Call, flattened: _FlattenedContainers, facts: LocationFacts) -> None:
     """Insert the leaves of containers after those of the arguments, and append the containers themselves."""
-    end = sum(1 if template is None else template.leaf_count for _, template in call.key.templates)
+    end = call.key.template_leaf_count
     leaves, names, keys = call.leaves[:end], call.names[:end], list(call.key.leaves[:end])
     templates, orders = list(call.key.templates), list(call.key.orders)
     call.containers = {}
@@ -155,26 +161,18 @@ def _add_flattened(call: Call, flattened: _FlattenedContainers, facts: LocationF
         name = OuterName(f"{location.name} {len(templates)}" if is_taken else location.name)
         contents, template = flatten(value, loses_state)
         for leaf in contents:
-            keys.append(_leaf_key(leaf, call.key.memory, len(keys) in facts.by_value_positions, facts.contract))
+            is_by_value = len(keys) in facts.by_value_positions
+            keys.append(_leaf_key(leaf, call.key.arrays_as_memory, is_by_value, facts.contract))
         leaves += contents
         names += [name] * len(contents)
         templates.append((name, template))
         orders += dict_orders(find_structures_to_flatten([value], loses_state, is_under_compile=True))
         call.containers[name] = location
         call.arguments = {**call.arguments, name: value}
-    written_names = {*call.key.written_arguments, *flattened.arguments, *call.containers}
+    written_names = {*call.key.written_arguments, *flattened.argument_names, *call.containers}
     call.leaves, call.names = leaves, names
-    call.key = replace(
-        call.key, templates=tuple(templates), orders=tuple(orders), leaves=tuple(keys),
-        written_arguments=tuple(name for name, template in templates if name in written_names),
-    )  # fmt: skip
-    for argument, template in templates:
-        if argument in written_names and template is not None:
-            containers = list(containers_by_template(call.arguments[argument], template))
-            call.leaves += containers
-            call.names += [argument] * len(containers)
-    container_leaves = call.leaves[len(keys) :]
-    call.key = replace(call.key, leaves=(*keys, *map(make_object_key, container_leaves)))
+    call.key = replace(call.key, templates=tuple(templates), orders=tuple(orders), leaves=tuple(keys))
+    add_containers(call, written_names)
 
 
 def _containers(call: Call) -> Iterator[Any]:
@@ -217,17 +215,17 @@ def _may_reach(values: Sequence[Any], ids: set[int]) -> bool:
     return False
 
 
-def _location_key(value: Any, memory: bool, contract: type[Contract]) -> LeafKey:
+def _location_key(value: Any, arrays_as_memory: bool, contract: type[Contract]) -> LeafKey:
     """Return the leaf key of a location's value; for a missing value, the key of None."""
     if value is MISSING:
         return Literal(None)
     if value is None or isinstance(value, (str, bytes, list, dict, set)):
         return make_object_key(value)
-    return _leaf_key(value, memory, is_by_value=False, contract=contract)
+    return _leaf_key(value, arrays_as_memory, is_by_value=False, contract=contract)
 
 
-def _leaf_key(value: Any, memory: bool, is_by_value: bool, contract: type[Contract]) -> LeafKey:
-    """Return the leaf key of a value; with `memory`, arrays are traced as memory, and their keys are their layouts."""
-    if memory and isinstance(value, np.ndarray) and not needs_numpy(value):
+def _leaf_key(value: Any, arrays_as_memory: bool, is_by_value: bool, contract: type[Contract]) -> LeafKey:
+    """Return the leaf key of a value; if `arrays_as_memory` is true, the keys of arrays are their layouts."""
+    if arrays_as_memory and isinstance(value, np.ndarray) and not needs_numpy(value):
         return make_array_key(value)
     return make_leaf_key(contract, value, {}, is_by_value)

@@ -18,10 +18,11 @@ _ATOM_TYPES = (bool, int, float, complex, str, type(None))
 
 
 def select_opaque_arguments(arguments: Sequence[tuple[str, Any]], chosen_names: frozenset[str]) -> frozenset[str]:
-    """Return `chosen_names`, those of earlier calls, and the names of containers that are large or passed repeatedly.
+    """Return the names of arguments that become objects of the graph: `chosen_names` and those that are chosen now.
 
-    Only containers of numbers, texts and such containers count, judged by a sample of their items. A wrong guess is
-    harmless: the graph then has the items as objects.
+    A container is chosen if it is large, or shares a list or dict with another argument. It has to consist of numbers,
+    texts and containers of these, judged by a sample of its items. A wrong guess is harmless: the graph then has the
+    items as objects.
     """
     containers = [(name, value) for name, value in arguments if type(value) in _CONTAINERS and name not in chosen_names]
     if not containers:
@@ -35,9 +36,10 @@ def select_opaque_arguments(arguments: Sequence[tuple[str, Any]], chosen_names: 
 
 
 def _estimate_leaf_count(value: Any, depth: int = 4) -> int:
-    """Return an estimate, from a sample, of the number of leaves of a container that is nested at most `depth` deep.
+    """Return an estimate, from a sample, of the number of leaves of a container.
 
-    Return 0 if the sample has items that are neither numbers nor texts nor containers of these.
+    Return 0 if the sample has items that are neither numbers nor texts nor containers of these, nested at most `depth`
+    deep.
     """
     if not value:
         return 1

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.config.placement import replica
-from autoconv.graph.types import TensorType, is_subtype
+from autoconv.graph.types import TensorType
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.support.code_signature import code_signature
@@ -21,9 +21,8 @@ from autoconv.runtime.support.composite_structures import expand_specs
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import MissingFieldError, flat_leaves, flatten, is_structure, loses_state
 from autoconv.runtime.support.type_spec import is_composite, is_composite_spec
-from autoconv.runtime.tensors.conversion import constant, to_array
-from autoconv.runtime.tensors.symbolic import SymbolicTensor
-from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
+from autoconv.runtime.tensors.conversion import constant
+from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.tracing.key.argument_structure import CannotFlatten, find_structures_to_flatten
 from autoconv.tracing.key.array_keys import ArrayKey, make_array_key, may_overlap, needs_numpy
 from autoconv.tracing.key.cache_key import (
@@ -37,6 +36,7 @@ from autoconv.tracing.key.cache_key import (
 )
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.composite_arguments import convert_lists_to_tensors, fit_composites, open_component_types
+from autoconv.tracing.key.input_signatures import convert_to_spec, holds_composite_spec, validate_input_signature
 from autoconv.tracing.key.leaf_keys import make_leaf_key, mark_layouts
 from autoconv.tracing.key.opaque_arguments import guess_list_items, select_opaque_arguments
 
@@ -67,20 +67,22 @@ class Signature:
         self.contract = contract
         self.name = name
         self.python_signature = _signature_of(function, contract)
-        self.specs = self._validate_signature(input_signature)
+        self.specs = validate_input_signature(input_signature)
         self.tensor_parameters = _tensor_parameters(function) if follow_type_hints else frozenset()
         parameters = self.python_signature.parameters.values()
         has_simple_parameters = input_signature is None and all(p.kind not in _VARIADIC for p in parameters)
         self.guesses_list_items = True  # whether the key of an opaque list has the kind of its items
-        # Predicate for structures that stay one leaf, because flattening and rebuilding them would lose a part.
+        # Predicate for structures that stay one leaf, because a rebuilt structure would lack a part.
         self.is_leaf: Callable[[Any], bool] | None = loses_state if contract.promises_identity else None
         # Parameter -> default, or `Parameter.empty`; None if the full binding of Python is needed.
         self._defaults = {p.name: p.default for p in parameters} if has_simple_parameters else None
         self._keyword_names = {p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY}
         self._positional_count = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
         self.has_no_keyword_only = self._positional_count == len(self.python_signature.parameters)
-        self.has_positional_form = self.has_no_keyword_only or has_simple_parameters  # of each call
-        self.max_positional = 2**62 if self.has_no_keyword_only else self._positional_count  # the binding refuses 2**62
+        # True if the arguments of each call can be passed by position to native code.
+        self.has_positional_form = self.has_no_keyword_only or has_simple_parameters
+        # The number of positional arguments up to which native code takes a call; the binding checks smaller limits.
+        self.max_positional = 2**62 if self.has_no_keyword_only else self._positional_count
         # The names of the parameters in order, for native entries; None for a parameter that takes no keyword.
         names = (p.name if p.kind is not p.POSITIONAL_ONLY else None for p in parameters)
         self.native_names = tuple(names) if has_simple_parameters else ()
@@ -88,7 +90,8 @@ class Signature:
     def arguments_by_position(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
         """Return all arguments by position, with defaults; None if only Python's full binding can do so.
 
-        A function with `*args` takes any number of arguments; an entry refuses a number other than that of its trace.
+        The arguments of a function with `*args` are returned as they are, whatever their number; each native entry
+        checks it.
         """
         defaults = self._defaults
         if defaults is None and self.has_no_keyword_only and not kwargs:
@@ -109,7 +112,8 @@ class Signature:
     def split_positions(self, arguments: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return `args` and `kwargs` of a call whose `arguments` are in the order of the parameters."""
         count = self.max_positional
-        return arguments[:count], dict(zip(list(self._defaults or ())[count:], arguments[count:], strict=False))
+        keyword_only_names = list(self._defaults or ())[count:]
+        return arguments[:count], dict(zip(keyword_only_names, arguments[count:], strict=False))
 
     def bind(
         self,
@@ -117,14 +121,14 @@ class Signature:
         kwargs: dict[str, Any],
         by_value_positions: frozenset[int] = frozenset(),
         object_arguments: frozenset[str] = frozenset(),
-        memory: bool = False,
+        arrays_as_memory: bool = False,
     ) -> Call:
         """Bind and flatten the arguments.
 
         `by_value_positions` are the positions of those leaves, Python numbers, whose values are part of the key.
         `object_arguments` names arguments that stay one leaf, as traced code changes them; long containers stay one
-        leaf as well. If `memory` is true, arrays are traced as memory (`ArrayKey`), unless tensors are among the
-        arguments. Raises TypeError for wrong arguments, and CannotFlatten for those that cannot be flattened.
+        leaf as well. If `arrays_as_memory` is true, arrays are traced as memory (`ArrayKey`), unless tensors are among
+        the arguments. Raises TypeError for wrong arguments, and CannotFlatten for those that cannot be flattened.
         """
         arguments, named_values = self._bind_python_arguments(args, kwargs)
         opaque_arguments, structures = self._select_opaque(named_values, object_arguments)
@@ -139,37 +143,37 @@ class Signature:
                 self._check_default(name, value, args, kwargs)
             if name in self.tensor_parameters and isinstance(value, (bool, int, float, complex, str, bytes)):
                 value = constant(value)
-            if spec is not None:
-                value = convert_lists_to_tensors(value, spec, self._convert_to_spec) if is_structure(spec) else value
-                fit = partial(self._fit_to_spec, value=value, spec=spec, name=name, args=args, kwargs=kwargs)
-                leaves_of_argument, template = self._flatten_argument(value, name in opaque_arguments, spec, fit)
-                if not holds_composite_spec(spec):
-                    specs = enumerate(flat_leaves(spec), len(leaves))
-                    types_by_index.update((index, leaf.type) for index, leaf in specs if isinstance(leaf, TensorSpec))
+            is_opaque = name in opaque_arguments
+            if spec is None:
+                leaves_of_argument, template = self._flatten_argument(value, is_opaque)
             else:
-                leaves_of_argument, template = self._flatten_argument(value, name in opaque_arguments)
+                leaves_of_argument, template = self._flatten_to_spec(value, is_opaque, spec, name, args, kwargs)
+                specs = enumerate(() if holds_composite_spec(spec) else flat_leaves(spec), len(leaves))
+                types_by_index.update((index, leaf.type) for index, leaf in specs if isinstance(leaf, TensorSpec))
             types_by_index.update(open_component_types(template, len(leaves)))
             templates.append((name, template))
             leaves += leaves_of_argument
             names += [name] * len(leaves_of_argument)
-        memory = memory and not any(isinstance(leaf, Tensor) and not is_number(leaf.type) for leaf in leaves)
+        has_tensors = any(isinstance(leaf, Tensor) and not is_number(leaf.type) for leaf in leaves)
+        arrays_as_memory = arrays_as_memory and not has_tensors
 
         def make_key(index: int, leaf: Any) -> Any:
-            """Return the part of the cache key for the leaf at a position among all leaves."""
+            """Return the key of the leaf at that position."""
             if index in types_by_index:
                 return TensorKey(types_by_index[index], "tensor")
             if names[index] in object_arguments:
                 return make_object_key(leaf)
             if names[index] in opaque_arguments:
-                return self._opaque_key(leaf)
-            if memory and isinstance(leaf, np.ndarray) and not needs_numpy(leaf):
+                return self._make_opaque_key(leaf)
+            if arrays_as_memory and isinstance(leaf, np.ndarray) and not needs_numpy(leaf):
                 return make_array_key(leaf)
             return make_leaf_key(self.contract, leaf, alias_numbers, index in by_value_positions)
 
         keys = mark_layouts([make_key(index, leaf) for index, leaf in enumerate(leaves)], leaves)
         orders = dict_orders(structures) if self.contract.promises_identity else ()
         arrays = [leaf for leaf, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)]
-        key = Key(tuple(templates), keys, orders, memory and may_overlap(arrays), memory, replica())
+        overlaps = arrays_as_memory and may_overlap(arrays)
+        key = Key(tuple(templates), keys, orders, overlaps, arrays_as_memory, replica())
         return Call(key, names, leaves, arguments, args, kwargs)
 
     def _select_opaque(
@@ -177,13 +181,22 @@ class Signature:
     ) -> tuple[frozenset[str], Any]:
         """Return the names of `object_arguments` and large containers, and the structures in the other arguments."""
         try:
-            selects = self.contract.runs_plain
-            opaque_arguments = select_opaque_arguments(named_values, object_arguments) if selects else object_arguments
+            opaque_arguments = object_arguments
+            if self.contract.runs_plain:  # under `function` all containers are flattened, as in TensorFlow
+                opaque_arguments = select_opaque_arguments(named_values, object_arguments)
             values_to_flatten = [value for name, value in named_values if name not in opaque_arguments]
             structures = find_structures_to_flatten(values_to_flatten, self.is_leaf, self.contract.promises_identity)
             return opaque_arguments, structures
         except MissingFieldError as error:
             raise CannotFlatten(f"an object among the arguments lacks a field: {error.message}") from None
+
+    def _flatten_to_spec(
+        self, value: Any, is_opaque: bool, spec: Any, name: str, args: Any, kwargs: Any
+    ) -> tuple[list[Any], Any]:
+        """Return the leaves and the template of an argument, converted to its spec in the input signature."""
+        value = convert_lists_to_tensors(value, spec, convert_to_spec) if is_structure(spec) else value
+        fit = partial(self._fit_to_spec, value=value, spec=spec, name=name, args=args, kwargs=kwargs)
+        return self._flatten_argument(value, is_opaque, spec, fit)
 
     def _flatten_argument(
         self, value: Any, is_opaque: bool, spec: Any = None, fit: Any = None
@@ -195,10 +208,11 @@ class Signature:
         leaves, template = ([value], None) if is_single_leaf else expand_specs(*flatten(value, self.is_leaf))
         if spec is None:
             return leaves, template
-        keeps_template = isinstance(value, Tensor) or is_structure(spec)  # a list may become one tensor, a single leaf
+        # `fit` makes one tensor of a list if the spec is that of a tensor: a single leaf without a template.
+        keeps_template = isinstance(value, Tensor) or is_structure(spec)
         return fit(leaves), template if keeps_template else None
 
-    def _opaque_key(self, value: Any) -> ObjectKey:
+    def _make_opaque_key(self, value: Any) -> ObjectKey:
         """Return the key of an argument that is not flattened; a list's key has the guessed kind of its items."""
         item_kind, depth = guess_list_items(value) if self.guesses_list_items and type(value) is list else ("", 0)
         return ObjectKey(type(value).__name__, item_kind, depth)
@@ -211,7 +225,10 @@ class Signature:
         return not any(isinstance(leaf, (Tensor, Variable, np.ndarray, np.generic)) for leaf in flat_leaves(value))
 
     def _check_default(self, name: str, value: Any, args: Any, kwargs: Any) -> None:
-        """Raise TypeError unless a parameter without a spec in the input signature has its default value."""
+        """Raise TypeError unless a parameter without a spec in the input signature has its default value.
+
+        `args` and `kwargs` are the arguments of the call, for the message.
+        """
         parameter = self.python_signature.parameters.get(name)
         if parameter is None or parameter.default is parameter.empty:
             return
@@ -266,7 +283,10 @@ class Signature:
         return dict(bound.arguments), named_values
 
     def _fit_to_spec(self, leaves: list[Any], value: Any, spec: Any, name: str, args: Any, kwargs: Any) -> list[Any]:
-        """Convert the leaves of an argument to its spec. Raises TypeError for a value that does not fit."""
+        """Convert the leaves of an argument, whose value is given too, to its spec.
+
+        Raises TypeError for a value that does not fit; its message has `args` and `kwargs`, those of the call.
+        """
         if is_structure(spec):
             specs, template = flatten(spec)
             _, template_of_value = flatten(value, is_composite)
@@ -277,7 +297,7 @@ class Signature:
                     for fitted_leaf in self._fit_to_spec([leaf], leaf, leaf_spec, name, args, kwargs)
                 ]
         if isinstance(spec, TensorSpec) and not is_composite(value):
-            tensor = self._convert_to_spec(value, spec)
+            tensor = convert_to_spec(value, spec)
             if tensor is not None:
                 return [tensor]
         elif is_composite_spec(spec):
@@ -288,41 +308,6 @@ class Signature:
         value_text = repr(TensorSpec.from_tensor(value)) if isinstance(value, Tensor) else repr(value)
         remedy = "Cast or reshape the argument, or change the input_signature."
         raise self._binding_error(f"Can not cast {value_text} to {spec!r}", args, kwargs, remedy)
-
-    @staticmethod
-    def _convert_to_spec(value: Any, spec: TensorSpec) -> Any:
-        """Return a value as a tensor, or a TensorSpec, that fits the spec; None if it does not fit."""
-        if isinstance(value, SymbolicTensor):
-            return value if is_subtype(value.type, spec.type) else None
-        if isinstance(value, TensorSpec):
-            return TensorSpec.from_type(spec.type) if is_subtype(value.type, spec.type) else None
-        has_dtype = isinstance(value, (np.ndarray, np.generic))
-        try:
-            tensor = value if isinstance(value, EagerTensor) else EagerTensor(
-                to_array(value, None if has_dtype else spec.dtype)
-            )  # fmt: skip
-        except (TypeError, ValueError):
-            return None
-        return tensor if is_subtype(tensor.type, spec.type) else None
-
-    def _validate_signature(self, signature: Sequence[Any] | None) -> tuple[Any, ...] | None:
-        """Return the input signature as a tuple; raise TypeError for parts that are no specs."""
-        if signature is None:
-            return None
-        if not isinstance(signature, (list, tuple)):
-            raise TypeError(
-                f"input_signature must be either a tuple or a list, got {type(signature)}. Put it into a list: one "
-                "autoconv.TensorSpec for each parameter."
-            )
-        signature = tuple(_to_plain_containers(part) for part in signature)
-        leaves, _ = flatten(signature)
-        if not all(isinstance(leaf, TensorSpec) or is_composite_spec(leaf) or _is_spec(leaf) for leaf in leaves):
-            classes = [type(leaf) for leaf in leaves]
-            raise TypeError(
-                "input_signature must be a possibly nested sequence of TensorSpec objects, got invalid args "
-                f"{list(leaves)} with types {classes}."
-            )
-        return signature
 
     def check_arity(self) -> None:
         """Raise TypeError when the input signature does not match the function's parameters."""
@@ -364,15 +349,6 @@ class Signature:
 _STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
 
-def _to_plain_containers(argument: Any) -> Any:
-    """Convert nested lists and dicts of subclasses, such as those that track their items, to Python's own."""
-    if isinstance(argument, list):
-        return [_to_plain_containers(item) for item in argument]
-    if isinstance(argument, dict) and type(argument) is not dict:
-        return {key: _to_plain_containers(item) for key, item in argument.items()}
-    return argument
-
-
 def _tensor_parameters(function: Callable[..., Any]) -> frozenset[str]:
     """Return the parameters that are annotated as Tensor."""
     try:
@@ -383,16 +359,6 @@ def _tensor_parameters(function: Callable[..., Any]) -> frozenset[str]:
 
 
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-
-
-def holds_composite_spec(spec: Any) -> bool:
-    """Return whether a nested spec, a part of an input signature, contains the spec of a composite tensor."""
-    return any(map(is_composite_spec, flat_leaves(spec)))
-
-
-def _is_spec(value: Any) -> bool:
-    """Return whether the value describes a dataset or an iterator, rather than being one."""
-    return hasattr(type(value), "__autoconv_spec__") and value.__autoconv_spec__() is value
 
 
 def is_method(function: Any) -> bool:

@@ -106,7 +106,6 @@ def _apply_view(value: Value, arrays: dict[Value, np.ndarray | None]) -> np.ndar
     return arrays[value]
 
 
-
 def _base_array(value: Value) -> Value:
     """Return the array that a chain of view ops starts from."""
     while (node := value.node) is not None and not node.regions and _aliased_results(node, set(node.inputs[:1])):

@@ -30,6 +30,7 @@ def refuse_growing_arrays(graph: Graph) -> None:
     values_read = read_values(graph) if growing_nodes else set()
     values_used = {value for node in graph.walk() for value in node.inputs} if growing_nodes else set()
     for node in growing_nodes:
+        # A call of NumPy's function is not removed or fused if its result is used: it raises MemoryError itself.
         is_made_by_numpy = node.op.name == "numpy_call" and not values_used.isdisjoint(node.results)
         if values_read.isdisjoint(node.results) and not is_made_by_numpy:
             raise RunPlain(f"an array{_line_text(node)} that nothing reads may be larger than memory")

@@ -11,9 +11,8 @@ An examined call looks for a trace, and makes one if there is none.
 
 from __future__ import annotations
 
-import itertools
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.tracing.key.array_keys import ArrayKey
@@ -58,9 +57,10 @@ class Bailout:
         self.doubtful_seconds = 0.0  # seconds that the last call took as plain Python, if it was doubtful
         self._consecutive_plain_calls = 0
         self._skips_left = 0  # further calls to run plain without examination
-        self._unserved_calls = self._skipped_searches = 0  # calls in a row without a trace; the latest result for them
+        self._unserved_calls = 0  # calls in a row without a trace
         self._latest_unserved_call = 0  # the number of the latest of these calls
-        self.represented_calls = 1  # this call, and those without a search before it
+        self._skipped_searches = 0  # calls that may run plain without a search after it
+        self.represented_calls = 1  # the latest unserved call, and those without a search before it
         self._plain_seconds: BoundedDict[Any, float] = BoundedDict(_MAX_KEYS)  # exact key of doubtful calls -> seconds
 
     def runs_unexamined(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -106,7 +106,7 @@ class Bailout:
 
         Then it is doubtful whether a trace would pay.
         """
-        trace_seconds = self.trace_budget.seconds(call)
+        trace_seconds = self.trace_budget.seconds_of_pattern(call)
         return trace_seconds is not None and self._plain_seconds.get(_exact_key(call), 0.0) < trace_seconds
 
     def record_doubtful_call(self, call: Call, seconds: float) -> bool:
@@ -118,6 +118,13 @@ class Bailout:
         return is_first
 
 
+class _TraceCost(NamedTuple):
+    """The number of some traces, and the seconds that they took in all."""
+
+    traces: int = 0
+    seconds: float = 0.0
+
+
 class TraceBudget:
     """The cost of a function's traces, and the limits for further ones.
 
@@ -127,18 +134,19 @@ class TraceBudget:
     """
 
     __slots__ = (
-        "_calls_at_trace", "_consecutive_traces", "_counter_at_trace", "_failures", "_mean_seconds", "_refusals",
-        "_traces", "count", "counts_all_traces", "free_traces", "total_seconds",
+        "_calls_at_trace", "_consecutive_cost", "_cost_by_pattern", "_counter_at_trace", "_failures", "_latest_pattern",
+        "_mean_seconds", "_refusals", "count", "counts_all_traces", "free_traces", "total_seconds",
     )  # fmt: skip
 
     def __init__(self, *, counts_all_traces: bool = False) -> None:
         self.counts_all_traces = counts_all_traces
         self.free_traces = _FREE_TRACES_IN_ALL if counts_all_traces else _FREE_CONSECUTIVE_TRACES
         self.count, self.total_seconds = 0, 0.0
-        self._failures = self._refusals = 0  # attempts in a row without a trace; further calls that make no attempt
-        # The latest pattern, the number of its consecutive traces, and their seconds.
-        self._consecutive_traces: tuple[Any, int, float] = None, 0, 0.0
-        self._traces: BoundedDict[Any, tuple[int, float]] = BoundedDict(_MAX_KEYS)  # traces and seconds by pattern
+        self._failures = 0  # attempts in a row without a trace
+        self._refusals = 0  # further calls that make no attempt
+        self._latest_pattern: Any = None
+        self._consecutive_cost = _TraceCost()  # of the latest pattern's traces in a row
+        self._cost_by_pattern: BoundedDict[Any, _TraceCost] = BoundedDict(_MAX_KEYS)  # pattern -> all its traces
         # The counter of calls at the latest trace, and the number of calls that it had counted then.
         self._counter_at_trace: CallCounter | None = None
         self._calls_at_trace = 0
@@ -152,16 +160,16 @@ class TraceBudget:
         calls_without_trace = 0 if previous is None else previous.calls - self._calls_at_trace - is_same_counter
         self._counter_at_trace, self._calls_at_trace = counter, counter.calls
         if self.counts_all_traces:
-            count, total_seconds = self._traces.get(pattern, (0, 0.0))
+            cost_before = self._cost_by_pattern.get(pattern, _TraceCost())
+        elif calls_without_trace > 0 or pattern != self._latest_pattern:
+            cost_before = _TraceCost()
         else:
-            previous_pattern, count, total_seconds = self._consecutive_traces
-            if calls_without_trace > 0 or pattern != previous_pattern:
-                count, total_seconds = 0, 0.0
-        count, total_seconds = count + 1, total_seconds + seconds
-        self._consecutive_traces = pattern, count, total_seconds
-        self._traces[pattern] = count, total_seconds
-        if count >= self.free_traces:
-            self._mean_seconds[pattern] = total_seconds / count
+            cost_before = self._consecutive_cost
+        cost = _TraceCost(cost_before.traces + 1, cost_before.seconds + seconds)
+        self._latest_pattern, self._consecutive_cost = pattern, cost
+        self._cost_by_pattern[pattern] = cost
+        if cost.traces >= self.free_traces:
+            self._mean_seconds[pattern] = cost.seconds / cost.traces
 
     def record_outcome(self, *, has_trace: bool) -> None:
         """Record whether an attempt to trace gave a trace; after some failures in a row, attempts become rarer."""
@@ -187,7 +195,7 @@ class TraceBudget:
         """The mean duration of the traces of the function; 0 before the first one."""
         return self.total_seconds / self.count if self.count else 0.0
 
-    def seconds(self, call: Call) -> float | None:
+    def seconds_of_pattern(self, call: Call) -> float | None:
         """Return the mean duration of the traces of the call's pattern; None while it has free traces."""
         return self._mean_seconds.get(_pattern(call)) if self._mean_seconds else None
 
@@ -196,8 +204,8 @@ class TraceBudget:
         pattern = _pattern(call)
         if seconds > self._mean_seconds.get(pattern, seconds):
             del self._mean_seconds[pattern]
-            self._traces.pop(pattern, None)
-            self._consecutive_traces = None, 0, 0.0
+            self._cost_by_pattern.pop(pattern, None)
+            self._latest_pattern, self._consecutive_cost = None, _TraceCost()
 
 
 def is_by_value(call: Call) -> bool:
@@ -213,10 +221,9 @@ def _pattern(call: Call) -> Any:
     It has the kind of each argument's container, and the kinds of its leaves. So it is the same for dicts with other
     keys, lists of other lengths and containers of arrays of other sizes.
     """
-    leaves, pattern = iter(_leaves(call)), []
-    for name, template in call.key.templates:
-        leaf_count = 1 if template is None else template.leaf_count
-        kinds = frozenset(map(_kind if template is None else _kind_of_part, itertools.islice(leaves, leaf_count)))
+    leaves, pattern = _leaves(call), []
+    for (name, template), leaf_slice in zip(call.key.templates, call.key.leaf_slices(), strict=True):
+        kinds = frozenset(map(_kind if template is None else _kind_of_part, leaves[leaf_slice]))
         pattern.append((name, None if template is None else template.kind, kinds))
     return tuple(pattern)
 

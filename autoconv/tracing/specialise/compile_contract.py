@@ -79,16 +79,18 @@ class CompileContract(SessionContract):
         self.trace = trace
         self._leaf_positions = trace.positions_of_numbers = {}  # parameter that is a number -> position of its leaf
         key = call.key
-        trace.uses_arrays = key.memory or any(isinstance(leaf, TensorKey) and leaf.is_of_array for leaf in key.leaves)
-        if key.memory:
+        has_arrays = any(isinstance(leaf, TensorKey) and leaf.is_of_array for leaf in key.leaves)
+        trace.uses_arrays = key.arrays_as_memory or has_arrays
+        if key.arrays_as_memory:
             trace.memory = "shared" if key.overlaps else "disjoint"
         trace.stages_handlers = _STAGES_HANDLERS in call.facts
         trace.complex_array_uses = {"written"} if PARTS_ARE_VIEWS in call.facts else set()
         trace.holders_of_objects = {name for kind, name in call.facts if kind == "holder"}
         trace.classes_made_in_graph = frozenset(name for kind, name in call.facts if kind == "class")
-        is_of_values = bool(key.leaves) and all(isinstance(leaf, Literal) for leaf in key.leaves)
-        times_calls = SETTINGS.tiers == "measured"
-        call.tracing_budget = call.tracing_budget or TracingBudget(times_calls=times_calls, is_of_values=is_of_values)
+        if call.tracing_budget is None:
+            has_only_literals = bool(key.leaves) and all(isinstance(leaf, Literal) for leaf in key.leaves)
+            times_calls = SETTINGS.tiers == "measured"
+            call.tracing_budget = TracingBudget(times_calls=times_calls, serves_same_values=has_only_literals)
         call.tracing_budget(ATTEMPT)  # counts this attempt
         self._budget: TracingBudget = call.tracing_budget
         self.write_monitor = WriteMonitor(trace, call, self.guards)
@@ -243,17 +245,19 @@ class CompileContract(SessionContract):
     def _check_writes(self, arguments: Sequence[Any]) -> None:
         """Raise for writes to objects that may alias others which the trace read."""
         graph, call, guards = self.trace.root.graph, self.call, self.guards
-        argument_leaf_count = len(call.leaves) - len(call.locations)
+        containers_end = len(call.leaves) - len(call.locations)  # the leaves of written locations follow
         ids_at_locations = {id(part) for location in call.all_locations for part in mutable_parts(location.read())}
-        argument_leaves = zip(call.leaves[:argument_leaf_count], call.key.leaves, strict=False)
-        opaque_arguments = [leaf for leaf, key in argument_leaves if isinstance(key, ObjectKey)]
-        opaque_arguments = [argument for argument in opaque_arguments if id(argument) not in ids_at_locations]
+        opaque_arguments = [
+            leaf
+            for leaf, key in zip(call.leaves[:containers_end], call.key.leaves, strict=False)
+            if isinstance(key, ObjectKey) and id(leaf) not in ids_at_locations
+        ]
         rebuilt_parts = [part for argument in arguments for part in mutable_parts(argument)]
+        rebuilt_parts += self.trace.rebuilt_arguments.values()
         names = guards.reads.attribute_names_if_all_known if guards.reads else None
         reached_values = list(values_reached_by_names(guards.reached_values, names))
-        rebuilt_parts += self.trace.rebuilt_arguments.values()
         if refuse_unknown_writes(graph, reached_values, rebuilt_parts, opaque_arguments):
-            self._outside_containers = OutsideContainers(guards, self._written_containers(argument_leaf_count))
+            self._outside_containers = OutsideContainers(guards, self._written_containers(containers_end))
         guards.reached_values.clear()
 
     def _written_containers(self, end: int) -> list[Any] | None:
@@ -262,7 +266,7 @@ class CompileContract(SessionContract):
         Their leaves in the key follow those of the arguments, and end before the position `end`.
         """
         key = self.call.key
-        start = sum(1 if template is None else template.leaf_count for _, template in key.templates)
+        start = key.template_leaf_count
         if any(isinstance(leaf, ObjectKey) for leaf in (*key.leaves[:start], *key.leaves[end:])):
             return None
         return self.call.leaves[start:end]
@@ -279,16 +283,16 @@ class CompileContract(SessionContract):
         parameters |= {node.results[0] for node in loads}
         if trace.uses_arrays and not trace.memory and aliased_outputs(graph, parameters):
             if write_monitor.may_be_memory:
-                raise RestartTrace(memory=True)  # with arrays as memory, the result is the same array, or a view of it
+                raise RestartTrace(arrays_as_memory=True)  # then the result is the same array, or a view of it
             if write_monitor.array_names:
                 raise RestartTrace(arguments=write_monitor.array_names)  # as objects, the result is the same array
             raise RunPlain(_RETURNED_OUTSIDE_ARRAY)
         if trace.memory and "split" in trace.complex_array_uses and returns_complex_parts(graph):
-            raise RestartTrace(facts=[PARTS_ARE_VIEWS])
-        if trace.memory or not (write_monitor.may_be_memory or self.call.arrays_as_objects):
+            raise RestartTrace(facts=[PARTS_ARE_VIEWS])  # in plain Python, a returned part is a view of its array
+        if trace.memory or self.write_monitor.has_tensors:  # outputs are views where NumPy's are, or tensors
             return
         if outputs_share_memory(graph):
-            raise RestartTrace(memory=True) if write_monitor.may_be_memory else RunPlain(_RETURNED_TWICE)
+            raise RestartTrace(arrays_as_memory=True) if write_monitor.may_be_memory else RunPlain(_RETURNED_TWICE)
 
     def outside_values(self) -> OutsideValues:
         """Return the outside arrays that the trace read, with which arguments must not overlap if the graph writes."""

@@ -44,14 +44,14 @@ class DecidingArguments:
         if value in self._positions:
             return frozenset({self._positions[value]}) if _is_integer(value) else None
         node = value.node
-        is_impure = node is None or bool(node.regions) or bool(node.effects & ~Effects.RAISE)
-        if node is None or is_impure or len(visited) > _MAX_NODES:
+        if node is None or node.regions or node.effects & ~Effects.RAISE or len(visited) > _MAX_NODES:
             return None
         visited.add(value)
         if reads_only_shapes(node):
             open_operands = filter(has_unknown_size, node.inputs)
             return self._union(self._leaves_of_sizes(operand, visited) for operand in open_operands)
-        # The numbers of a loop are known if its range is, as such a loop can be unrolled. The first input counts them.
+        # If the range of a loop is known, so are its items, because the loop can be unrolled. The first input of
+        # `range_item`, the number of the iteration, therefore does not count.
         operands = node.inputs[1:] if node.op.name == "range_item" else node.inputs
         new_operands = (operand for operand in operands if operand not in visited)
         return self._union(self._leaves_of_value(operand, visited) for operand in new_operands)

@@ -49,7 +49,7 @@ def make_placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[An
             leaves.append(SymbolicTensor(trace.root.graph.add(OPS["transpose"], [value], {"perm": None}).results[0]))
         elif isinstance(key, TensorKey) and key.is_by_strides:
             shape = key.type.shape or ()
-            stride = None if key.step is None else key.step * key.type.dtype.size
+            stride = None if key.last_stride is None else key.last_stride * key.type.dtype.size
             type_ = ArrayType(key.type.dtype, shape, (*(None,) * (len(shape) - 1), stride), shared=True)
             array = trace.root.graph.add_parameter(type_, name)
             leaves.append(SymbolicTensor(trace.root.graph.add(OPS["array_load"], [array], {}).results[0]))
@@ -113,18 +113,14 @@ def rebuild_arguments(trace: Trace, call: Call, leaves: list[Any]) -> dict[str, 
     Register those containers with the trace that it writes. Their leaves follow the leaves of all arguments.
     """
     arguments: dict[str, Any] = {}
-    position = 0
-    for name, template in call.key.templates:
-        leaf_count = 1 if template is None else template.leaf_count
-        argument_leaves = leaves[position : position + leaf_count]
-        argument = pack(template, argument_leaves, initialise=not trace.contract.objects_in_graph)
+    for (name, template), leaf_slice in zip(call.key.templates, call.key.leaf_slices(), strict=True):
+        argument = pack(template, leaves[leaf_slice], initialise=not trace.contract.objects_in_graph)
         arguments[name] = traced_argument(argument) if trace.contract.objects_in_graph else argument
-        position += leaf_count
-    for name, template in call.key.templates:  # `position` is now that of the first written container
+    container_leaves = iter(leaves[call.key.template_leaf_count :])
+    for name, template in call.key.templates:
         is_written = name in call.key.written_arguments
         for container in containers_by_template(arguments[name], template) if template and is_written else ():
-            trace.argument_containers[id(container)] = container, leaves[position]
-            position += 1
+            trace.argument_containers[id(container)] = container, next(container_leaves)
     return arguments
 
 

@@ -1,11 +1,11 @@
 """Presumption, under `compile`, that calls of a new kind run faster as plain Python, until a trace may pay.
 
-A kind of call consists of the types of the arguments and the magnitudes of their sizes (see `tiers`). Every new kind
-costs a trace, and some calls in which graph and plain Python, the two forms of a call, are timed. So calls of a new
-kind run plain at first in two cases: plain Python was faster for all timed kinds of the same types, or several traces
-ran so shortly that plain calls cannot take long. Kinds of other types do not count, because their traces do not fit
-these calls. In a third case, the first calls of a function wait: an estimate bounds their time (see `work_estimate`),
-or they are watched while they run (see `watched_call`).
+A kind of call consists of the types of the arguments and the magnitudes of their sizes: see `call_kinds`. Every new
+kind costs a trace, and some calls in which graph and plain Python, the two forms of a call, are timed. So calls of a
+new kind run plain at first in two cases: plain Python was faster for all timed kinds of the same types, or several
+traces ran so shortly that plain calls cannot take long. Kinds of other types do not count, because their traces do not
+fit these calls. In a third case, the first calls of a function wait: an estimate bounds their time (see
+`work_estimate`), or they are watched while they run (see `watched_call`).
 Once calls of the kind have taken as long as a trace, they are examined: so the total time is at most twice that of the
 better choice. Calls that take less time than entering a graph does are not traced at all. A call of a known kind that
 needs a further trace, for another text or another length of a list, is treated in the same way; it is called deferred.
@@ -45,7 +45,7 @@ class PlainPresumption:
     """The kinds of calls of one function that are known, and those that are presumed to be faster as plain Python.
 
     `plain_call_seconds` is the time of a plain call of the slowest known kind. `deferred` maps the exact kinds (see
-    `tiers`) of deferred calls to their kinds.
+    `call_kinds`) of deferred calls to their kinds.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class PlainPresumption:
         self._traced_types: set[Any] = set()  # kinds without magnitudes that have traces, which may serve other sizes
         self._is_short: BoundedDict[Any, bool] = BoundedDict(_MAX_KINDS)  # kind -> whether the estimate is short
         self._watched_calls: BoundedDict[Any, int] = BoundedDict(_MAX_KINDS)  # kind -> calls that are still watched
-        self.may_wait = True
+        self.may_wait = True  # whether the first calls of a kind may run plain before any trace (see `waits`)
         self._calls = 0  # plain calls of presumed kinds
         self._samples: BoundedDict[Any, deque[float]] = BoundedDict(_MAX_KINDS)  # presumed kind -> seconds of calls
         self._has_choice = False  # whether a form was chosen for some kind
@@ -199,7 +199,7 @@ def _has_only_numbers(kind: Any) -> bool:
     """Return whether all arguments of a kind of call are numbers, bools or None."""
     if isinstance(kind, tuple):
         return all(_has_only_numbers(part) for part in kind)
-    return kind in (int, float, complex, None) or isinstance(kind, int)
+    return kind in (int, float, complex, None) or isinstance(kind, int)  # an int is a bool or a magnitude
 
 
 def _has_magnitude(kind: tuple[Any, ...]) -> bool:

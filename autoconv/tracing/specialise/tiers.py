@@ -15,11 +15,8 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
-
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.types import TensorType
-from autoconv.runtime.support.attribute_hooks import has_compared_class
 from autoconv.runtime.support.skipped_frames import skipped_by_warnings
 from autoconv.tracing.key.bounded_dict import BoundedDict
 from autoconv.tracing.specialise.plain_presumption import SHORT_CALL_SECONDS, PlainPresumption
@@ -41,7 +38,6 @@ _RERUN_SHARE = 4  # one rerun in this number of calls of the function is too man
 COSTLY_SECONDS = 0.05  # seconds above which a timed call is not repeated if the two forms are far apart
 _MIN_RATIO, _NOISE_SECONDS = 1.05, 0.1e-6  # factor, and seconds in addition, by which a graph must be slower
 MAX_INTERVAL = {GRAPH: 2**20, PLAIN: 256}  # calls between two examinations, by form
-_SIZED_TYPES = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
 
 
 class Gate:
@@ -69,8 +65,8 @@ class Gate:
         return bool(self.cell[1])
 
     @property
-    def is_open_for_plain(self) -> bool:
-        """True if all calls run as plain Python."""
+    def is_always_plain(self) -> bool:
+        """True if all further calls run as plain Python."""
         return self.is_plain and self.cell[0] >= FOREVER // 2
 
     def set_variable_check(self, is_enabled: bool) -> None:
@@ -132,7 +128,10 @@ class Timing:
         return self.choice or self._form
 
     def discount_call(self) -> None:
-        """Do not count the latest call, which ran in neither of the forms."""
+        """Do not count the latest call, which ran in neither of the forms.
+
+        When it ends, its time is recorded as an untypical one, which must not count either.
+        """
         self._examined_calls -= 1
         self._untypical_calls -= 1
         self.is_discounted = True
@@ -145,11 +144,14 @@ class Timing:
         return True
 
     def record_search(self, seconds: float) -> None:
-        """Record how long a call searched for a trace, before it ran as plain Python as a trace does not pay yet."""
+        """Record how long a call searched for a trace, before it ran as plain Python because none pays yet."""
         self._search_seconds = min(self._search_seconds, seconds)
 
     def record_untypical_time(self, seconds: float) -> None:
-        """Record the time of a call as a graph that did more than later ones should; if all calls do, it counts."""
+        """Record the time of a call as a graph that did more work than later calls are expected to do.
+
+        After many such calls their times count, because the extra work is typical then.
+        """
         self._untypical_calls += 1
         if self._untypical_calls > _MAX_UNTYPICAL_CALLS and not self.choice:
             self.has_trace = True
@@ -175,7 +177,8 @@ class Timing:
 
         `call_count` is the number of calls of the function so far.
         """
-        self._calls_at_first_rerun = self._calls_at_first_rerun if self._reruns else call_count
+        if not self._reruns:
+            self._calls_at_first_rerun = call_count
         self._reruns += 1
         is_rare = call_count - self._calls_at_first_rerun > _RERUN_SHARE * self._reruns
         if self._reruns < _MIN_RERUNS or is_rare or self.choice == PLAIN:
@@ -220,15 +223,19 @@ class Timing:
         """The seconds of the shortest plain call."""
         return min(self._plain_times)
 
+    @property
+    def is_new(self) -> bool:
+        """True if no form is chosen yet, and no call of the kind was examined."""
+        return not self.choice and not self._examined_calls
+
     def may_be_presumed(self, seconds: float) -> bool:
         """Return whether calls of the kind may be presumed to be faster as plain Python.
 
         No form may be chosen yet. Either no call of the kind was examined, or its graph takes far longer than
         `seconds`, the time of plain calls of other kinds.
         """
-        if self.choice or not self._examined_calls:
-            return not self.choice
-        return bool(self._graph_times) and 0.0 < seconds * _LARGE_RATIO < min(self._graph_times)
+        is_graph_slow = bool(self._graph_times) and 0.0 < seconds * _LARGE_RATIO < min(self._graph_times)
+        return self.is_new or (not self.choice and is_graph_slow)
 
     def text(self) -> str:
         """Return the times as text for users."""
@@ -250,7 +257,7 @@ class Tiers:
         self._timings: BoundedDict[Any, Timing] = BoundedDict(_MAX_KINDS)
         self._sampling_threads: set[int] = set()  # threads that are timing a call of the plain function
         self.examined_calls = 0
-        self.latest = GRAPH  # the form of the latest examined call whose kind has a choice
+        self.latest_form = GRAPH  # the form of the latest examined call whose kind has a choice
         self.presumption = PlainPresumption()
 
     def timing(self, kind: Any) -> Timing:
@@ -285,69 +292,6 @@ class Tiers:
 def next_interval(interval: int, form: str) -> int:
     """Return the number of calls until the next examination, after one that found the expected kind."""
     return min(2 * interval, MAX_INTERVAL[form])
-
-
-def kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return a key shared by calls that should take about the same time in each form."""
-    kinds = tuple(map(_kind, args))
-    return (kinds, tuple((name, _kind(value)) for name, value in kwargs.items())) if kwargs else kinds
-
-
-def _kind(value: Any) -> Any:
-    """Return a bool or None itself, or the type of a value with its magnitude, if it has a size.
-
-    Magnitudes are powers of four for sizes of arrays and containers, and powers of 16 for integers.
-    """
-    type_ = type(value)
-    if type_ is float:
-        return float
-    if type_ is bool or value is None:
-        return value
-    if type_ is int:
-        return int, value.bit_length() >> 2
-    if issubclass(type_, np.ndarray):  # `isinstance` reads `__class__`, which may run code of the program
-        return type_, value.ndim, value.size.bit_length() >> 1
-    if has_compared_class(type_):  # the class is no key
-        return object
-    if type_ in _SIZED_TYPES:
-        return type_, len(value).bit_length() >> 1
-    return type_
-
-
-def exact_kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return a key that is shared by calls with arguments of the same types and sizes."""
-    return tuple(map(_exact_kind, args)), tuple((name, _exact_kind(value)) for name, value in kwargs.items())
-
-
-def _exact_kind(value: Any) -> Any:
-    """Return the kind of an argument (see `_kind`), but for arrays and containers with the exact size."""
-    type_ = type(value)
-    if issubclass(type_, np.ndarray):
-        return type_, value.dtype, value.shape
-    return (type_, len(value)) if not has_compared_class(type_) and type_ in _SIZED_TYPES else _kind(value)
-
-
-def kind_text(kind: Any) -> str:
-    """Return the types of a kind's arguments as text for users."""
-    positional, keywords = kind if _has_keywords(kind) else (kind, ())
-    return f"({', '.join(_argument_text(argument) for argument in (*positional, *keywords))})"
-
-
-def _has_keywords(kind: Any) -> bool:
-    """Return whether a kind is a pair of the kinds of positional and of keyword arguments (see `kind_of`)."""
-    if len(kind) != 2 or not all(isinstance(part, tuple) for part in kind):
-        return False
-    _, keywords = kind
-    return bool(keywords) and all(isinstance(pair, tuple) for pair in keywords)
-
-
-def _argument_text(argument: Any) -> str:
-    """Return the kind of one argument, or a pair of a keyword and such a kind, as text for users."""
-    if isinstance(argument, tuple) and isinstance(argument[0], str):
-        name, kind = argument
-        return f"{name}={_argument_text(kind)}"
-    type_or_value = argument[0] if isinstance(argument, tuple) else argument  # without the magnitudes
-    return type_or_value.__name__ if isinstance(type_or_value, type) else repr(type_or_value)
 
 
 def may_sample(seconds: float, graph: Graph, kernels: Iterable[str]) -> bool:

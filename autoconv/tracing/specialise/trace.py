@@ -259,9 +259,10 @@ class TraceSession:
         trace.reassembled_objects.clear()
 
     def _make_recording(self, layout: Layout) -> Recording:
-        """Return the finished recording, with an optimised graph unless the trace was made for a call in another one.
+        """Return the finished recording with its optimised graph.
 
-        The other trace optimises its own copy of the graph.
+        Under `function`, the graph is not optimised if the trace is made for a call in another trace: that one
+        optimises its own copy.
         """
         call, trace, subject = self.call, self.trace, self.subject
         recorded_graph = trace.root.graph

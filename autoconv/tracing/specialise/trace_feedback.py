@@ -50,14 +50,14 @@ class TraceFeedback:
         self._object_arguments: frozenset[str] = frozenset()
         self._arguments_with_container_leaves: frozenset[str] = frozenset()
         self._facts: frozenset[tuple[str, Any]] = frozenset()  # pairs of a kind and a fact, see `Call.facts`
-        self._memory = False  # whether arrays are traced as memory, because some trace changes one in place
+        self._arrays_as_memory = False  # whether arrays are traced as memory, because some trace changes one in place
         self._failed_open_keys: set[Key] = set()  # keys with open sizes for which tracing failed
         self._keys_of_object_calls: set[Key] = set()  # keys of calls whose arrays are passed as objects, not as memory
         self._opaque_locations: set[Any] = set()  # keys of locations whose lists and dicts are objects of the graph
         # Key without locations -> outer names and attributes that are inputs.
         self._locations: BoundedDict[Key, list[Location]] = BoundedDict(MAX_KEYS)
-        # The keys of a sequence of locations -> its number, from 1 on, which is part of the key (`Key.locations`).
-        self._number_by_location_keys: dict[tuple[Any, ...], int] = {}
+        # The keys of a sequence of locations -> its number, from 1 on (`Key.location_sequence`).
+        self._sequence_by_location_keys: dict[tuple[Any, ...], int] = {}
         self.value_specialisation = ValueSpecialisation()
         # Key of a location that became an input because it changes between calls -> False once a trace with it failed.
         self._promotion_succeeded: dict[Any, bool] = {}
@@ -68,19 +68,18 @@ class TraceFeedback:
         locations = self._locations.get(call.key)
         if locations:
             location_keys = tuple([location.key for location in locations])
-            next_number = len(self._number_by_location_keys) + 1
-            number = self._number_by_location_keys.setdefault(location_keys, next_number)
-            add_locations(
-                call, locations,
-                LocationFacts(self._signature.contract, number, self._opaque_locations, self._keyed_by_value),
-            )  # fmt: skip
+            next_number = len(self._sequence_by_location_keys) + 1
+            sequence = self._sequence_by_location_keys.setdefault(location_keys, next_number)
+            contract = self._signature.contract
+            facts = LocationFacts(contract, sequence, self._opaque_locations, self._keyed_by_value)
+            add_locations(call, locations, facts)
         call.facts = self._facts
         self.value_specialisation.specialise_call(call)
         return call
 
     def _bind_arguments(self, args: Any, kwargs: Any) -> Call:
         """Return the call without locations; arrays stay objects in calls that cannot take them as memory."""
-        call = self._signature.bind(args, kwargs, self._keyed_by_value, self._object_arguments, self._memory)
+        call = self._signature.bind(args, kwargs, self._keyed_by_value, self._object_arguments, self._arrays_as_memory)
         add_containers(call, self._arguments_with_container_leaves)
         if call.key not in self._keys_of_object_calls:
             return call
@@ -122,7 +121,7 @@ class TraceFeedback:
             return f"{restart} is written, and each call creates its class anew"
         if restart.arguments and restart.arguments <= self._object_arguments:
             return f"{restart} is written, and a graph cannot do this on each call"
-        if restart.memory and self._memory and call.all_locations:
+        if restart.arrays_as_memory and self._arrays_as_memory and call.all_locations:
             return "an array from outside of the call is written, together with outer names or attributes"
         return ""
 
@@ -132,18 +131,18 @@ class TraceFeedback:
             self._facts |= restart.facts
         elif restart.opaque:
             self._opaque_locations |= restart.opaque
-        elif restart.objects:
+        elif restart.dataclasses_as_objects:
             self._signature.is_leaf = _stays_one_leaf
-            self._keyed_by_value = frozenset()
-        elif restart.memory:
-            self._memory = True
+            self._keyed_by_value = frozenset()  # the positions of leaves change
+        elif restart.arrays_as_memory:
+            self._arrays_as_memory = True
         elif restart.containers:
             self._arguments_with_container_leaves |= restart.containers
-        elif restart.arguments and call.key.memory:
+        elif restart.arguments and call.key.arrays_as_memory:  # pass the arrays as objects, by reference
             self._keys_of_object_calls.add(self._bind_arguments(call.args, call.kwargs).key)
         elif restart.arguments:
             self._object_arguments |= restart.arguments
-            self._keyed_by_value = frozenset()
+            self._keyed_by_value = frozenset()  # the positions of leaves change
         else:
             self._add_inputs(call, restart.locations)
             return

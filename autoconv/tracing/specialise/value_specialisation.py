@@ -18,7 +18,7 @@ from autoconv.graph.types import ArrayType, TensorType
 from autoconv.lazy_dataclass import dataclass
 from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
-from autoconv.tracing.execute.recording import input_leaves
+from autoconv.tracing.execute.recording import parameter_positions
 from autoconv.tracing.key.bounded_dict import BoundedDict
 from autoconv.tracing.key.cache_key import Key, Literal, TensorKey, is_number
 from autoconv.tracing.key.call import Call
@@ -33,11 +33,11 @@ _OPS_OF_SIZES = frozenset({"range", "array_new"})  # ops whose inputs all decide
 class _Observation:
     """The numbers that decide sizes in the calls of one trace."""
 
-    positions: tuple[int, ...]  # of the numbers among the leaves
-    values: tuple[Any, ...] = ()  # of the latest calls, as `Literal`
+    positions: tuple[int, ...]  # the positions of the numbers among the leaves
+    values: tuple[Any, ...] = ()  # the numbers in the latest calls, as `Literal`
     equal_calls: int = 0  # number of recorded calls, all of which had these values
-    is_over: bool = False  # the values changed, or no leaf decides sizes
-    has_failed: bool = False  # a trace for the values failed
+    is_over: bool = False  # True if the values changed, or no leaf decides sizes
+    has_failed: bool = False  # True if a trace for the values failed
 
 
 class ValueSpecialisation:
@@ -94,11 +94,10 @@ def _literals(leaves: Sequence[Any], positions: Iterable[int]) -> tuple[Literal,
 def find_deciding_leaves(concrete: ConcreteFunction) -> tuple[int, ...]:
     """Return the positions of the leaves that are Python numbers and that, alone, decide an open size of the graph."""
     key, graph = concrete.key, concrete.optimised
-    argument_leaf_count = sum(1 if template is None else template.leaf_count for _, template in key.templates)
     leaves_by_value: _LeavesByValue = {}
-    for value, position in zip(graph.parameters, input_leaves(key), strict=False):
+    for value, position in zip(graph.parameters, parameter_positions(key), strict=False):
         leaf = key.leaves[position]
-        if position < argument_leaf_count and isinstance(leaf, TensorKey) and is_number(leaf.type):
+        if position < key.template_leaf_count and isinstance(leaf, TensorKey) and is_number(leaf.type):
             leaves_by_value[value] = frozenset({position})
     deciding_positions: set[int] = set()
     if leaves_by_value and not has_recursion(graph):

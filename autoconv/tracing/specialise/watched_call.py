@@ -117,7 +117,10 @@ def _lists_among(values: Any) -> Iterator[tuple[list[Any], list[Any]]]:
 
 
 def _is_repeatable(function: types.FunctionType, visited: dict[types.CodeType, None]) -> bool:
-    """Return whether a call of the function changes nothing from outside, and catches no exception."""
+    """Return whether a call of the function changes nothing from outside, and catches no exception.
+
+    `visited` has the code visited so far, in order: that of the watched function is the first.
+    """
     worklist = [] if function.__code__ in visited else [function.__code__]
     while worklist:
         code = worklist.pop()

@@ -70,6 +70,7 @@ class _Loops:
 
     def __init__(self, code: types.CodeType) -> None:
         instructions = list(instructions_of(code))
+        # JUMP_BACKWARD_NO_INTERRUPT, which waits for the value of a generator, is no loop of the program.
         loops = [(i.argval, i.offset) for i in instructions if "BACKWARD" in i.opname and "INTERRUPT" not in i.opname]
         starts = {start for start, _ in loops}  # each loop is (offset of its start, offset of a jump back to it)
         for_starts = {i.offset for i in instructions if i.opname == "FOR_ITER"}
@@ -93,7 +94,7 @@ class _Loops:
                 self.integers.append(value)
         parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         calls = (i for i, instruction in enumerate(instructions) if instruction.argval == "range")
-        self.ranges = [_range_operands(instructions[i + 1 :], parameters) for i in calls]
+        self.ranges = [_range_operands(instructions[i + 1 :], parameters) for i in calls]  # for each call of `range`
 
 
 def _range_operands(instructions: list[dis.Instruction], parameters: tuple[str, ...]) -> tuple[Any, ...] | None:

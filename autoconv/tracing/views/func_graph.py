@@ -120,7 +120,10 @@ class AtomicFunction:
 
 
 class FuncGraph:
-    """The recorded graph of a trace in TensorFlow's form; `captures` are pairs (captured object, its parameter)."""
+    """The recorded graph of a trace in TensorFlow's form.
+
+    `captured` are the objects that the trace captured. The last parameters of the graph stand for them, in this order.
+    """
 
     def __init__(self, graph: Graph, captured: Sequence[Any], variables: Sequence[Any] = ()) -> None:
         self.recorded = graph
@@ -144,6 +147,7 @@ class FuncGraph:
 
     @property
     def captures(self) -> list[tuple[Any, Any]]:
+        """The captured objects, each in a pair with the symbolic tensor of its parameter."""
         placeholders = self.inputs[len(self.inputs) - len(self._captured) :]
         return list(zip(self._captured, placeholders, strict=True))
 

@@ -62,13 +62,12 @@ class FunctionType:
     @classmethod
     def of(cls, signature: Signature, key: Key, names: Sequence[str], output: Layout, captures: Any) -> FunctionType:
         """Return the type of the trace with this key; `names` are those of its leaves."""
-        parameters, position = [], 0
-        for name, template in key.templates:
-            end = position + (1 if template is None else template.leaf_count)
+        parameters = []
+        for (name, template), leaf_slice in zip(key.templates, key.leaf_slices(), strict=True):
             kind = "OUTER" if isinstance(name, OuterName) else _kind_name(signature, name)
-            parameters.append(Parameter(name, kind, template, key.leaves[position:end], tuple(names[position:end])))
-            position = end
-        for leaf, name in zip(key.leaves[position:], names[position:], strict=True):
+            parameters.append(Parameter(name, kind, template, key.leaves[leaf_slice], tuple(names[leaf_slice])))
+        end = key.template_leaf_count
+        for leaf, name in zip(key.leaves[end:], names[end:], strict=True):
             parameters.append(Parameter(name, "OUTER", None, (leaf,), (name,)))
         return cls(tuple(parameters), output, tuple(captures))
 

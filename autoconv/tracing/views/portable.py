@@ -29,7 +29,7 @@ def prepare(graph: Graph, types: Sequence[Type] | None = None) -> Graph:
     types = [_with_symbols(type_, i) for i, type_ in enumerate(requested_types)]
     conditions: dict[Symbol, None] = {}
     uses_lengths = any(map(_uses_length, graph.walk()))
-    for _ in range(2):  # optimised by the sizes that the first round found
+    for _ in range(2):  # the second repetition uses the sizes that the first one found
         graph = optimise(_narrow(graph, types, conditions), contract="compile")
     graph = _narrow(graph, types, conditions)
     return _add_checks(graph, conditions) if uses_lengths or any(map(_makes_sizes, graph.walk())) else graph
@@ -47,7 +47,7 @@ def _uses_length(node: Node) -> bool:
 
 
 def _makes_sizes(node: Node) -> bool:
-    """Return whether a node has sizes that follow from those of parameters in an attribute or in the type of a list."""
+    """Return whether a node has symbolic sizes in an attribute, or in the type of a list that is a result."""
     lists = [value.type for value in node.results if isinstance(value.type, ListType)]
     shapes = [getattr(list_.element, "shape", None) for list_ in lists]
     return any(map(_has_symbol, (*shapes, node.attributes.get("shape"), node.attributes.get("paddings"))))
