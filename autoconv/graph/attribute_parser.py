@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -37,6 +37,7 @@ _DIMENSION = re.compile(r"[^\s,()<>{}\[\]]+")
 _CLASS_NAME = re.compile(r"\w+")
 _STRIDE = re.compile(r"\?|-?\d+")
 _TAG = re.compile(r"[^:<>,\n]+")
+_Item = TypeVar("_Item")
 
 
 def parse_value(scanner: Scanner) -> Any:
@@ -96,15 +97,27 @@ def _parse_shape(scanner: Scanner) -> Shape:
     if scanner.take("*"):
         scanner.expect("]")
         return None
-    dimensions: list[Dimension] = []
-    while not scanner.take("]"):
-        if dimensions:
+    return tuple(_parse_separated(scanner, "]", _parse_dimension))
+
+
+def _parse_dimension(scanner: Scanner) -> Dimension:
+    """Return the dimension that comes next: an int, a symbol, or None for an unknown one."""
+    word = scanner.match(_DIMENSION)
+    if word is None:
+        scanner.fail(f"expected a dimension, found {scanner.next_text()}")
+    if word == "?":
+        return None
+    return int(word) if word.isdecimal() else Symbol(word)
+
+
+def _parse_separated(scanner: Scanner, closing: str, parse_item: Callable[[Scanner], _Item]) -> list[_Item]:
+    """Return the items up to and including `closing`; commas separate them, and none follows the last one."""
+    items: list[_Item] = []
+    while not scanner.take(closing):
+        if items:
             scanner.expect(",")
-        word = scanner.match(_DIMENSION)
-        if word is None:
-            scanner.fail(f"expected a dimension, found {scanner.next_text()}")
-        dimensions.append(None if word == "?" else int(word) if word.isdecimal() else Symbol(word))
-    return tuple(dimensions)
+        items.append(parse_item(scanner))
+    return items
 
 
 def _parse_items(scanner: Scanner, closing: str, parse_item: Callable[[Scanner], Any]) -> tuple[list[Any], bool]:
@@ -144,15 +157,16 @@ def _parse_array_type(scanner: Scanner) -> ArrayType:
         scanner.fail("expected the dtype and the shape of an array")
     scanner.expect(",")
     scanner.expect("[")
-    strides: list[int | None] = []
-    while not scanner.take("]"):
-        if strides:
-            scanner.expect(",")
-        stride_text = scanner.match(_STRIDE)
-        if stride_text is None:
-            scanner.fail(f"expected a stride, found {scanner.next_text()}")
-        strides.append(None if stride_text == "?" else int(stride_text))
-    return ArrayType(element_type.dtype, element_type.shape, tuple(strides), is_shared, is_read_only)
+    strides = tuple(_parse_separated(scanner, "]", _parse_stride))
+    return ArrayType(element_type.dtype, element_type.shape, strides, is_shared, is_read_only)
+
+
+def _parse_stride(scanner: Scanner) -> int | None:
+    """Return the stride that comes next; None for an unknown one."""
+    stride_text = scanner.match(_STRIDE)
+    if stride_text is None:
+        scanner.fail(f"expected a stride, found {scanner.next_text()}")
+    return None if stride_text == "?" else int(stride_text)
 
 
 def _parse_arm(scanner: Scanner) -> tuple[str, Type]:

@@ -52,7 +52,7 @@ class Location:
 
     @property
     def reader(self) -> Callable[[], Any]:
-        """The reader for use outside of traces; a shorter one for an object's own attribute."""
+        """The function that reads the location outside of traces: faster than `read` for an object's attribute."""
         if self._reader is None:
             object.__setattr__(self, "_reader", _make_reader(self))
         assert self._reader is not None

@@ -74,8 +74,8 @@ class Trace:
 
     # ---- arguments
     rebuilt_arguments: dict[int, Any] = field(default_factory=dict)  # by identity, see `rebuilt_arguments.py`
-    tuple_arguments: dict[int, str] = field(default_factory=dict)  # by identity: the argument that has the tuple
-    tuples_in_graph: dict[Value, str] = field(default_factory=dict)  # object of the graph for a tuple -> the argument
+    tuple_arguments: dict[int, str] = field(default_factory=dict)  # by identity of a tuple: the name of its argument
+    tuples_in_graph: dict[Value, str] = field(default_factory=dict)  # object of the graph for a tuple -> that name
     # Written list or dict of an argument, by identity -> (the traced container, the caller's own).
     argument_containers: dict[int, tuple[Any, Any]] = field(default_factory=dict)
     # Argument that is a list of numbers -> (type of an item, nesting depth).

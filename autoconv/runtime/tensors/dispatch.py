@@ -202,6 +202,7 @@ def _is_large_int(value: object) -> bool:
 def _unify_dtypes(op: Op, values: list[Any], region: Region | None) -> list[Any]:
     """Convert the operands that the op unifies to one dtype; Python numbers adopt the dtype of typed operands."""
     positions: Any = range(len(values)) if op.unify == "all" else op.unify
+    # Values of the graph, such as lists, have no dtype to unify.
     unified_positions = [i for i in positions if i < len(values) and not isinstance(values[i], Value)]
     unified_values = [values[i] for i in unified_positions]
     target_dtype, is_weak = _common_dtype(op, unified_values, region) if unified_values else (None, False)
@@ -220,7 +221,7 @@ def _unify_dtypes(op: Op, values: list[Any], region: Region | None) -> list[Any]
                 number = EagerTensor(to_array(value)) if isinstance(value, NUMBERS) else value
                 raise unconvertible_error(op, target_dtype, number, i, region) from None
         elif isinstance(value, NUMBERS) and (region is None or not op.name.startswith("python")):
-            result[i] = to_array(value)
+            result[i] = to_array(value)  # in graphs, ops on Python's numbers take them as weak constants
     return result
 
 
