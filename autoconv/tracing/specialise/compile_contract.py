@@ -22,6 +22,7 @@ from autoconv.runtime.arrays.complex_parts import PARTS_ARE_VIEWS
 from autoconv.runtime.arrays.methods import attribute_of
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.staged_exceptions import StagedException
+from autoconv.runtime.objects.storage import Storage
 from autoconv.runtime.recording.journal import Journal
 from autoconv.runtime.recording.regions import Trace
 from autoconv.runtime.recording.tracebacks import is_package_error
@@ -237,10 +238,18 @@ class CompileContract(SessionContract):
             raise RunPlain(_RETURNED_OUTSIDE_ARRAY)
 
     def _record_tensor_use(self) -> None:
-        """Set `uses_tensors` if the graph captures a tensor of the program, and not only tensors that tracing made."""
+        """Set `uses_tensors` if the graph captures a tensor of the program, and not only tensors that tracing made.
+
+        Raise RunPlain if the graph has arrays of the arguments beside captured tensors or variables. Its results would
+        all be arrays, and plain Python's are tensors where these are operands.
+        """
         captured_ids = {id_ for id_, (value, _) in self.trace.captures.items() if isinstance(value, EagerTensor)}
-        if captured_ids and any(id(value) in captured_ids for value in self.guards.reached_values):
-            self.trace.uses_tensors = True
+        captures_tensors = bool(captured_ids) and any(id(x) in captured_ids for x in self.guards.reached_values)
+        self.trace.uses_tensors |= captures_tensors
+        captures_variables = any(isinstance(value, Storage) for value, _ in self.trace.captures.values())
+        has_arrays = any(isinstance(leaf, (np.ndarray, np.generic)) for leaf in self.call.leaves)
+        if has_arrays and (captures_tensors or captures_variables):
+            raise RunPlain("an array of the arguments is used beside a tensor or variable from outside")
 
     def _check_writes(self, arguments: Sequence[Any]) -> None:
         """Raise for writes to objects that may alias others which the trace read."""
