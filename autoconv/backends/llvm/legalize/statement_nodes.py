@@ -30,6 +30,20 @@ def is_open_slice(node: Node) -> bool:
     return is_dense(source) and is_native(source.dtype) and None in (result.shape or ())  # type: ignore[union-attr]
 
 
+def is_part(node: Node) -> bool:
+    """Return whether a statement may read, in place, the slice of a tensor that a node takes.
+
+    The memory of a computed tensor is no array of the program, so no statement writes to it.
+    """
+    if is_open_slice(node):
+        return True
+    if node.op.name != "get_item" or not is_basic(node.attributes["spec"]):
+        return False
+    source = node.inputs[0]
+    is_computed = source.node is not None and is_pure_elementwise(source.node)
+    return is_computed and is_dense(source.type) and is_native(source.type.dtype)  # type: ignore[union-attr]
+
+
 def is_pure_elementwise(node: Node) -> bool:
     """Return whether a node computes its result elementwise, without effects."""
     if len(node.results) != 1 or not node.op.traits.elementwise:
