@@ -39,7 +39,7 @@ def make_array(count: int) -> np.ndarray:
 
 
 def test_large_arrays_use_the_pool_and_small_ones_do_not() -> None:
-    large, small = make_array(array_pool.SMALLEST_BYTES), make_array(16)
+    large, small = make_array(array_pool.MIN_POOLED_BYTES), make_array(16)
     assert get_handler_name(large) == "autoconv"
     assert get_handler_name(small) == get_handler_name(np.empty(3)) == get_handler_name()
     assert large.ctypes.data % 64 == 0 and large.flags.owndata and large.flags.writeable and large.base is None

@@ -36,7 +36,7 @@ from autoconv.graph.graph import Graph, Node, Span, Value, is_recursive
 from autoconv.graph.types import ArrayType, TensorType, is_static_shape
 from autoconv.ops import OPS
 
-_LARGEST_ARRAY = 1 << 20  # bytes of the largest array in an attribute; larger ones would take long to hash
+_MAX_ARRAY_BYTES = 1 << 20  # bytes of the largest array in an attribute; larger ones would take long to hash
 _PLAIN_TYPES = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented), range, slice)
 
 
@@ -189,7 +189,7 @@ class GraphDigest:
 
     def _add_array(self, array: np.ndarray) -> None:
         """Add an array: its dtype, shape, strides and flags, and a digest of its elements."""
-        if array.dtype.hasobject or array.nbytes > _LARGEST_ARRAY:
+        if array.dtype.hasobject or array.nbytes > _MAX_ARRAY_BYTES:
             raise NotDigestible("a large array, or one of objects")
         self._register(array)
         content = hashlib.sha256(array.tobytes()).hexdigest()

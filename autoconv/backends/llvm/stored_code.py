@@ -39,7 +39,7 @@ from autoconv.lazy_dataclass import dataclass
 from autoconv.ops.values.list_value import ListValue
 
 _FOLDERS = ("backends", "graph", "ops")  # folders of the package whose code decides about native code
-_LARGEST_ARRAY = 1 << 16  # bytes of the largest array that an entry has
+_MAX_ARRAY_BYTES = 1 << 16  # bytes of the largest array that an entry has
 _SYMBOL_CLASSES: dict[str, type[Symbol]] = {cls.__name__: cls for cls in (Symbol, Sum, ComputedSize, Quotient, Minimum)}
 Recipe = tuple[Any, ...]
 
@@ -182,7 +182,7 @@ def _data_recipe(item: Any) -> Recipe:
     if type(item) is np.ndarray and not item.dtype.hasobject:
         if item.size and not any(item.strides) and not item.flags.writeable:  # one number, broadcast
             return "broadcast", item.dtype.str, item.shape, item.flat[0].tobytes()
-        if item.flags.carray and item.nbytes <= _LARGEST_ARRAY:
+        if item.flags.carray and item.nbytes <= _MAX_ARRAY_BYTES:
             return "array", item.dtype.str, item.shape, item.tobytes()
     if isinstance(item, ListValue) and not item.length and item.like is None and not item.weak:
         return "empty list", item.dtype.name, None if item.shape is None else tuple(map(_symbol_recipe, item.shape))

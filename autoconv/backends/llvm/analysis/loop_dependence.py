@@ -24,7 +24,7 @@ from autoconv.ops.analysis.value_range import SIZE_RANGE
 from autoconv.ops.index_spec import At, Entry, NewAxis, Slice
 from autoconv.ops.numpy.arrays import basic_entries
 
-_ACCESS_LIMIT = 24  # most accesses in a loop, since all pairs of them are compared
+_MAX_ACCESSES = 24  # most accesses in a loop, since all pairs of them are compared
 _UNKNOWN_DIMENSION = -1  # stands for a dimension of a view that is not a whole dimension of the base
 
 
@@ -57,7 +57,7 @@ class LoopDependence:
             return False
         stored_arrays = [node.inputs[0] for node in body.walk() if node.op.name == "array_store"]
         loaded_arrays = [node.inputs[0] for node in body.walk() if node.op.name == "array_load"]
-        if not stored_arrays or len(stored_arrays) + len(loaded_arrays) > _ACCESS_LIMIT:
+        if not stored_arrays or len(stored_arrays) + len(loaded_arrays) > _MAX_ACCESSES:
             return False
         iterations = _IterationPair(self, loop)
         if any(iterations.may_vary(self._base(view)) for view in (*stored_arrays, *loaded_arrays)):
@@ -75,7 +75,7 @@ class LoopDependence:
             return False
         stored_arrays = [node.inputs[0] for node in body.walk() if node.op.name == "array_store"]
         loaded_arrays = [node.inputs[0] for node in body.walk() if node.op.name == "array_load"]
-        if len(stored_arrays) + len(loaded_arrays) > _ACCESS_LIMIT:
+        if len(stored_arrays) + len(loaded_arrays) > _MAX_ACCESSES:
             return False
         parameter = body.parameters[counter.position]
         return any(

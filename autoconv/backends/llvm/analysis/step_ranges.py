@@ -20,7 +20,7 @@ from autoconv.graph.region_flow import state_size
 from autoconv.ops.analysis.induction import constant_of
 from autoconv.ops.analysis.step_range import StepRange
 
-_DEPTH_LIMIT = 32  # longest chain of nodes between a state and its next value
+_MAX_DEPTH = 32  # longest chain of nodes between a state and its next value
 
 
 def step_ranges(loop: Node, known_states: Mapping[int, Range]) -> dict[int, StepRange]:
@@ -82,7 +82,7 @@ def _step_range_of_result(value: Value, known_ranges: dict[Value, StepRange | No
         constant = 0  # native code has 0 in place of an absent number
     if constant is not None:
         return StepRange(increments=None, resets=(constant, constant))
-    if node is None or depth > _DEPTH_LIMIT or not is_int64_scalar(value.type):
+    if node is None or depth > _MAX_DEPTH or not is_int64_scalar(value.type):
         return None
     if node.op.name in ("python_add", "python_subtract"):
         return _step_range_of_sum(node, known_ranges, depth)

@@ -24,14 +24,14 @@ from autoconv.graph.types import ArrayType, Dimension, Symbol, Type
 from autoconv.lazy_dataclass import dataclass
 from autoconv.ops.analysis.value_range import SIZE_RANGE
 
-SMALLEST_OPEN_SIZE = 2  # sizes 0 and 1 change the meaning (empty, broadcast), so that they have graphs of their own
+MIN_OPEN_SIZE = 2  # sizes 0 and 1 change the meaning (empty, broadcast), so that they have graphs of their own
 
 
 @dataclass(frozen=True, slots=True)
 class OpenSizes:
     """The open dimensions in the types of a graph.
 
-    `symbols` are at least SMALLEST_OPEN_SIZE; those of the parameters come first. `nonnegative_sizes` are
+    `symbols` are at least MIN_OPEN_SIZE; those of the parameters come first. `nonnegative_sizes` are
     further ones, at least 0.
     """
 
@@ -40,15 +40,15 @@ class OpenSizes:
 
     def accepts_values(self, values: Mapping[str, int]) -> bool:
         """Return whether the code is valid for these values of the atomic symbols, by name."""
-        return all(evaluate_dimension(symbol, values) >= SMALLEST_OPEN_SIZE for symbol in self.symbols) and all(
+        return all(evaluate_dimension(symbol, values) >= MIN_OPEN_SIZE for symbol in self.symbols) and all(
             evaluate_dimension(size, values) >= 0 for size in self.nonnegative_sizes
         )
 
 
 def size_range(size: Position) -> Range:
-    """Return the range of a size: the dimensions of arguments are at least SMALLEST_OPEN_SIZE, others at least 0."""
+    """Return the range of a size: the dimensions of arguments are at least MIN_OPEN_SIZE, others at least 0."""
     is_bound_at_call = isinstance(size, Size) and not isinstance(size, ComputedSizeRegister)
-    return SMALLEST_OPEN_SIZE if is_bound_at_call else SIZE_RANGE[0], SIZE_RANGE[1]
+    return MIN_OPEN_SIZE if is_bound_at_call else SIZE_RANGE[0], SIZE_RANGE[1]
 
 
 def open_sizes(graph: Graph, nonnegative_sizes: Sequence[Symbol] = ()) -> OpenSizes:

@@ -20,7 +20,7 @@ from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_kn
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import FALSE, TRUE
 from autoconv.backends.llvm.ir.scalars import Element
-from autoconv.backends.llvm.runtime.array_pool import LARGEST_BYTES, SMALLEST_BYTES
+from autoconv.backends.llvm.runtime.array_pool import MAX_POOLED_BYTES, MIN_POOLED_BYTES
 from autoconv.backends.llvm.runtime.library import MEMORY_HANDLER
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import DType
@@ -180,7 +180,7 @@ class Body:
         if not is_known(shape):
             return self._allocate_open(dtype, shape)
         arguments = len(shape), self.objects.shape(shape), self.objects.reference(dtype.numpy)(out)
-        if SMALLEST_BYTES <= math.prod(shape) * dtype.size <= LARGEST_BYTES:
+        if MIN_POOLED_BYTES <= math.prod(shape) * dtype.size <= MAX_POOLED_BYTES:
             return out.call("new_large_array", *arguments, self.objects.reference(MEMORY_HANDLER)(out))
         return out.call("new_array", *arguments)
 

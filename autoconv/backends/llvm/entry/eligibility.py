@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autoconv.backends.call_form import CallForm, Captured, InstanceParameter, ListParameter, output_kinds
-from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_memory, is_scalar, sizes
+from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_represented, is_scalar, sizes
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import TensorType, Type
 
@@ -14,7 +14,7 @@ def is_eligible(graph: Graph, form: CallForm) -> bool:
     for parameter, value in parameters:
         if isinstance(parameter, (Captured, ListParameter, InstanceParameter)):
             continue
-        if not is_data(value) or (parameter == "array" and _is_complex_number(value)):
+        if not is_represented(value.type) or (parameter == "array" and _is_complex_number(value)):
             return False
     return all(_can_build(kind, graph.outputs[i].type) for i, kind in output_kinds(form.result).items())
 
@@ -36,8 +36,3 @@ def _is_array(type_: Type) -> bool:
 def _is_complex_number(value: Value) -> bool:
     """Return whether the value is a complex number, which graphs represent by an array of rank 0."""
     return is_complex(value.type) and sizes(value.type) == ()
-
-
-def is_data(value: Value) -> bool:
-    """Return whether the value is a number, a dense array or a mutable array, which a native entry unwraps."""
-    return is_scalar(value.type) or is_dense(value.type) or is_memory(value.type)

@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.backends.llvm.analysis.representation import register_of
 from autoconv.backends.llvm.analysis.symbolic_sizes import (
-    SMALLEST_OPEN_SIZE,
+    MIN_OPEN_SIZE,
     OpenSizes,
     define_dimension,
     write_dimension,
@@ -72,13 +72,13 @@ class ArgumentDimensions:
                 continue
             self._bound_sizes.add(size)
             out.define(size, actual_size)
-            self._check(self._out.icmp("sge", size, SMALLEST_OPEN_SIZE))
+            self._check(self._out.icmp("sge", size, MIN_OPEN_SIZE))
 
     def compute_derived(self) -> None:
         """Compute derived dimensions, after those of all arguments are loaded, and check all ranges."""
         for symbol in self._open_sizes.symbols:
             if register_of(symbol) not in self._bound_sizes:
                 define_dimension(self._out, symbol)
-                self._check(self._out.icmp("sge", register_of(symbol), SMALLEST_OPEN_SIZE))
+                self._check(self._out.icmp("sge", register_of(symbol), MIN_OPEN_SIZE))
         for size in self._open_sizes.nonnegative_sizes:
             self._check(self._out.icmp("sge", write_dimension(self._out, size), 0))

@@ -19,7 +19,6 @@ from autoconv.backends.llvm.codegen.memory.array_view import as_ndarray
 from autoconv.backends.llvm.codegen.object_table import ObjectTable
 from autoconv.backends.llvm.codegen.region import write_region
 from autoconv.backends.llvm.codegen.values import Memory, Native, Object
-from autoconv.backends.llvm.entry.eligibility import is_data
 from autoconv.backends.llvm.entry.entry_writer import EntryWriter
 from autoconv.backends.llvm.entry.list_stacks import write_list_of_stack, write_stack_of_list
 from autoconv.backends.llvm.ir.function import FunctionText
@@ -133,7 +132,7 @@ def write_run(
     arguments = [entry.load_argument(i) for i in range(len(graph.parameters))]
     natives = [
         entry.graph_argument(entry.check_array(argument, value), value)
-        if is_data(value) and not is_memory(value.type)
+        if is_scalar(value.type) or is_dense(value.type)
         else argument
         for argument, value in zip(arguments, graph.parameters, strict=True)
     ]

@@ -47,18 +47,18 @@ class LoadedCode:
     def __init__(self, object_files: Sequence[bytes], known_addresses: Mapping[str, int]) -> None:
         files = [(code, _sections(code)) for code in object_files]
         relocations = [list(_relocations(*file)) for file in files]
-        through_table = _RELATIVE + _BY_TABLE
-        table_uses = {
+        # Each symbol of a file that code reaches by its distance may need an entry in the table of addresses.
+        symbols_by_distance = {
             (i, relocation.symbol)
             for i, file_relocations in enumerate(relocations)
             for relocation in file_relocations
-            if relocation.kind in through_table
+            if relocation.kind in _RELATIVE + _BY_TABLE
         }
         all_sections = [section for _, sections in files for section in sections]
-        layout = _layout(all_sections, len(table_uses))
+        layout = _layout(all_sections, len(symbols_by_distance))
         base = self._map_pages(layout.size)
         addresses = iter([None if offset is None else base + offset for offset in layout.offsets])
-        starts = [[next(addresses) for _ in sections] for _, sections in files]
+        starts = [[next(addresses) for _ in sections] for _, sections in files]  # addresses of each file's sections
         symbols = [list(_symbols(*file, file_starts)) for file, file_starts in zip(files, starts, strict=True)]
         all_symbols = itertools.chain(*symbols)
         self._addresses = {symbol.name: symbol.address for symbol in all_symbols if symbol.is_shared and symbol.address}

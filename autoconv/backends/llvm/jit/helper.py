@@ -23,7 +23,7 @@ from autoconv.helper_process import HelperUnavailable, start_process, take_proce
 
 _FATAL_MESSAGE = re.compile(r"Assertion .*|LLVM ERROR.*")
 _FIRST_EARLY_NUMBER = 1 << 31  # larger than the numbers of the modules of an exchange
-_STDERR_LIMIT = 1 << 16  # bytes of the helper's messages that are searched for the reason of its end
+_MAX_STDERR_BYTES = 1 << 16  # bytes of the helper's messages that are searched for the reason of its end
 
 
 class HelperEnded(Exception):
@@ -146,7 +146,7 @@ class Helper:
         """Return the message with which LLVM ended the helper."""
         text = ""
         if select.select([self._process.stderr], [], [], 0)[0]:
-            text = os.read(self._process.stderr, _STDERR_LIMIT).decode(errors="replace")
+            text = os.read(self._process.stderr, _MAX_STDERR_BYTES).decode(errors="replace")
         match = _FATAL_MESSAGE.search(text)
         return f"LLVM ended its process: {match[0][:200]}" if match else "LLVM ended its process"
 

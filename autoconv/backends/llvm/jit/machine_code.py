@@ -291,7 +291,7 @@ def compile_by_binding(text: str, level: int) -> bytes:
     if not level:
         return bytes(machine.emit_object(module))
     # One for each module: a run registers analyses with it for good.
-    builder = llvm.create_pass_builder(machine, _options(level))
+    builder = llvm.create_pass_builder(machine, _binding_options(level))
     manager = builder.getModulePassManager()
     manager.run(module, builder)
     code = bytes(machine.emit_object(module))
@@ -300,7 +300,7 @@ def compile_by_binding(text: str, level: int) -> bytes:
 
 
 @_cache_by_arguments
-def _options(level: int) -> Any:
+def _binding_options(level: int) -> Any:
     """Return LLVM's tuning of passes at a level."""
     options = binding().create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = options.loop_interleaving = level > 2

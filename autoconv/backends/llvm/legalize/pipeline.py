@@ -58,8 +58,8 @@ LEGALISATIONS = (
 def legalize_graph(graph: Graph, dump: Callable[[str, Graph], None] | None = None) -> Graph:
     """Return an equivalent graph of nodes that have lowerings; `graph` itself is unchanged.
 
-    `dump` is called with the name and the graph after each pass. It may verify only graphs without symbolic sizes and
-    without ops of this backend: type rules do not cover these.
+    `dump` is called with the name and the graph after each pass. It may verify only graphs without symbols in sizes and
+    without ops of this backend, which type rules do not cover.
     """
     for legalisation in LEGALISATIONS:
         graph = legalisation.transform(graph)

@@ -38,7 +38,7 @@ _NO_GRADIENT = no_gradient("made by the native backend")
 # The dtypes of Python's numbers, by their classes, and the reverse.
 _DTYPES: dict[type, DType] = {bool: bool_, int: int64, float: float64}
 _CLASSES: dict[DType, type] = {**{dtype: class_ for class_, dtype in _DTYPES.items()}, complex128: complex}
-_TESTED_CLASSES = frozenset({*_CLASSES.values(), np.generic})
+_TESTED_CLASSES = frozenset({*_CLASSES.values(), np.generic})  # classes for which a cell can hold the result of a test
 _CELL = ObjectType("cell")
 CELL = Op(
     name="cell", graphdef="Cell", result=lambda *, type: _CELL, kernel=None, gradient=_NO_GRADIENT,

@@ -13,7 +13,7 @@ import numpy as np
 
 from autoconv.backends.library_form import Argument, Fields, FixedParameter, LibraryForm, Output, ResultTree
 from autoconv.backends.llvm.analysis.representation import is_scalar, register_of
-from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST_OPEN_SIZE, define_dimension, write_dimension
+from autoconv.backends.llvm.analysis.symbolic_sizes import MIN_OPEN_SIZE, define_dimension, write_dimension
 from autoconv.backends.llvm.codegen.object_table import ObjectTable
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.module import ModuleText
@@ -147,11 +147,11 @@ class _VariantWriter(_FunctionWriter):
                 elif size_of_graph not in bound_sizes:
                     bound_sizes.add(size_of_graph)
                     out.define(register_of(size_of_graph), size)
-                    self.leave_unless(out.icmp("sge", register_of(size_of_graph), SMALLEST_OPEN_SIZE), SIZES_DO_NOT_FIT)
+                    self.leave_unless(out.icmp("sge", register_of(size_of_graph), MIN_OPEN_SIZE), SIZES_DO_NOT_FIT)
         for symbol in self._module.open_sizes.symbols:
             if symbol not in bound_sizes:
                 define_dimension(out, symbol)
-                self.leave_unless(out.icmp("sge", register_of(symbol), SMALLEST_OPEN_SIZE), SIZES_DO_NOT_FIT)
+                self.leave_unless(out.icmp("sge", register_of(symbol), MIN_OPEN_SIZE), SIZES_DO_NOT_FIT)
         for size in self._module.open_sizes.nonnegative_sizes:
             self.leave_unless(out.icmp("sge", write_dimension(out, size), 0), SIZES_DO_NOT_FIT)
 

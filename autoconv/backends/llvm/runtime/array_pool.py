@@ -15,7 +15,7 @@ from typing import Any
 
 from autoconv.backends.llvm.runtime.llvm_text import read
 
-SMALLEST_BYTES, LARGEST_BYTES = 1 << 16, 1 << 25  # range of the sizes of arrays that the pool allocates
+MIN_POOLED_BYTES, MAX_POOLED_BYTES = 1 << 16, 1 << 25  # range of the sizes of arrays that the pool allocates
 _MAX_KEPT_BYTES, _MAX_KEPT_BLOCKS = 1 << 26, 32  # most bytes, and most freed blocks, that the pool keeps
 _CAPSULE_NAME = b"mem_handler"  # the capsule keeps a pointer to these bytes
 
@@ -26,7 +26,7 @@ FUNCTIONS = [f"autoconv_pool_{name}" for name in ("malloc", "calloc", "realloc",
 def text() -> str:
     """Return the LLVM text of the pool's functions."""
     return read(
-        "array_pool", BLOCKS=_MAX_KEPT_BLOCKS, SMALLEST=SMALLEST_BYTES, LARGEST=LARGEST_BYTES,
+        "array_pool", BLOCKS=_MAX_KEPT_BLOCKS, SMALLEST=MIN_POOLED_BYTES, LARGEST=MAX_POOLED_BYTES,
         KEPT_BYTES=_MAX_KEPT_BYTES,
     )
 

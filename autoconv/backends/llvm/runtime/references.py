@@ -11,7 +11,7 @@ import sys
 from autoconv.backends.call_form import MIN_STRIDED_BYTES
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.runtime import float_flags
-from autoconv.backends.llvm.runtime.array_pool import LARGEST_BYTES, SMALLEST_BYTES
+from autoconv.backends.llvm.runtime.array_pool import MAX_POOLED_BYTES, MIN_POOLED_BYTES
 from autoconv.backends.llvm.runtime.llvm_text import read
 from autoconv.backends.llvm.target import abi
 
@@ -69,7 +69,7 @@ def text(has_stack_floor: bool = sys.platform == "linux", has_float_flags: bool 
         "references", WRITABLE=abi.WRITABLE_FLAGS, ANY_NUMBER=abi.ANY_NUMBER, FLAGS=abi.FLAGS, OWNED=abi.OWNED_FLAGS,
         PLAIN=abi.PLAIN_FLAGS, ORDERS=abi.ORDER_FLAGS, BY_COLUMNS=abi.COLUMN_FLAGS, DATA=abi.DATA,
         TYPE=abi.TYPE_OFFSET, RANK=abi.RANK, BYTE_COUNT=abi.BYTE_COUNT, STRIDES=abi.STRIDES,
-        DESCRIPTOR=abi.DESCRIPTOR, DIMENSIONS=abi.DIMENSIONS, SMALLEST=SMALLEST_BYTES, LARGEST=LARGEST_BYTES,
+        DESCRIPTOR=abi.DESCRIPTOR, DIMENSIONS=abi.DIMENSIONS, SMALLEST=MIN_POOLED_BYTES, LARGEST=MAX_POOLED_BYTES,
         CONTIGUOUS=abi.CONTIGUOUS_FLAGS, MIN_STRIDED_BYTES=MIN_STRIDED_BYTES,
     )  # fmt: skip
     stack = read("stack_floor" if has_stack_floor else "no_stack_floor")

@@ -21,7 +21,7 @@ from autoconv.backends.llvm.schedule.row_blocks import is_flat, product_of
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.effects import Effects
 
-_LEAST_WORK = 150_000  # least work of an item, in units of 0.05 ns
+_MIN_WORK = 150_000  # least work of an item, in units of 0.05 ns
 _SPLIT_MULTIPLICATIONS = 1_000_000  # fewest multiplications of a product that threads share
 
 
@@ -29,7 +29,7 @@ def group_concurrent_items(plan: Plan, items: Sequence[Item]) -> list[Item]:
     """Return the items in an equivalent order; items that run concurrently become members of one item."""
     if not current_target().is_parallel:
         return list(items)
-    work_by_heavy_item = {item: work for item in items if (work := _work_of_item(plan, item)) >= _LEAST_WORK}
+    work_by_heavy_item = {item: work for item in items if (work := _work_of_item(plan, item)) >= _MIN_WORK}
     return _group_items(plan, items, work_by_heavy_item) if len(work_by_heavy_item) > 1 else list(items)
 
 

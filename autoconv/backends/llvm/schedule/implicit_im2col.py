@@ -20,7 +20,7 @@ from autoconv.graph.types import Dimension
 from autoconv.lazy_dataclass import dataclass
 from autoconv.ops.index_spec import Slice, has_only_kinds
 
-_STRETCH_LIMIT = 32  # most contiguous stretches of a patch
+_MAX_STRETCHES = 32  # most contiguous stretches of a patch
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def patches_of(node: Node, readers: Mapping[Value, Sequence[Node]], outputs: Col
             stretches[-1] = stretches[-1][0], stretches[-1][1] + slice_.count
         else:
             stretches.append((slice_.offset, slice_.count))
-    if first_slice is None or len(stretches) > _STRETCH_LIMIT:
+    if first_slice is None or len(stretches) > _MAX_STRETCHES:
         return None
     inner_slices = [value for value in join.inputs if value is not first_slice.base and value not in outputs]
     slice_nodes = [value.node for value in inner_slices if set(readers[value]) == {join}]

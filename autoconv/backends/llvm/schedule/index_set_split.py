@@ -20,15 +20,15 @@ from autoconv.graph.types import Dimension, Symbol
 LOOP_COUNTER = Symbol("%count")  # stands for the counter of the loop that is split
 VECTOR_BYTES = 64  # bytes of the longest supported vectors
 # Longest range, in elements, that gets an overlapping last vector: in longer ones the remainder takes no notable time.
-_OVERLAP_LIMIT = 1024
-_PIECE_LIMIT = 6  # most pieces of a loop, each of which is written separately
+_MAX_OVERLAPPED_LENGTH = 1024
+_MAX_PIECES = 6  # most pieces of a loop, each of which is written separately
 
 
 def split_iterations(size: int, cuts: Callable[[int, int], set[int]]) -> list[tuple[int, int]]:
     """Return ranges (first, end) of the iterations below `size`, each of which reads from one piece of each array.
 
     `cuts(low, high)` returns the iterations from `low` to `high` at which a piece begins. The result is the full range
-    if there would be more than `_PIECE_LIMIT`.
+    if there would be more than `_MAX_PIECES`.
     """
     ranges, worklist = [], [(0, size)]
     while worklist:
@@ -38,7 +38,7 @@ def split_iterations(size: int, cuts: Callable[[int, int], set[int]]) -> list[tu
             ranges.append((low, high))
         else:
             worklist += list(zip([low, *inner_cuts], [*inner_cuts, high], strict=True))
-        if len(ranges) + len(worklist) > _PIECE_LIMIT:
+        if len(ranges) + len(worklist) > _MAX_PIECES:
             return [(0, size)]
     return sorted(ranges)
 
@@ -49,7 +49,7 @@ def split_by_vectors(low: int, high: int, lanes: int) -> Iterator[tuple[int, int
     Precondition: an element that is computed twice gets the same value.
     """
     remainder = (high - low) % lanes
-    if not remainder or not lanes < high - low <= _OVERLAP_LIMIT:
+    if not remainder or not lanes < high - low <= _MAX_OVERLAPPED_LENGTH:
         yield low, high
     else:
         yield low, high - remainder

@@ -104,7 +104,7 @@ class Product:
         """
         registers = current_target().vector_registers
         has_wide_registers = registers is not None and registers.size == 64
-        if not has_wide_registers or self.work < _BLOCKED_WORK or self.rows < _MIN_BLOCKED_ROWS:
+        if not has_wide_registers or self.work < _MIN_BLOCKED_WORK or self.rows < _MIN_BLOCKED_ROWS:
             return False
         return self.columns >= (MIN_TILED_COLUMNS if self.is_x_transposed else 2)
 
@@ -113,13 +113,15 @@ class Product:
         assert self.patches is not None
         registers = current_target().vector_registers
         has_wide_registers = registers is not None and registers.size == 64
-        is_large = self.work >= _BLOCKED_WORK and self.columns >= MIN_TILED_COLUMNS and self.line_height >= _LEAST_LINE
+        is_large = self.work >= _MIN_BLOCKED_WORK and self.columns >= MIN_TILED_COLUMNS
         positions = [position for pair in (*self.patches.rows, *self.patches.stretches) for position in pair]
-        return has_wide_registers and is_large and not self.is_y_transposed and is_known(positions)  # type: ignore[arg-type]
+        if not is_large or self.line_height < _MIN_LINE_HEIGHT or not is_known(positions):  # type: ignore[arg-type]
+            return False
+        return has_wide_registers and not self.is_y_transposed
 
 
-_LEAST_LINE = 8  # fewest patches of a line: for each line, tiles load and store their sums
-_BLOCKED_WORK = 1 << 24  # least multiplications of a blocked product
+_MIN_LINE_HEIGHT = 8  # fewest patches of a line: for each line, tiles load and store their sums
+_MIN_BLOCKED_WORK = 1 << 24  # least multiplications of a blocked product
 _MIN_BLOCKED_ROWS = 256  # fewest rows of a blocked product
 MIN_TILED_COLUMNS = 4  # fewest columns of a result that tiles compute
 _MIN_ROWS, _MIN_ROWS_OF_BATCHES = 8, 4  # fewest rows that pay for a transposition of y; BLAS is slow in batches

@@ -18,10 +18,10 @@ from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.graph import Node
 from autoconv.lazy_dataclass import dataclass
 
-PART_LIMIT = 32  # most parts of a loop
+MAX_PARTS = 32  # most parts of a loop
 # Least work, in units of 0.05 ns, of a loop that is split, and of one of its parts.
-LEAST_WORK, LEAST_PART_WORK = 1_000_000, 200_000
-LEAST_INNER_STEPS = 128  # fewest iterations of an inner loop in a part, if that loop is split and not the outermost one
+MIN_WORK, MIN_PART_WORK = 1_000_000, 200_000
+MIN_INNER_STEPS = 128  # fewest iterations of an inner loop in a part, if that loop is split and not the outermost one
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Split:
     shape            trip counts of all loops; if `size` is 0, their product is the size
     iteration_work   work of one iteration
     step_multiple    number that divides the step
-    least_part_work  least work of a part
-    least_work       least work of a loop that is split
-    part_limit       largest number of parts
+    min_part_work    least work of a part
+    min_work         least work of a loop that is split
+    max_parts        largest number of parts
 
     Work is in units of 0.05 ns.
     """
@@ -47,15 +47,15 @@ class Split:
     shape: tuple[Position, ...] = ()
     iteration_work: int = 1
     step_multiple: int = 1
-    least_part_work: int = LEAST_PART_WORK
-    least_work: int = LEAST_WORK
-    part_limit: int = PART_LIMIT
+    min_part_work: int = MIN_PART_WORK
+    min_work: int = MIN_WORK
+    max_parts: int = MAX_PARTS
 
     @property
     def parts(self) -> int:
         """The number of parts, or an upper bound of it if the step is computed at run time."""
         if self.step is None:
-            return self.part_limit
+            return self.max_parts
         assert isinstance(self.size, int)
         return -(-self.size // self.step)
 
@@ -69,7 +69,7 @@ def choose_split(plan: Plan, item: Item, is_flat: bool) -> Split | None:
         return _split_dimension(None, shape, work, BLOCK_ELEMENTS)
     for dimension in independent_dimensions(plan, item, shape):
         is_outermost = all(size == 1 for size in shape[:dimension])
-        split = _split_dimension(dimension, shape, work, 1 if is_outermost else LEAST_INNER_STEPS)
+        split = _split_dimension(dimension, shape, work, 1 if is_outermost else MIN_INNER_STEPS)
         if split is not None:
             return split
     return None
@@ -114,9 +114,9 @@ def choose_loop_split(size: Position, work: int, shape: Sequence[Position] = ())
 
 def _split_known_size(dimension: int | None, size: int, work: int, step_multiple: int) -> Split | None:
     """Return the split of a loop of known size, whose full work is `work`; None if that is too little for threads."""
-    if work < LEAST_WORK:
+    if work < MIN_WORK:
         return None
-    parts = max(2, min(PART_LIMIT, work // LEAST_PART_WORK))
+    parts = max(2, min(MAX_PARTS, work // MIN_PART_WORK))
     step = -(-size // parts // step_multiple) * step_multiple
     return Split(dimension, size, step) if step < size else None
 

@@ -25,7 +25,7 @@ from autoconv.backends.llvm.schedule.reduction_depth import register_depth
 from autoconv.graph.graph import Node, Value
 
 _ROW = variable(0)
-_LEAST_ROWS = 16  # fewest rows of a product that is computed in blocks
+_MIN_ROWS = 16  # fewest rows of a product that is computed in blocks
 
 
 def block_rows(plan: Plan, items: Sequence[Item]) -> list[Item]:
@@ -36,7 +36,7 @@ def block_rows(plan: Plan, items: Sequence[Item]) -> list[Item]:
         runs: dict[int, _RunPartition] = {}  # number of rows -> run
         for item in items:
             product = product_of(plan, item)
-            if product is None or product.rows < _LEAST_ROWS:
+            if product is None or product.rows < _MIN_ROWS:
                 continue
             if product.rows not in runs:
                 runs[product.rows] = _RunPartition(plan, product.rows, items)
@@ -109,14 +109,14 @@ def join_independent_runs(plan: Plan, items: Sequence[Item]) -> list[Item]:
 
 def _first_join(candidates: list[_JoinCandidate]) -> _Division[_JoinCandidate] | None:
     """Join the first candidate that can be joined with the later candidates that are independent of it."""
-    starts = []  # positions of candidates with runs that some later candidate with runs does not depend on
+    start_positions = []  # positions of candidates with runs that some later candidate with runs does not depend on
     common_bits = -1  # bit set of the items on which all later candidates with runs depend; all items at first
     for i, candidate in reversed(list(enumerate(candidates))):
         if candidate.runs:
             if not candidate.bits & common_bits:
-                starts.append(i)
+                start_positions.append(i)
             common_bits &= candidate.earlier_bits
-    for i in reversed(starts):
+    for i in reversed(start_positions):
         joined_bits, after_bits = candidates[i].bits, 0
         joined, before = [candidates[i]], candidates[:i]
         after: list[_JoinCandidate] = []

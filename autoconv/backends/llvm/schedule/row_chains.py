@@ -17,7 +17,7 @@ from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.reduction_depth import register_depth
 from autoconv.graph.graph import Node, Value
 
-_ROW_BYTES_LIMIT = 1 << 15  # most bytes of a row of values that are saved for later phases
+_MAX_ROW_BYTES = 1 << 15  # most bytes of a row of values that are saved for later phases
 
 
 def fuse_row_chains(plan: Plan) -> None:
@@ -132,7 +132,7 @@ class _Chain:
         if not is_known(self.shape[depth:]):
             return depth
         row_bytes = math.prod(self.shape[depth:]) * max(node.results[0].dtype.size for node in nodes)
-        return depth if row_bytes <= _ROW_BYTES_LIMIT else None
+        return depth if row_bytes <= _MAX_ROW_BYTES else None
 
     def _is_in_order(self, target_number: int) -> bool:
         """Return whether none of the other items that this one depends on has to run after the loops to be merged."""

@@ -11,14 +11,14 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Type
 
-_BYTES_LIMIT = 2048  # most bytes of a stack-allocated array
+_MAX_BYTES = 2048  # most bytes of a stack-allocated array
 _LOOP_CLASSES = frozenset({"element", "reduce", "copy", "pad", "pick", "join"})
 
 
 def is_on_stack(plan: Plan, value: Value) -> bool:
     """Return whether a value is a small array that a loop computes and that only loops which cannot fail read."""
     node = value.node
-    if node is None or not is_static_array(value.type) or not 0 < size_in_bytes(value.type) <= _BYTES_LIMIT:
+    if node is None or not is_static_array(value.type) or not 0 < size_in_bytes(value.type) <= _MAX_BYTES:
         return False
     if plan.classes[node] not in ("element", "reduce", "join") or node.effects is not Effects.PURE:
         return False

@@ -263,8 +263,8 @@ class Batch:
             parts = min(count, count * work // _PART_WORK, 2 * current_target().threads)
             return Split(dimension=None, size=count, step=-(-count // parts)) if parts > 1 else None
         shape = (count, write_dimension(self._region.out, work))
-        part_limit = 2 * current_target().threads
-        limits = {"least_part_work": _PART_WORK, "least_work": 2 * _PART_WORK, "part_limit": part_limit}
+        max_parts = 2 * current_target().threads
+        limits = {"min_part_work": _PART_WORK, "min_work": 2 * _PART_WORK, "max_parts": max_parts}
         return Split(dimension=None, size=count, shape=shape, **limits)
 
     def _reserve_memory(self, part_count: str) -> tuple[Object | None, TensorType | None]:

@@ -18,7 +18,7 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.linalg.failures import ResultMemory, write_failure
 from autoconv.backends.llvm.codegen.linalg.lapack import Batch, routine_of
 from autoconv.backends.llvm.codegen.linalg.lapack_calls import has_routines, workspace_sizes
-from autoconv.backends.llvm.codegen.linalg.small_matrix import LARGEST_SIZE, Rows, cholesky, decompose, solve
+from autoconv.backends.llvm.codegen.linalg.small_matrix import MAX_SIZE, Rows, cholesky, decompose, solve
 from autoconv.backends.llvm.codegen.registry import complex_lowering, native_lowering
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
 from autoconv.backends.llvm.ir.types import memory_type
@@ -88,7 +88,7 @@ def _column_count(node: Node, operand_number: int = 0) -> Any:
 
 def _is_small(batch: Batch, *counts: Dimension) -> bool:
     """Return whether the matrices are real and known to be small enough for registers."""
-    return batch.lapack_dtype is float64 and all(isinstance(count, int) and count <= LARGEST_SIZE for count in counts)
+    return batch.lapack_dtype is float64 and all(isinstance(count, int) and count <= MAX_SIZE for count in counts)
 
 
 def _work_estimate(factor: int, *counts: Dimension, is_small: bool = False) -> Dimension:

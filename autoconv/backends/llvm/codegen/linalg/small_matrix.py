@@ -14,7 +14,7 @@ from typing import NamedTuple
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
 from autoconv.graph.dtypes import float64
 
-LARGEST_SIZE = 4  # most rows and columns
+MAX_SIZE = 4  # most rows and columns
 _PIVOT_TOLERANCE = 1e-11  # least pivot, relative to the largest number of the matrix
 
 Rows = list[list[Element]]

@@ -63,7 +63,7 @@ def _run_parts(
     region: LoweringContext, function: str, arguments: list[str], count: Position, shape: tuple[Position, ...]
 ) -> None:
     """Call a native function for the units 0 to `count`, in parts if there are several threads."""
-    split = Split(dimension=0, size=count, shape=shape, least_part_work=PART_WORK, least_work=2 * PART_WORK)
+    split = Split(dimension=0, size=count, shape=shape, min_part_work=PART_WORK, min_work=2 * PART_WORK)
     launch_parts(region, function, arguments, split)
 
 

@@ -43,15 +43,15 @@ _SYMMETRIC_PARTS = 6  # parts of the rows of a symmetric product, each of which 
 _MIRRORED_SIDE = 16  # rows and columns of a block that is mirrored at the diagonal
 _BLOCKED_REGISTER_SIZE = 64  # bytes of vector registers with which blocked tiles are faster than BLAS
 # Least multiplications, and least length of each side, of a blocked product of open sizes.
-_LEAST_BLOCKED_WORK, _LEAST_BLOCKED_SIDE = 1 << 16, 16
-_LEAST_PART_SIDE = 64  # fewest rows or columns of a part that BLAS computes
+_MIN_OPEN_BLOCKED_WORK, _MIN_OPEN_BLOCKED_SIDE = 1 << 16, 16
+_MIN_PART_SIDE = 64  # fewest rows or columns of a part that BLAS computes
 
 
 @class_lowering("matmul")
 def write_matmul(region: LoweringContext, node: Node) -> None:
     """Compute the product by tiles or by BLAS, or by the op's kernel if neither is possible.
 
-    If the inner dimension is symbolic, code chooses at run time: tiles if y fits in the cache, else BLAS.
+    If the inner dimension is open, code chooses at run time: tiles if y fits in the cache, else BLAS.
     """
     (result,) = node.results
     product = Product(node, region.patches(node))
@@ -101,7 +101,7 @@ def _split_tiles(out: FunctionText, product: Product, unit_height: Position) -> 
         lines = element_count(out, shape[:-1])
         work_shape = (lines, unit_height, product.inner, product.columns)
         return Split(
-            dimension=None, size=lines, shape=work_shape, least_part_work=PART_WORK, least_work=2 * PART_WORK
+            dimension=None, size=lines, shape=work_shape, min_part_work=PART_WORK, min_work=2 * PART_WORK
         )
     rows = element_count(out, shape)
     if isinstance(rows, int):
@@ -109,24 +109,24 @@ def _split_tiles(out: FunctionText, product: Product, unit_height: Position) -> 
     else:
         units = out.op("sdiv", out.add(rows, int(unit_height) - 1), unit_height)
     row_shape = (rows, product.inner, product.columns)
-    return Split(dimension=None, size=units, shape=row_shape, least_part_work=PART_WORK, least_work=2 * PART_WORK)
+    return Split(dimension=None, size=units, shape=row_shape, min_part_work=PART_WORK, min_work=2 * PART_WORK)
 
 
 def _write_blas(region: LoweringContext, product: Product) -> None:
     """Write a product as calls of BLAS: one, or one for each part of the rows or columns."""
     if not product.work:
-        _write_symbolic_product(region, product)
+        _write_open_product(region, product)
         return
     out, module = region.out, region.body.module
     pointers = [_address(region, value) for value in (*product.node.inputs, *product.node.results)]
     product.width_x, product.width_y = (_row_distance(region, value) for value in product.node.inputs)
     largest_side = max(product.rows, product.columns)
     part_count = min(
-        product.work // _PART_MULTIPLICATIONS, 2 * current_target().threads, largest_side // _LEAST_PART_SIDE
+        product.work // _PART_MULTIPLICATIONS, 2 * current_target().threads, largest_side // _MIN_PART_SIDE
     )
-    is_symmetric = largest_side >= 2 * _LEAST_PART_SIDE and _is_symmetric(product)
+    is_symmetric = largest_side >= 2 * _MIN_PART_SIDE and _is_symmetric(product)
     if is_symmetric:  # a fixed number of parts, as the bits of a result must not depend on the number of threads
-        part_count = min(_SYMMETRIC_PARTS, largest_side // _LEAST_PART_SIDE)
+        part_count = min(_SYMMETRIC_PARTS, largest_side // _MIN_PART_SIDE)
     with single_threaded_blas(out):
         if "blas_set_threads" in abi.symbols() and part_count > 1 and current_target().has_pool:
             _write_blas_parts(product, part_count, module, out, pointers, is_symmetric)
@@ -193,17 +193,17 @@ def _row_distance(region: LoweringContext, value: Value) -> int:
     return step // value.dtype.size
 
 
-def _write_symbolic_product(region: LoweringContext, product: Product) -> None:
+def _write_open_product(region: LoweringContext, product: Product) -> None:
     """Compute a product of open sizes by blocked tiles if they are wide and the product is large, else by BLAS."""
     registers = current_target().vector_registers
     if registers is None or registers.size < _BLOCKED_REGISTER_SIZE:
-        _write_symbolic_blas(region, product)
+        _write_open_blas(region, product)
         return
     out, dtype = region.out, product.dtype
     shape = ProductSizes(row_count(out, product), product.inner, product.columns)
-    is_large = out.icmp("sge", str(element_count(out, shape)), _LEAST_BLOCKED_WORK)
+    is_large = out.icmp("sge", str(element_count(out, shape)), _MIN_OPEN_BLOCKED_WORK)
     for side in shape:
-        is_large = out.op("and", is_large, out.icmp("sge", str(side), _LEAST_BLOCKED_SIDE))
+        is_large = out.op("and", is_large, out.icmp("sge", str(side), _MIN_OPEN_BLOCKED_SIDE))
 
     def write_blocked_tiles() -> None:
         """Write a blocked product; of a symmetric result one triangle is computed and mirrored."""
@@ -218,10 +218,10 @@ def _write_symbolic_product(region: LoweringContext, product: Product) -> None:
         if is_symmetric:
             _mirror(region, dtype, shape[0], z)
 
-    out.either(is_large, write_blocked_tiles, lambda: _write_symbolic_blas(region, product))
+    out.either(is_large, write_blocked_tiles, lambda: _write_open_blas(region, product))
 
 
-def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
+def _write_open_blas(region: LoweringContext, product: Product) -> None:
     """Compute a product of open sizes by BLAS, in parts if it is large at run time.
 
     The inner dimension may be 0.
@@ -257,9 +257,9 @@ def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
     name, out = part_out.finish("product"), region.out
     with single_threaded_blas(out):
         split = Split(
-            dimension=0, size=rows, shape=shape, step_multiple=_LEAST_PART_SIDE,
-            least_part_work=_PART_MULTIPLICATIONS, least_work=2 * _PART_MULTIPLICATIONS,
-            part_limit=2 * current_target().threads,
+            dimension=0, size=rows, shape=shape, step_multiple=_MIN_PART_SIDE,
+            min_part_work=_PART_MULTIPLICATIONS, min_work=2 * _PART_MULTIPLICATIONS,
+            max_parts=2 * current_target().threads,
         )  # fmt: skip
         launch_parts(region, name, call_arguments, split)
 

@@ -5,7 +5,7 @@ number of x for each row of the tile, and accumulates by fused multiply-adds. Sm
 the edges. Strides are constants, so that an address is a register and a constant. The order of accumulation does not
 depend on the distribution of rows to threads.
 
-The numbers of rows and of steps may be symbolic. If the rows are no multiple of the tile's height, the last tile starts
+The numbers of rows and of steps may be open. If the rows are no multiple of the tile's height, the last tile starts
 earlier and overlaps the tile before; the rows that are computed twice have equal results. If there are fewer rows than
 the height, tiles of half the height, or of one row, are used.
 """
@@ -81,7 +81,7 @@ class TileKernelWriter:
             self._write_row(out, str(full_tiles), rows_left, x, z)
 
     def _write_overlapping_tiles(self, out: FunctionText, first: str, last: str, x: str, z: str) -> None:
-        """Write the tiles of a symbolic number of rows, with lower tiles if there are fewer rows than the height."""
+        """Write the tiles of an open number of rows, with lower tiles if there are fewer rows than the height."""
         height, rows, done_label = self._tiling.height, self._tiling.rows, out.label("done")
         for tile_height in sorted({height, max(height // 2, 1), 1}, reverse=True):
             tile_count = last
@@ -162,7 +162,7 @@ class TileKernelWriter:
         out, height = v.out, len(cells)
         for inner_sum in self._sums:
             if isinstance(inner_sum.count, str):
-                self._accumulate_symbolic(v, inner_sum, inner_sum.count, cells, widths)
+                self._accumulate_open(v, inner_sum, inner_sum.count, cells, widths)
                 continue
             count = inner_sum.count
             chunk_count, remaining_steps = divmod(count, CHUNK_STEPS) if count > 2 * CHUNK_STEPS else (0, count)
@@ -179,10 +179,10 @@ class TileKernelWriter:
             elif remaining_steps:
                 self._accumulate_steps(v, inner_sum, cells, widths, "", remaining_steps)
 
-    def _accumulate_symbolic(
+    def _accumulate_open(
         self, v: VectorWriter, inner_sum: Sum, steps: str, cells: list[list[str]], widths: list[int]
     ) -> None:
-        """Write the accumulation of a symbolic number of steps, by partial sums of `CHUNK_STEPS` steps."""
+        """Write the accumulation of an open number of steps, by partial sums of `CHUNK_STEPS` steps."""
         out = v.out
         chunk_count = out.op("sdiv", out.add(steps, CHUNK_STEPS - 1), CHUNK_STEPS)
         with out.loop("0", chunk_count, unrolled=False) as chunk:

@@ -21,7 +21,7 @@ from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import memory_type
-from autoconv.backends.llvm.schedule.partition import PART_LIMIT, Split
+from autoconv.backends.llvm.schedule.partition import MAX_PARTS, Split
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import DType, float32, float64, int32, int64, uint32, uint64
 from autoconv.ops.elements import ELEMENTS
@@ -164,15 +164,15 @@ class _DrawWriter:
         out = routine.out
         if isinstance(count, int) and count >= _MIN_SHARED_COUNT and current_target().has_pool:
             chunks = -(-count // _CHUNK_NUMBERS)
-            split = Split(dimension=None, size=chunks, step=-(-chunks // PART_LIMIT))
+            split = Split(dimension=None, size=chunks, step=-(-chunks // MAX_PARTS))
             call_parts(split, routine.module, out, chunks_function, self.parameters, has_rare=False)
             return routine.finish()
         chunk_count = out.op("udiv", out.op("add", "%count", _CHUNK_NUMBERS - 1), _CHUNK_NUMBERS)
         if isinstance(count, str) and current_target().has_pool:
-            part_work = _MIN_SHARED_COUNT // PART_LIMIT
+            part_work = _MIN_SHARED_COUNT // MAX_PARTS
             split = Split(
-                dimension=None, size=chunk_count, shape=("%count",), least_part_work=part_work,
-                least_work=_MIN_SHARED_COUNT,
+                dimension=None, size=chunk_count, shape=("%count",), min_part_work=part_work,
+                min_work=_MIN_SHARED_COUNT,
             )  # fmt: skip
             call_parts(split, routine.module, out, chunks_function, self.parameters, has_rare=False)
         else:
