@@ -95,6 +95,7 @@ def load(digest: GraphDigest) -> StoredCode | None:
         return None
     try:
         keys, declarations, recipes, exports, symbols, nonnegative_sizes, kernels, *flags = marshal.loads(data)
+        holds_no_arguments, has_general_code = flags
     except (EOFError, ValueError, TypeError):
         return None
     object_files = stored_object_files(keys)
@@ -104,7 +105,7 @@ def load(digest: GraphDigest) -> StoredCode | None:
     return StoredCode(
         keys=keys, object_files=object_files, declarations=declarations, recipes=recipes, exports=exports, sizes=sizes,
         kernels=[(name, None if span is None else digest.objects[span]) for name, span in kernels],
-        holds_no_arguments=flags[0], has_general_code=flags[1],
+        holds_no_arguments=holds_no_arguments, has_general_code=has_general_code,
     )  # fmt: skip
 
 

@@ -91,7 +91,7 @@ class Helper:
             positions[number] = position
             if number in self._early_results:
                 results[position] = self._early_results.pop(number)
-            elif number == position:
+            elif number == position:  # `begin` has not requested it
                 self._request(number, *module)
         while len(results) < len(modules):
             number, kind, data = self._receive_answer()

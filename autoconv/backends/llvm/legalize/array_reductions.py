@@ -31,7 +31,7 @@ REDUCTION_KIND_BY_OP = {
     **{f"numpy_{kind}": kind for kind in ("argmax", "argmin")},
 }
 _IMPLIED_ATTRIBUTES = {"axis", "keepdims", "dtype"}  # attributes that are implied by the type of the result
-_DOT_PRODUCT_OPS = ("squeeze", "matmul", "expand_dims", "expand_dims")  # see `_match_dot_product`
+_DOT_PRODUCT_OPS = ("squeeze", "matmul", "expand_dims", "expand_dims")  # ops of the nodes of `_match_dot_product`
 
 
 # Stands for the op of a step that is a whole input array, from which a later step `get_item` gathers elements.

@@ -57,7 +57,8 @@ def _unpad(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     for axis, (before, after) in enumerate(node.attributes["paddings"]):
         size = dimensions(result)[axis]
         if before or after:
-            stop = plus(size, times(after, -1)) if isinstance(after, Symbol) else -after or None
+            # A stop of -0 would be the first element.
+            stop = plus(size, times(after, -1)) if isinstance(after, Symbol) else (-after or None)
             result = slice_axis(b, result, axis, before, stop, plus(size, times(plus(before, after), -1)))
     return result
 

@@ -39,7 +39,7 @@ class _ViewLoads(Rewriter[None]):
     def rewrite_node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         """Load a view with the new dimension instead of reshaping the loaded value.
 
-        Writes to memory forget all loads.
+        A write to memory empties `_arrays`, since the loaded values may differ from the arrays then.
         """
         if node.effects.must_run and not node.op.traits.allocates:
             self._arrays.clear()

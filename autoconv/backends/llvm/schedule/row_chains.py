@@ -121,7 +121,10 @@ class _Chain:
         return all(size in (1, other) for size, other in zip(padded_shape, self.shape, strict=True))
 
     def _common_depth(self, target: Item) -> int | None:
-        """Return the depth from which on the reductions of both items reduce; None if it differs, or leaves no rows."""
+        """Return the depth from which on the reductions of both items reduce.
+
+        Return None if depths differ, if there are no rows, and if a row is too long for the cache.
+        """
         nodes = [*target.nodes, *self.item.nodes]
         depths = {register_depth(node, self.shape) for node in nodes if self.plan.classes[node] == "reduce"}
         if len(depths) != 1 or not any(self.plan.classes[node] == "reduce" for node in target.nodes):

@@ -142,14 +142,15 @@ def frames_left_offset() -> int | None:
         return words(depth - 1) if depth else list((ctypes.c_int32 * word_count).from_address(get_state()))
 
     limit, words_by_depth = sys.getrecursionlimit(), [words(depth) for depth in range(4)]
-    positions = [
-        i
-        for i in range(word_count - 1)
-        if all(
+
+    def counts_frames(i: int) -> bool:
+        """Return whether word i is lower by 1 in each nested call, and the limit follows it."""
+        return all(
             words_of_depth[i + 1] == limit and words_of_depth[i] == words_by_depth[0][i] - depth > 0
             for depth, words_of_depth in enumerate(words_by_depth)
         )
-    ]
+
+    positions = list(filter(counts_frames, range(word_count - 1)))
     return 4 * positions[0] if len(positions) == 1 else None
 
 

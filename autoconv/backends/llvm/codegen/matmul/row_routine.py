@@ -37,6 +37,7 @@ def write_row_routine(region: LoweringContext, product: Product, block_height: i
     open_sizes: dict[str, Position] = {}
 
     def size_operand(size: Position) -> Position:
+        """Return a size as an operand in the function: a constant, or the register of a new parameter."""
         if isinstance(size, int):
             return size
         name = f"%open_size.{len(open_sizes)}"
@@ -44,8 +45,9 @@ def write_row_routine(region: LoweringContext, product: Product, block_height: i
         return name
 
     rows = row_count(out, product) if patches is None else write_dimension(out, patches.rows[-1][0])
-    height = 0 if patches else block_height
-    tiling = choose_tiling(size_operand(rows), product.columns, product.dtype, registers, height)
+    if patches is not None:
+        block_height = 0  # a unit is a whole line, whatever the height of its tiles
+    tiling = choose_tiling(size_operand(rows), product.columns, product.dtype, registers, block_height)
     y = transpose_operand(region, y_value, tiling.lanes) if product.is_y_transposed else region.data(y_value)
     lines: Sequence[tuple[Position, Position]] = ()
     if patches is None:

@@ -11,16 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.llvm.legalize.complex.parts import Rule
-from autoconv.graph.dtypes import DType, bool_, float64
+from autoconv.backends.llvm.legalize.complex.parts import Rule, dtype_of
+from autoconv.graph.dtypes import bool_, float64
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.elements.python_complex import PYTHON_USES_TEXTBOOK_FORMULAS
 from autoconv.ops.elementwise.python_complex import CMATH_WITH_BOOL_RESULT, CMATH_WITH_FLOAT_RESULT, FUNCTIONS_OF_REALS
-
-
-def _dtype(x: Value) -> DType:
-    return x.dtype
 
 
 def _zero(b: GraphBuilder) -> Any:
@@ -30,7 +26,7 @@ def _zero(b: GraphBuilder) -> Any:
 
 def _real(b: GraphBuilder, x: Value) -> Any:
     """Return a real number as a Python float."""
-    return x if _dtype(x) is float64 else b.python_cast(x, dtype=float64, weak=True)
+    return x if dtype_of(x) is float64 else b.python_cast(x, dtype=float64, weak=True)
 
 
 def _pair(b: GraphBuilder, x: Any) -> tuple[Any, Any]:
@@ -79,16 +75,17 @@ def _checked_parts(b: GraphBuilder, node: Node, function: str, operands: list[An
     def part(name: str) -> Any:
         return b.python_complex_part(*operands, function=function, part_name=name)
 
-    return (part("real"), part("imag")) if _dtype(node.results[0]).is_complex else part("real")
+    return (part("real"), part("imag")) if dtype_of(node.results[0]).is_complex else part("real")
 
 
 def _power(b: GraphBuilder, node: Node, x: Any) -> Any:
     """Raise to a power; integer exponents that are ints, or small constants, are powers by multiplication."""
-    has_int_exponent = not isinstance(x[1], tuple) and (_dtype(x[1]) is not float64 or _is_small(node.inputs[1]))
+    is_real = not isinstance(x[1], tuple)
+    has_int_exponent = is_real and (dtype_of(x[1]) is not float64 or _is_small_integer(node.inputs[1]))
     return _checked_rule("power_by_int" if has_int_exponent else "power")(b, node, x)
 
 
-def _is_small(exponent: Value) -> bool:
+def _is_small_integer(exponent: Value) -> bool:
     """Return whether an exponent is a constant integer of at most 100 in magnitude."""
     if exponent.node is None or exponent.node.op.name != "constant":
         return False

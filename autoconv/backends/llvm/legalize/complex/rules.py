@@ -16,7 +16,7 @@ from autoconv.backends.llvm.analysis.representation import is_ranked_complex, si
 from autoconv.backends.llvm.ir.index_arith import is_known
 from autoconv.backends.llvm.legalize.complex import elementary
 from autoconv.backends.llvm.legalize.complex.arithmetic import fused_product, power, product, quotient, reduce_prod_rule
-from autoconv.backends.llvm.legalize.complex.parts import Parts, Rule
+from autoconv.backends.llvm.legalize.complex.parts import Parts, Rule, dtype_of
 from autoconv.backends.llvm.legalize.complex.python_numbers import PYTHON_RULE_BY_OP
 from autoconv.backends.llvm.legalize.complex.reductions import REDUCTION_RULE_BY_OP
 from autoconv.backends.llvm.legalize.shaped_builder import broadcast, dimensions, reshape
@@ -25,10 +25,6 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.index_spec import Rest, Slice
-
-
-def _dtype(x: Value) -> DType:
-    return x.dtype
 
 
 def _rule_by_part(name: str) -> Rule:
@@ -45,15 +41,15 @@ def _reciprocal(b: GraphBuilder, x: Parts) -> Parts:
 
 def _cast(b: GraphBuilder, node: Node, operands: Any) -> Any:
     """Return the converted parts: a bool is true if either is nonzero, a real number is the real part."""
-    (operand,), target = operands, _dtype(node.results[0])
+    (operand,), target = operands, dtype_of(node.results[0])
     if not target.is_complex:
         if target.is_bool:
             return b.logical_or(b.not_equal(operand[0], 0.0), b.not_equal(operand[1], 0.0))
-        return operand[0] if _dtype(operand[0]) is target else b.cast(operand[0], dtype=target)
+        return operand[0] if dtype_of(operand[0]) is target else b.cast(operand[0], dtype=target)
     real = target.real_dtype
     if not isinstance(operand, tuple):
         operand = (operand, None)
-    parts = [part if part is None or _dtype(part) is real else b.cast(part, dtype=real) for part in operand]
+    parts = [part if part is None or dtype_of(part) is real else b.cast(part, dtype=real) for part in operand]
     return parts[0], b.zeros_like(parts[0]) if parts[1] is None else parts[1]
 
 
@@ -201,7 +197,7 @@ def _fill_rule(number: int) -> Rule:
 
     def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
         """Return the parts of a constant array of the operand's shape; the imaginary part is 0."""
-        (parts,), target = operands, _dtype(node.results[0])
+        (parts,), target = operands, dtype_of(node.results[0])
         shape_operand = parts[0] if isinstance(parts, tuple) else parts
         name = "ones_like" if number else "zeros_like"
         if not target.is_complex:
