@@ -130,16 +130,17 @@ class FloatErrors:
         arrays = [values[i] for i in self._array_positions if isinstance(values[i], np.ndarray)]
         if sum(array.nbytes for array in arrays) > _COPY_LIMIT:
             return run(values)
-        reported, flags, is_shown = 0, 0, False
+        reported_flag = 0  # `_ANY_FLAG` once NumPy has reported an error
+        flags, is_shown = 0, False  # the flags of the run so far, and whether a warning may be shown for them
 
         def report_error(*_: Any) -> None:
-            nonlocal reported
-            reported = _ANY_FLAG
+            nonlocal reported_flag
+            reported_flag = _ANY_FLAG
 
         def has_warnings() -> bool:
             """Take the new flags of the run; return whether any warning of the run may be shown."""
             nonlocal flags, is_shown
-            new_flags = (self.take_flags() | reported) & ~flags
+            new_flags = (self.take_flags() | reported_flag) & ~flags
             if new_flags and not is_shown:
                 flags |= new_flags
                 is_shown = self._may_show_warning(flags)

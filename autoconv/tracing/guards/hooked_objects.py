@@ -30,7 +30,10 @@ def refuse_hooked_names(function: types.FunctionType, examined: dict[int, Any]) 
 def refuse_hooked_objects(
     values: Iterable[Any], limit: int = MAX_EXAMINED, examined: dict[int, Any] | None = None
 ) -> None:
-    """Raise RunPlain if a hooked object is among the first `limit` objects that are reachable from the values."""
+    """Raise RunPlain if a hooked object is among the first `limit` objects that are reachable from the values.
+
+    `examined` is as in `refuse_hooked_names`.
+    """
     cls = hooked_class(values, limit, examined)
     if cls is not None and has_compared_class(cls):
         metaclass = cls if issubclass(cls, type) else type(cls)

@@ -154,8 +154,8 @@ class Signature:
             templates.append((name, template))
             leaves += leaves_of_argument
             names += [name] * len(leaves_of_argument)
-        has_tensors = any(isinstance(leaf, Tensor) and not is_number(leaf.type) for leaf in leaves)
-        arrays_as_memory = arrays_as_memory and not has_tensors
+        if arrays_as_memory:
+            arrays_as_memory = not any(isinstance(leaf, Tensor) and not is_number(leaf.type) for leaf in leaves)
 
         def make_key(index: int, leaf: Any) -> Any:
             """Return the key of the leaf at that position."""

@@ -298,8 +298,8 @@ class CompileContract(SessionContract):
             raise RunPlain(_RETURNED_OUTSIDE_ARRAY)
         if trace.memory and "split" in trace.complex_array_uses and returns_complex_parts(graph):
             raise RestartTrace(facts=[PARTS_ARE_VIEWS])  # in plain Python, a returned part is a view of its array
-        if trace.memory or self.write_monitor.has_tensors:  # outputs are views where NumPy's are, or tensors
-            return
+        if trace.memory or not (write_monitor.may_be_memory or self.call.arrays_as_objects):
+            return  # outputs are views where NumPy's are, or tensors
         if outputs_share_memory(graph):
             raise RestartTrace(arrays_as_memory=True) if write_monitor.may_be_memory else RunPlain(_RETURNED_TWICE)
 
