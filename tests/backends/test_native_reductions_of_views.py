@@ -336,3 +336,46 @@ def test_several_reductions_of_a_loop(shape, dtype):
     for result, same_dtype, exact in zip(results, moments(x), moments(x.astype(np.float64)), strict=True):
         assert result.dtype == same_dtype.dtype
         np.testing.assert_allclose(result, exact, rtol=2e-5 if dtype == "float32" else 1e-9, atol=1e-3)
+
+
+def windows_of_constant_length(x, excess):
+    """Reduce windows of constant length, which are within the array or clipped at either end."""
+    out = np.zeros((9, max(len(x) + excess, 0)))
+    for i in range(len(x) + excess):
+        out[:, i] = (
+            x[i : i + 9].sum(), x[i + 1 : i + 4].prod(), x[i + 2 : i].sum(), x[i - 2 : i + 1].sum(), x[i : i + 1].max(),
+            x[i : i - 4 : -1].sum(), x[i + 3 : i - 1 : -1].sum(), x[i : i + 8 : 3].sum(), len(x[i - 3 : i]),
+        )  # fmt: skip
+    return out
+
+
+@pytest.mark.parametrize("excess", [-9, -3, 0])
+def test_windows_of_constant_length(excess):
+    def windows(x):
+        return windows_of_constant_length(x, excess)
+
+    compiled = autoconv.compile(windows)
+    for size in (30, 31, 32, 40, 11, 9, 4, 2, 1):
+        x = data("float64", size)
+        assert_close(compiled(x), windows(x))
+        assert_close(compiled(x[::-1]), windows(x[::-1]))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64])
+def test_bounds_that_wrap(dtype):
+    """NumPy's integers wrap: the stop of a slice may be below its start, although a positive number was added."""
+
+    def parts(x, positions):
+        out = np.zeros((3, len(positions)))
+        for i in range(len(positions)):
+            out[0, i] = x[positions[i] : positions[i] + dtype(3)].sum()
+            out[1, i] = x[: positions[i] - dtype(2)].sum()
+            out[2, i] = x[positions[i] - dtype(2) : positions[i]].sum()
+        return out
+
+    compiled, limits = autoconv.compile(parts), np.iinfo(dtype)
+    positions = np.array([0, 3, limits.max, limits.max - 3, limits.min, limits.min + 2, -1, -3], dtype)
+    for size in (20, 21, 22, 200):
+        x = data("float64", size)
+        with np.errstate(over="ignore"):
+            assert_close(compiled(x, positions), parts(x, positions))

@@ -269,9 +269,22 @@ class Body:
             indirect_bounds = {register: bound + offset for register, bound in base_bounds.items()}
             self.upper_bounds[number.ir] = {base.ir: offset, **indirect_bounds, **self.upper_bounds.get(number.ir, {})}
 
-    def is_below(self, number: Element, size: Position) -> bool:
-        """Return whether an integer is known to be less than a size held in a register."""
-        return self.upper_bounds.get(number.ir, {}).get(str(size), 0) < 0
+    def is_below(self, number: Element, size: Position, offset: int = 0) -> bool:
+        """Return whether an integer is known to be less than `size + offset`, where a register has the size."""
+        return self.upper_bounds.get(number.ir, {}).get(str(size), offset) < offset
+
+    def known_difference(self, x: Element, y: Element) -> int | None:
+        """Return `x - y` if both are the same register plus recorded constants, else None."""
+        (x_base, x_offset), (y_base, y_offset) = self._base_and_offset(x.ir), self._base_and_offset(y.ir)
+        return x_offset - y_offset if x_base == y_base else None
+
+    def _base_and_offset(self, register: str) -> tuple[str, int]:
+        """Return the register to which recorded constants were added, and their sum."""
+        offset = 0
+        while register in self.offsets:
+            register, step = self.offsets[register]
+            offset += step
+        return register, offset
 
     def finish_with_flag(self) -> None:
         """Finish a function that returns whether it succeeded; on failure it releases the references in its slots."""

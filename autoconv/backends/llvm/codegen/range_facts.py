@@ -50,9 +50,14 @@ def least_difference(body: Body, x: Element, y: Element) -> int | None:
 
 
 def record_upper_bounds(body: Body, node: Node, element: Element, operands: Sequence[Element]) -> None:
-    """Record upper bounds of a node's integer result relative to its operands."""
+    """Record upper bounds of a node's integer result relative to its operands.
+
+    A result of a tensor's op that may have wrapped has none: its range is not known.
+    """
     name = _NUMBER_OPS.get(node.op.name, node.op.name)
     if not is_int64_scalar(node.results[0].type) or not all(x.dtype in (int32, int64) for x in operands):
+        return
+    if name != node.op.name and element.ir[0] == "%" and element.ir not in body.ranges:
         return
     ranges = [body.range_of(operand) for operand in operands]
     if name == "range_item" and ranges[3][0] > 0:  # the operands are position, start, stop and step

@@ -84,7 +84,10 @@ class _SliceWriter:
         return self._region.body.range_of(number)
 
     def _clamp(self, bound: Position, low: int, high: Element) -> Element:
-        """Return a bound that is normalised to count from the start and clamped to [low, high]."""
+        """Return a bound that is normalised to count from the start and clamped to [low, high].
+
+        `low` is 0 and `high` the size, or both are less by one.
+        """
         if bound == 0 and low == 0:
             return self._to_element(0)
         b, x = self._b, self._to_element(bound)
@@ -94,7 +97,9 @@ class _SliceWriter:
             from_start = b.select(x < 0, x + self._size, x)
             result = b.select(from_start < low, self._to_element(low), from_start)
         least_high, greatest_high = self._range(high)
-        if least < 0 or greatest > least_high:
+        # Both a bound of at most `size + low` and a negative one, to which the size is added, are at most `high`.
+        is_within = greatest <= least_high or self._region.body.is_below(x, self._size.ir, low + 1)
+        if not is_within:
             result = b.select(result > high, high, result)
         self._region.body.record_range(result, (min(max(least, low), least_high), greatest_high))
         return result
@@ -106,6 +111,9 @@ class _SliceWriter:
         b, to_element = self._b, self._to_element
         first = to_element(0) if start is None else self._clamp(start, 0, self._size)
         last = self._size if stop is None else self._clamp(stop, 0, self._size)
+        known_distance = self._region.body.known_difference(last, first)
+        if known_distance is not None and step == 1:
+            return SliceBounds(_to_position(first), max(known_distance, 0), 1)
         distance = to_element(plus(b.out, _to_position(last), _negative(b, first)))
         if step != 1:
             step_number = to_element(step)
