@@ -96,7 +96,12 @@ def launch_parts(region: LoweringContext, function: str, arguments: Sequence[str
     if split.parts > 1 and current_target().is_parallel:
         call_parts(split, region.body.module, region.out, function, arguments, has_rare=False)
     else:
-        region.launch(function, [*arguments, "i64 0", "i64 0", f"i64 {split.size}"])
+        region.launch(function, [*arguments, *whole_loop(split.size)])
+
+
+def whole_loop(count: Position) -> list[str]:
+    """Return the arguments for PART_PARAMETERS with which one call runs all `count` iterations, as part 0."""
+    return ["i64 0", "i64 0", f"i64 {count}"]
 
 
 def call(region: LoweringContext, name: str, *arguments: Any) -> None:

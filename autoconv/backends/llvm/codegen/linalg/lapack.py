@@ -23,7 +23,7 @@ from autoconv.backends.llvm.codegen.parallel.partitioned import (
     call_parts,
     write_split_bounds,
 )
-from autoconv.backends.llvm.codegen.routine import PartRoutine, Routine, call, open_dimensions
+from autoconv.backends.llvm.codegen.routine import PartRoutine, Routine, call, open_dimensions, whole_loop
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.index_arith import Position, block_offset, element_count, plus, product, unravel
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
@@ -243,7 +243,7 @@ class Batch:
         """Call the routine on all matrices, in the parts of the split; `bounds` are those of an open size."""
         region = self._region
         if split is None:
-            region.launch(body, [*arguments, "i64 0", "i64 0", f"i64 {count}"])  # part 0: all matrices
+            region.launch(body, [*arguments, *whole_loop(count)])
         elif split.step is None:
             bound_registers = SplitBounds("%parts", "%size", "%step")
             routine = Routine(region, [*self._parameters, *(f"i64 {name}" for name in bound_registers)])

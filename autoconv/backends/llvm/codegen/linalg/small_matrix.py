@@ -114,6 +114,7 @@ def _find_pivot(b: ElementWriter, column: Sequence[Element]) -> list[Element]:
         magnitude = b.intrinsic("fabs", x)
         are_larger.append(b.compare("gt", magnitude, largest))
         largest = b.select(are_larger[-1], magnitude, largest)
+    # Of the numbers that are larger than all before them, the last one is the pivot.
     for i in reversed(range(1, len(are_larger))):
         for earlier in range(i):
             are_larger[earlier] = are_larger[earlier] & ~are_larger[i]

@@ -16,7 +16,14 @@ from autoconv.backends.llvm.codegen.matmul.tile_kernel import TileKernelWriter
 from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transpose_function
 from autoconv.backends.llvm.codegen.parallel.partitioned import call_parts
 from autoconv.backends.llvm.codegen.registry import native_lowering
-from autoconv.backends.llvm.codegen.routine import PartRoutine, Routine, call, open_dimensions, split_routine
+from autoconv.backends.llvm.codegen.routine import (
+    PartRoutine,
+    Routine,
+    call,
+    open_dimensions,
+    split_routine,
+    whole_loop,
+)
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import (
@@ -149,7 +156,7 @@ def _run_units(
         call_parts(split, routine.module, routine.out, name, parameters, has_rare=False)
         call(region, routine.finish(), *call_arguments)
     else:
-        region.out.new(f"call i1 @{name}({', '.join(call_arguments)}, i64 0, i64 0, i64 {count})")  # part 0: all units
+        region.out.new(f"call i1 @{name}({', '.join([*call_arguments, *whole_loop(count)])})")
 
 
 def _transpose_matrices(
