@@ -22,7 +22,8 @@ from grammar import hooks
 
 RAISING_STATEMENTS = (
     "v = d[k]", "v = 6 // (k - 1)", "v = xs[k]", "v = int(d.get('t', k))", "raise ValueError('given', k)",
-    "v = xs.index(k)", "raise ProgramError(k)", "v = k + 1",
+    "v = xs.index(k)", "raise ProgramError(k)", "v = k + 1", "raise Located(k, f'at {k}')", "raise Nested(k, [v])",
+    "made = Located(v, k); kept.append(made); made.line += 1",
 )  # fmt: skip
 HANDLED_CLASSES = (
     "KeyError", "ZeroDivisionError", "IndexError", "ValueError", "(KeyError, ProgramError)", "LookupError", "Exception",
@@ -30,11 +31,13 @@ HANDLED_CLASSES = (
 )  # fmt: skip
 RAISES_IN_HANDLERS = (
     "raise", "raise RuntimeError('again')", "raise RuntimeError(k) from {0}", "raise ProgramError(3) from None",
+    "raise Located(k, {0}.args) from {0}", "raise Nested(v, {0})", "raise kept[-1] from {0}",
 )  # fmt: skip
 HANDLER_STATEMENTS = (
     "kept.append({0})", "out.append(type({0}).__name__)", "out.append(str({0}))", "out.append({0}.args)",
     "out.append(type({0}.__context__).__name__)", "out.append(repr({0}.__cause__))", "d['e'] = k", "v += 2",
     "out.append(isinstance({0}, LookupError))", "out.append({0}.__cause__ is {0})", "v = {0}.args[0]", "d[v] = k",
+    "out.append(list(vars({0})))", "{0}.line = v", "v = {0}.line", "out.append(isinstance({0}, Located) and {0}.text)",
 )  # fmt: skip
 ENCLOSING_HEADERS = ("if k > 1:", "for k in range(k, k + 2):", "with Manager(out, KeyError):")
 ARGUMENTS = (0, 1, 2, 3, 1, 0)
@@ -42,6 +45,26 @@ ARGUMENTS = (0, 1, 2, 3, 1, 0)
 
 class ProgramError(Exception):
     """An exception of the program, without a constructor of its own."""
+
+
+class Located(ValueError):
+    """An exception of the program with a constructor of its own, whose text is made from its attributes."""
+
+    def __init__(self, line: int, text: Any) -> None:
+        super().__init__(f"{line}: {text}")
+        self.line = line
+        self.text = text
+
+
+class Nested(Located):
+    """An exception whose constructor calls that of another one, with a container of the call."""
+
+    def __init__(self, line: int, items: Any) -> None:
+        super().__init__(line, "nested")
+        self.items = items
+
+    def __str__(self) -> str:
+        return f"nested {self.line}"
 
 
 class Manager:
@@ -114,11 +137,11 @@ def program(seed: int) -> str:
 
 
 def describe_error(error: BaseException | None, depth: int = 6) -> Any:
-    """Return the class and arguments of an exception and of those that it is linked to."""
+    """Return the class, arguments and attributes of an exception and of those that it is linked to."""
     if error is None or not depth:
         return None
     cause, context = (describe_error(link, depth - 1) for link in (error.__cause__, error.__context__))
-    return type(error).__name__, repr(error.args), (cause, context, error.__suppress_context__)
+    return type(error).__name__, repr(error.args), repr(vars(error)), (cause, context, error.__suppress_context__)
 
 
 def leaked_trace_values(error: BaseException | None) -> list[str]:
@@ -147,7 +170,8 @@ def outcome(function: Any, k: int) -> Any:
 
 def check(source: str, number: int) -> tuple[str, str]:
     """Compare a program; return how it ran or "WRONG", and details."""
-    plain = load_program(source, f"<links program {number}>", ProgramError=ProgramError, Manager=Manager, **hooks.NAMES)
+    classes = {cls.__name__: cls for cls in (ProgramError, Located, Nested, Manager)}
+    plain = load_program(source, f"<links program {number}>", **classes, **hooks.NAMES)
     return compare_calls(plain, plain, ARGUMENTS, outcome)
 
 

@@ -19,6 +19,7 @@ from autoconv.emit.converted import convert_function, convert_generator, convert
 from autoconv.emit.unchanged import is_unchanged
 from autoconv.errors import ConversionError, StagingError
 from autoconv.operators.calls import object_operators as _object_operators  # noqa: F401 - registers hooks
+from autoconv.operators.calls.created_exceptions import exception_initialiser, move_exception_into_graph
 from autoconv.operators.calls.dataclass_fields import call_factories, trace_defaults
 from autoconv.operators.calls.iterable_consumers import wrap_extend
 from autoconv.operators.calls.key_functions import wrap_sort
@@ -128,6 +129,8 @@ def _find_graph_equivalent(function: Callable[..., Any], region: Any) -> Any:
     if override is not None:
         graph_form = wrap_for_objects(function, override) if is_compiled else _distribute_over_arms(function, override)
         return require_fitting_arguments(function, graph_form)
+    if is_compiled and (initialiser := exception_initialiser(function)):
+        return initialiser
     copy_form = find_copy_function(function, region.contract.before_call) if is_compiled else None
     library_form = convert_library_function(function, _convert_source, wrap_for_objects) if is_compiled else None
     return copy_form or callback_form or library_form or (warn if function is WARN else numpy_call(function, region))
@@ -312,7 +315,8 @@ def _construct_by(cls: Any, allocate: Any, init: Any, contract: Contract, is_gen
         if is_generated:
             trace_defaults(result, args, kwargs)
         move_eagerly(result)
-        return result
+        is_object_of_graph = isinstance(result, BaseException) and contract.objects_in_graph
+        return move_exception_into_graph(result) if is_object_of_graph else result
 
     return construct
 

@@ -139,6 +139,8 @@ def record_raise(region: Region, error: BaseException) -> None:
     span = span_of_error(error)
     if type(error) is StagedException:  # `again` marks an exception that a handler has caught, and raises again
         attributes: dict[str, Any] = {"again": True} if error.is_handled else {}
+        if error.__suppress_context__ and not error.is_handled:
+            _record_cause(region, error)
         region.record("object_raise", [region.lift(error.value.value_in_graph)], attributes, span=span)
         return
     has_values_in_attributes = False
@@ -167,6 +169,12 @@ def record_raise(region: Region, error: BaseException) -> None:
     if template is not None and (error.__suppress_context__ or any(link is not None for link in links)):
         attributes["chain"] = error
     region.record("raise", inputs, attributes, span=span)
+
+
+def _record_cause(region: Region, error: StagedException) -> None:
+    """Record the cause that `raise … from` gives an exception of the graph: an exception, or None."""
+    with recording(region):
+        record_object("object_set_attribute", [error.value, error.__cause__], name="__cause__")
 
 
 def _refuse_values_out_of_reach(

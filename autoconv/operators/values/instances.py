@@ -207,9 +207,10 @@ def _replace_attributes(value: object, attributes: dict[str, Any]) -> None:
 
 
 def _require_movable(kind: type) -> None:
-    """Raise StagingError for a class with a metaclass, slots, or special methods that the graph does not support."""
+    """Raise StagingError for an exception, or a class with a metaclass, slots or unsupported special methods."""
     special_methods = [name for name in _UNSUPPORTED_METHODS if is_user_defined(getattr(kind, name, None))]
     has_plain_layout = type(kind) is type and hasattr(kind, "__dict__") and not hasattr(kind, "__slots__")
+    has_plain_layout &= not issubclass(kind, BaseException)  # see `operators/calls/created_exceptions.py`
     if special_methods or not has_plain_layout:
         reason = f", and has {special_methods[0]}" if special_methods else ""
         raise StagingError(

@@ -72,13 +72,26 @@ define(
 )  # fmt: skip
 
 
-def _make_exception(*arguments: Any, exception: Any) -> tuple[Any]:
-    """Make an exception: of the class `exception`, or a copy if `exception` is an instance."""
-    return (exception(*arguments) if isinstance(exception, type) else copy_exception(exception),)
+def _make_exception(*operands: Any, exception: Any, names: tuple[str, ...] | None = None) -> tuple[Any]:
+    """Make an exception: of the class `exception`, or a copy if `exception` is an instance.
+
+    With `names`, the constructor has run while tracing: the last operands are the values of the attributes of these
+    names, and those before them the `args`.
+    """
+    if not isinstance(exception, type):
+        return (copy_exception(exception),)
+    if names is None:
+        return (exception(*operands),)
+    argument_count = len(operands) - len(names)
+    arguments = operands[:argument_count]
+    result = exception.__new__(exception, *arguments)
+    result.args = arguments
+    vars(result).update(zip(names, operands[argument_count:], strict=True))
+    return (result,)
 
 
 define(
-    name="object_exception", graphdef="ObjectException", result=lambda *_, exception: ObjectType("Exception"),
+    name="object_exception", graphdef="ObjectException", result=lambda *_, **__: ObjectType("Exception"),
     kernel=_make_exception, gradient=NO_GRADIENT, effects=CHANGE_OR_RAISE,
     allocates=True,
 )  # fmt: skip
