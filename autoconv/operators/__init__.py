@@ -38,6 +38,7 @@ from autoconv.operators.calls.try_statements import (
     unwinding_classes,
     watch,
     watch_iteration,
+    watched_classes,
     with_attempts,
 )
 from autoconv.operators.control import variants as _variants  # registers the operators of variants

@@ -126,6 +126,9 @@ class _Regions:
         leaves_early = isinstance(node.body[-1], (gast.Raise, gast.Return, gast.Break, gast.Continue))
         ending = [] if leaves_early else [build.place(stop, node.body[-1])]
         node.body = [build.place(start, first), *WatchedExits(watch_name).visit_list(node.body), *ending]
+        for handler in node.handlers if isinstance(node, gast.Try) else ():
+            clause = build.operate("watched_classes", handler.type or build.name("BaseException"))
+            handler.type = build.place(clause, handler.type or handler)
 
     def _rewrite_try_in_rounds(self, node: Any, region: Region) -> list[Any]:
         """Put the statement into a loop over its rounds; one with handlers and a finally becomes two nested statements.

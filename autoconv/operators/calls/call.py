@@ -106,8 +106,7 @@ def convert_callee(function: Any, region: Any = None) -> Any:
         return function
     method = getattr(type(function), "__call__", None)  # noqa: B004
     if isinstance(method, types.FunctionType):
-        if region is not None:
-            _convert_members_of(region, function)
+        _convert_members_of(region, function)
         return types.MethodType(_convert_and_track(method, contract, region), function)
     contract.before_call(function)
     is_special_method = isinstance(function, types.WrapperDescriptorType)
@@ -129,11 +128,11 @@ def _find_graph_equivalent(function: Callable[..., Any], region: Any) -> Any:
     if override is not None:
         graph_form = wrap_for_objects(function, override) if is_compiled else _distribute_over_arms(function, override)
         return require_fitting_arguments(function, graph_form)
-    if is_compiled and (initialiser := exception_initialiser(function)):
-        return initialiser
+    initialiser = exception_initialiser(function) if is_compiled else None
     copy_form = find_copy_function(function, region.contract.before_call) if is_compiled else None
     library_form = convert_library_function(function, _convert_source, wrap_for_objects) if is_compiled else None
-    return copy_form or callback_form or library_form or (warn if function is WARN else numpy_call(function, region))
+    known_form = initialiser or copy_form or callback_form or library_form
+    return known_form or (warn if function is WARN else numpy_call(function, region))
 
 
 def _convert_source(function: types.FunctionType) -> Callable[..., Any]:
@@ -154,8 +153,7 @@ def _convert_method(method: types.MethodType, contract: Contract, region: Any) -
         if method.__name__ == "sort":
             return wrap_sort(method)
         return wrap_extend(method) if method.__name__ == "extend" else method
-    if region is not None:
-        _convert_members_of(region, owner)
+    _convert_members_of(region, owner)
     if isinstance(underlying, types.FunctionType):
         return types.MethodType(_convert_and_track(underlying, contract, region), owner)
     return functools.partial(convert_callee(underlying, region), owner)  # e.g. np.random.rand
@@ -265,8 +263,7 @@ def _log_calls(function: types.FunctionType, converted_function: Callable[..., A
     return run
 
 
-# Modules whose classes iterate over the arguments of their constructors.
-_ITERATING_MODULES = frozenset({"builtins", "array", "collections", "itertools"})
+_ITERATING_MODULES = frozenset({"builtins", "array", "collections", "itertools"})  # whose constructors iterate
 
 
 def _make_class_constructor(cls: type, contract: Contract) -> Any:
@@ -315,8 +312,7 @@ def _construct_by(cls: Any, allocate: Any, init: Any, contract: Contract, is_gen
         if is_generated:
             trace_defaults(result, args, kwargs)
         move_eagerly(result)
-        is_object_of_graph = isinstance(result, BaseException) and contract.objects_in_graph
-        return move_exception_into_graph(result) if is_object_of_graph else result
+        return move_exception_into_graph(result)
 
     return construct
 
@@ -330,7 +326,8 @@ def _register_created_object(created_object: Any) -> None:
 
 
 def _convert_members_of(region: Any, value: object) -> None:
-    convert_members(region, type(value), is_outer=id(value) not in (region.trace.created_objects or ()))
+    if region is not None:
+        convert_members(region, type(value), is_outer=id(value) not in (region.trace.created_objects or ()))
 
 
 def convert_members(region: Any, cls: type, is_outer: bool = True) -> None:
@@ -371,9 +368,8 @@ def is_user_code(function: object) -> bool:
     if module == "__main__" or not module:
         return True
     code = None if isinstance(function, type) else getattr(function, "__code__", None)  # a metaclass may compute it
-    if isinstance(code, types.CodeType) and is_own_file(code.co_filename):
-        return False
-    return _is_convertible_module(module)
+    is_of_package = isinstance(code, types.CodeType) and is_own_file(code.co_filename)
+    return not is_of_package and _is_convertible_module(module)
 
 
 def operators_module() -> Any:

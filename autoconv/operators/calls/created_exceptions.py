@@ -57,7 +57,7 @@ def _is_created_exception(value: object) -> bool:
     return isinstance(value, BaseException) and created_objects is not None and id(value) in created_objects
 
 
-def _has_only_arguments(kind: type[BaseException]) -> bool:
+def _has_only_arguments(kind: type) -> bool:
     """Return whether instances hold nothing but `args` and attributes in their `__dict__`: no slots, no other fields.
 
     OSError, SyntaxError and StopIteration, for example, have fields of their own.
@@ -67,14 +67,15 @@ def _has_only_arguments(kind: type[BaseException]) -> bool:
     return builtin_base.__basicsize__ == BaseException.__basicsize__ and not has_slots
 
 
-def move_exception_into_graph(error: BaseException) -> Any:
+def move_exception_into_graph(error: Any) -> Any:
     """Return the object of the graph for an exception whose constructor has run; StagingError if there can be none.
 
-    An exception with fields of its own remains an object of Python.
+    Other objects, and exceptions with fields of Python's own, are returned unchanged.
     """
-    region = current_region()
-    kind = type(error)
-    if region is None or not _has_only_arguments(kind):
+    region, kind = current_region(), type(error)
+    if region is None or not region.contract.objects_in_graph:
+        return error
+    if not isinstance(error, BaseException) or not _has_only_arguments(kind):
         return error
     attributes = vars(error)
     # References by two variables, the call that counts them, and the table of created objects.

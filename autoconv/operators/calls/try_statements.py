@@ -6,6 +6,7 @@ unchanged. Under trace the rounds are those of a `TryRecorder`.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -147,6 +148,14 @@ def check_watched(body: _Watch | None, value: object = None) -> Any:
             body.region.trace.refusal = refusal  # the statement may catch the exception
             raise refusal
     return value
+
+
+def watched_classes(classes: Any) -> Any:
+    """Return the classes that an except clause of a watched body catches: none for an error of tracing itself."""
+    region = current_region()
+    if region is None or not region.contract.python_exceptions or not bypasses_handlers(sys.exc_info()[1]):
+        return classes
+    return ()
 
 
 def watch_iteration(body: _Watch | None, iterable: Any) -> Any:
