@@ -194,3 +194,31 @@ def test_an_exception_with_fields_of_python_in_a_list():
     compiled = ac.compile(f)
     for n in (3, 5):
         assert compiled(n) == f(n)
+
+
+def test_context_of_a_raise_in_a_nested_statement():
+    def f(n, d):
+        d["p"] = n
+        try:
+            raise ValueError("given", n)
+        except ValueError:
+            try:
+                raise BadInput(n, "inner")
+            except ArithmeticError:
+                return 0
+
+    def constant(n, d):
+        d["p"] = n
+        try:
+            raise ValueError("given")
+        except ValueError:
+            raise BadInput(n, "inner")  # noqa: B904
+
+    for program in (f, constant):
+        compiled = ac.compile(program)
+        for n in (1, 2, 3):
+            with pytest.raises(BadInput) as expected:
+                program(n, {})
+            with pytest.raises(BadInput) as found:
+                compiled(n, {})
+            assert describe(found.value) == describe(expected.value)

@@ -139,9 +139,10 @@ def record_raise(region: Region, error: BaseException) -> None:
     span = span_of_error(error)
     if type(error) is StagedException:  # `again` marks an exception that a handler has caught, and raises again
         attributes: dict[str, Any] = {"again": True} if error.is_handled else {}
-        if error.__suppress_context__ and not error.is_handled:
-            _record_cause(region, error)
-        region.record("object_raise", [region.lift(error.value.value_in_graph)], attributes, span=span)
+        links = [] if error.is_handled else _record_links_of_staged(region, error)
+        attributes |= {"linked": "context"} if links else {}
+        inputs = [region.lift(x.value_in_graph) for x in (error.value, *links)]
+        region.record("object_raise", inputs, attributes, span=span)
         return
     has_values_in_attributes = False
     arguments = error.args
@@ -171,10 +172,17 @@ def record_raise(region: Region, error: BaseException) -> None:
     region.record("raise", inputs, attributes, span=span)
 
 
-def _record_cause(region: Region, error: StagedException) -> None:
-    """Record the cause that `raise … from` gives an exception of the graph: an exception, or None."""
+def _record_links_of_staged(region: Region, error: StagedException) -> list[Any]:
+    """Record the cause that `raise … from` gives an exception of the graph; return its context, if there is one."""
+    context: Any = error.__context__
     with recording(region):
-        record_object("object_set_attribute", [error.value, error.__cause__], name="__cause__")
+        if error.__suppress_context__:
+            record_object("object_set_attribute", [error.value, error.__cause__], name="__cause__")
+        if type(context) is StagedException:
+            return [box(context)]
+        if context is None or is_tracing_error(context):
+            return []
+        return [record_object("object_exception", [], exception=context)]
 
 
 def _refuse_values_out_of_reach(
