@@ -139,9 +139,9 @@ def record_raise(region: Region, error: BaseException) -> None:
     span = span_of_error(error)
     if type(error) is StagedException:  # `again` marks an exception that a handler has caught, and raises again
         attributes: dict[str, Any] = {"again": True} if error.is_handled else {}
-        links = [] if error.is_handled else _record_links_of_staged(region, error)
-        attributes |= {"linked": "context"} if links else {}
-        inputs = [region.lift(x.value_in_graph) for x in (error.value, *links)]
+        contexts = [] if error.is_handled else _record_links_of_staged(region, error)
+        attributes |= {"linked": "context"} if contexts else {}
+        inputs = [region.lift(x.value_in_graph) for x in (error.value, *contexts)]
         region.record("object_raise", inputs, attributes, span=span)
         return
     has_values_in_attributes = False
