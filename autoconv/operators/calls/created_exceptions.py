@@ -13,7 +13,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.runtime.objects.containers import is_optional
-from autoconv.runtime.objects.symbol_search import hides_symbols
+from autoconv.runtime.objects.symbol_search import captures_trace_values
 from autoconv.runtime.objects.symbolic_objects import record_object
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.articles import with_article
@@ -80,7 +80,7 @@ def move_exception_into_graph(error: Any) -> Any:
     attributes = vars(error)
     # References by two variables, the call that counts them, and the table of created objects.
     is_shared = sys.getrefcount(error) > 4 or sys.getrefcount(attributes) > 3
-    if is_shared or hides_symbols(kind) or any(map(is_optional, attributes.values())):
+    if is_shared or captures_trace_values(kind) or any(map(is_optional, attributes.values())):
         raise StagingError(
             f"{with_article(kind)} is created whose constructor stores it elsewhere, or sets an attribute on some "
             "paths only", current_place(), "a constructor that sets each attribute on every path",
