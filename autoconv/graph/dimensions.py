@@ -183,7 +183,7 @@ def _is_negative(bound: Any) -> bool:
 
 
 def _bound_position(size: Dimension, bound: Dimension, preconditions: list[Dimension]) -> Dimension:
-    """Return the position of a bound, which may count from the end.
+    """Return the position of a bound, which may count from the end. A bound that always exceeds `size` is `size`.
 
     `preconditions` gets the dimensions that are not negative if the bound is within `size`.
     """
@@ -191,7 +191,10 @@ def _bound_position(size: Dimension, bound: Dimension, preconditions: list[Dimen
         bound = plus(size, bound)
         preconditions.append(bound)
     elif bound != size and bound != 0:
-        preconditions += [plus(size, times(bound, -1)), bound]
+        distance_to_end = plus(size, times(bound, -1))
+        if _is_negative(distance_to_end):
+            return size
+        preconditions += [distance_to_end, bound]
     return bound
 
 

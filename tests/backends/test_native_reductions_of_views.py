@@ -340,11 +340,13 @@ def test_several_reductions_of_a_loop(shape, dtype):
 
 def windows_of_constant_length(x, excess):
     """Reduce windows of constant length, which are within the array or clipped at either end."""
-    out = np.zeros((9, max(len(x) + excess, 0)))
+    n = len(x)
+    out = np.zeros((12, max(n + excess, 0)))
     for i in range(len(x) + excess):
         out[:, i] = (
             x[i : i + 9].sum(), x[i + 1 : i + 4].prod(), x[i + 2 : i].sum(), x[i - 2 : i + 1].sum(), x[i : i + 1].max(),
             x[i : i - 4 : -1].sum(), x[i + 3 : i - 1 : -1].sum(), x[i : i + 8 : 3].sum(), len(x[i - 3 : i]),
+            x[n + 1 : n + 10 : 2].sum(), x[n - i : n - i + 7].sum(), x[n + 2 :: -1].sum(),
         )  # fmt: skip
     return out
 

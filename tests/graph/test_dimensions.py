@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 from autoconv.graph.dimensions import (
@@ -14,6 +15,7 @@ from autoconv.graph.dimensions import (
     minimum,
     plus,
     product,
+    slice_length,
     times,
 )
 from autoconv.graph.types import Symbol
@@ -88,3 +90,17 @@ def test_random_expressions_have_the_values_of_their_numbers():
             else:
                 found, expected = times(found, operand), expected * number
         assert evaluate_dimension(found, values) == expected
+
+
+def test_lengths_of_slices_are_python_s_where_the_preconditions_hold():
+    """Preconditions that are numbers hold always: a bound beyond the end, as in x[n + 1 :], needs none."""
+    bounds = [None, 0, 1, 3, -1, -4, N, M, *(plus(N, k) for k in (-3, -1, 1, 2, 9)), plus(N, times(M, -1))]
+    sizes = [{"n": n, "m": m} for n, m in itertools.product((2, 3, 7, 12), (2, 5, 12))]
+    for start, stop, step in itertools.product(bounds, bounds, (None, 2, 3, -1, -2)):
+        preconditions = []
+        length = slice_length(N, (start, stop, step), preconditions)
+        for values in sizes:
+            if all(evaluate_dimension(size, values) >= 0 for size in preconditions if isinstance(size, Symbol)):
+                parts = [bound if bound is None else evaluate_dimension(bound, values) for bound in (start, stop)]
+                expected = len(range(values["n"])[parts[0] : parts[1] : step])
+                assert evaluate_dimension(length, values) == expected, (start, stop, step, values)
