@@ -127,7 +127,8 @@ class _Regions:
         ending = [] if leaves_early else [build.place(stop, node.body[-1])]
         node.body = [build.place(start, first), *WatchedExits(watch_name).visit_list(node.body), *ending]
         for handler in node.handlers if isinstance(node, gast.Try) else ():
-            clause = build.operate("watched_classes", handler.type or build.name("BaseException"))
+            classes = handler.type or build.name("BaseException")
+            clause = build.operate("watched_classes", build.name(watch_name), classes)
             handler.type = build.place(clause, handler.type or handler)
 
     def _rewrite_try_in_rounds(self, node: Any, region: Region) -> list[Any]:

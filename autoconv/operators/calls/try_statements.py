@@ -21,6 +21,7 @@ from autoconv.operators.control.variants import raise_all_but_last
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.raised_errors import bypasses_handlers
 from autoconv.operators.regions.shared_identity import require_identity
+from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.support import deferred_messages
 from autoconv.operators.values.items import context
 from autoconv.runtime.objects.staged_exceptions import StagedException
@@ -150,10 +151,15 @@ def check_watched(body: _Watch | None, value: object = None) -> Any:
     return value
 
 
-def watched_classes(classes: Any) -> Any:
-    """Return the classes that an except clause of a watched body catches: none for an error of tracing itself."""
-    region = current_region()
-    if region is None or not region.contract.python_exceptions or not bypasses_handlers(sys.exc_info()[1]):
+def watched_classes(body: _Watch | None, classes: Any) -> Any:
+    """Return the classes that an except clause of a watched body catches: none for an error of tracing itself.
+
+    If all paths of the body end with exceptions of the graph, raise StagingError, because no handler would see them.
+    """
+    region, error = current_region(), sys.exc_info()[1]
+    if type(error) is Suspended:
+        return check_watched(body, classes)
+    if region is None or not region.contract.python_exceptions or not bypasses_handlers(error):
         return classes
     return ()
 
