@@ -1,4 +1,8 @@
-"""The paths through a region, and the ints that decide about values on each of them."""
+"""Enumeration of the paths through a region, for the proofs by induction in `shared_payloads`.
+
+A path is one choice at each cond and selection on which the examined outputs depend. On each path some values are known
+ints, such as the tag 0 or 1 of a number that is an int or a float.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +16,8 @@ from autoconv.graph.types import TensorType, Type
 from autoconv.lazy_dataclass import dataclass
 
 LARGEST_INT = 1 << 53  # floats of 64 bits represent all smaller ints
-_MAX_PATHS = 64  # through a region, as far as they decide about a tag and a float
-ABSENT = object()  # what an absent value is on a path
+_MAX_PATHS = 64  # paths that are examined before the proof is given up
+ABSENT = object()  # stands for the result of an op `absent` on a path
 
 
 def int_of(value: Value) -> int | None:
@@ -50,70 +54,67 @@ def has_arms(node: Node) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TaggedState:
-    """A number in the state of a loop: the positions of its tag and its float, the tag of the int, and the int.
+    """A number in the state of a loop, in a tag and a float; the float holds `int_value` where the tag is `int_tag`."""
 
-    The float holds the int where the tag is that of the int.
-    """
-
-    tag: int
-    float: int
+    tag_position: int  # in the state
+    float_position: int
     int_tag: int
-    number: int
+    int_value: int
 
-    def allows(self, tag: Any, number: Any) -> bool:
+    def allows(self, tag: Any, payload: Any) -> bool:
         """Return whether a tag and a float on a path are such a number; an absent float may become the int."""
         if not isinstance(tag, int) or tag not in (0, 1):
             return False
-        return tag != self.int_tag or number is ABSENT or (isinstance(number, int) and number == self.number)
+        return tag != self.int_tag or payload is ABSENT or (isinstance(payload, int) and payload == self.int_value)
 
 
 class Paths:
     """The paths through a region, as far as some of its outputs depend on them.
 
     `loops` are loops inside of the region, with a number in their states. It is taken for granted that an iteration
-    keeps the property of `TaggedState`. `all_enter_well` becomes false if the state before such a loop lacks it.
+    keeps the property of `TaggedState`. `inner_loops_start_valid` becomes false if the state before one lacks it.
     """
 
     def __init__(self, outputs: Sequence[Value], loops: Mapping[Node, TaggedState] | None = None) -> None:
         self._loops = loops or {}
-        self._needed: set[Node] = set()
-        self._marked: set[Value] = set()
+        self._needed_nodes: set[Node] = set()
+        self._needed_values: set[Value] = set()
         self._mark(outputs)
-        self.all_enter_well = True
+        self.inner_loops_start_valid = True
 
     def visits(self, node: Node) -> bool:
         """Return whether the outputs depend on a node."""
-        return node in self._needed
+        return node in self._needed_nodes
 
     def _mark(self, values: Sequence[Value]) -> None:
         """Mark the nodes on which values depend, through conds, selections and comparisons."""
         for value in values:
             node = value.node
-            if node is None or value in self._marked:
+            if node is None or value in self._needed_values:
                 continue
-            self._marked.add(value)
+            self._needed_values.add(value)
             if has_arms(node):
-                self._needed.add(node)
+                self._needed_nodes.add(node)
                 index = node.results.index(value)
                 self._mark(node.inputs)
                 for region in node.regions:
                     self._mark([region.outputs[index]])
             elif node in self._loops:
-                self._needed.add(node)
-                self._mark([node.inputs[self._loops[node].tag], node.inputs[self._loops[node].float]])
-            elif node not in self._needed and _may_decide(node):
-                self._needed.add(node)
+                self._needed_nodes.add(node)
+                state = self._loops[node]
+                self._mark([node.inputs[state.tag_position], node.inputs[state.float_position]])
+            elif node not in self._needed_nodes and _may_decide(node):
+                self._needed_nodes.add(node)
                 self._mark(node.inputs)
 
     def run(
         self, graph: Graph, environment: dict[Value, Any], outputs: Sequence[Value]
     ) -> Iterator[tuple[Any, ...]]:
-        """Yield the outputs on each path: an int, ABSENT, or a value of the graph or an outer one.
+        """Yield the outputs on each path: an int, ABSENT, or, for an unknown one, the value from which it comes.
 
-        `environment` maps values to what they are; values without an entry are themselves. Numbers that decide
-        about a path, and are unknown, are entered as soon as it is chosen.
+        `environment` binds values to ints or to other values. An unknown condition is bound when an arm is chosen.
         """
-        nodes = [node for node in graph.nodes if node in self._needed]
+        nodes = [node for node in graph.nodes if node in self._needed_nodes]
         for inner in self._run_nodes(nodes, 0, environment):
             yield tuple(inner.get(value, value) for value in outputs)
 
@@ -146,12 +147,16 @@ class Paths:
                 yield known | {result: 0 if 0 in (first, second) else second if first == 1 else first}
             case "select":
                 for choice in (operands[0],) if isinstance(operands[0], int) else (1, 0):
-                    yield known | _decision(node.inputs[0], operands[0], choice) | {result: operands[2 - bool(choice)]}
+                    selected = operands[1] if choice else operands[2]
+                    yield known | _decision(node.inputs[0], operands[0], choice) | {result: selected}
             case _ if node in self._loops:
                 state = self._loops[node]
-                self.all_enter_well &= state.allows(operands[state.tag], operands[state.float])
-                yield known | {node.results[state.tag]: 1 - state.int_tag}
-                yield known | {node.results[state.tag]: state.int_tag, node.results[state.float]: state.number}
+                tag, payload = operands[state.tag_position], operands[state.float_position]
+                self.inner_loops_start_valid &= state.allows(tag, payload)
+                # After the loop the number is the float, or the int.
+                final_tag, final_float = node.results[state.tag_position], node.results[state.float_position]
+                yield known | {final_tag: 1 - state.int_tag}
+                yield known | {final_tag: state.int_tag, final_float: state.int_value}
             case _ if has_arms(node):
                 yield from self._run_cond(node, operands, known)
             case _ if is_bool(result.type) and _is_known(node, operands):
@@ -173,7 +178,7 @@ class Paths:
                 parameter: inner.get(value, value)
                 for parameter, value in zip(region.parameters, node.inputs[1:], strict=True)
             }
-            nodes = [inner_node for inner_node in region.nodes if inner_node in self._needed]
+            nodes = [inner_node for inner_node in region.nodes if inner_node in self._needed_nodes]
             for after in self._run_nodes(nodes, 0, inner):
                 results = {
                     result: after.get(value, value) for result, value in zip(node.results, region.outputs, strict=True)
@@ -196,7 +201,7 @@ def _truth(node: Node, operands: Sequence[int]) -> int:
 
 
 def _decision(index: Value, operand: Any, choice: int) -> dict[Value, Any]:
-    """Return the entries for the value that decided, and for the outer value that it is."""
+    """Return the bindings of a condition, and of the value to which it is bound, to the choice."""
     return {index: choice, operand: choice} if isinstance(operand, Value) else {index: choice}
 
 
@@ -210,16 +215,16 @@ def holds_number(
     the loops in `numbers` keep theirs.
     """
     paths = Paths(values, numbers)
-    if not _visits_inner_loops(paths, body, numbers) and values[0] is body.outputs[number.tag]:
+    if not _visits_inner_loops(paths, body, numbers) and values[0] is body.outputs[number.tag_position]:
         return False
     for first_tag in (0, 1):
-        environment: dict[Value, Any] = {body.parameters[number.tag]: first_tag}
+        environment: dict[Value, Any] = {body.parameters[number.tag_position]: first_tag}
         if first_tag == number.int_tag:
-            environment[body.parameters[number.float]] = number.number
+            environment[body.parameters[number.float_position]] = number.int_value
         for count, pair in enumerate(paths.run(body, environment, values)):
             if count == _MAX_PATHS or not claim.allows(*pair):
                 return False
-    return paths.all_enter_well
+    return paths.inner_loops_start_valid
 
 
 def _visits_inner_loops(paths: Paths, graph: Graph, numbers: Mapping[Node, TaggedState]) -> bool:

@@ -131,7 +131,7 @@ class _Rewriter(Rewriter[_Shared]):
         if not payloads:
             return None
         for payload in payloads:
-            inputs[payload.float] = self._constant(payload.number, node.inputs[payload.float].type)
+            inputs[payload.float_position] = self._constant(payload.int_value, node.inputs[payload.float_position].type)
         regions = self.rewritten_regions(node, inputs)
         types = [value.type for value in node.results]
         return self.copy.add_replacement(node, node.op, inputs, node.attributes, regions, types).results
@@ -158,12 +158,12 @@ class _Level:
 
     def has_number(self, number: TaggedState) -> bool:
         """Return whether the loop's state has the tag and the float of a number of the outermost loop."""
-        return number.tag in self.positions and number.float in self.positions
+        return number.tag_position in self.positions and number.float_position in self.positions
 
     def number(self, number: TaggedState) -> TaggedState:
         """Return a number of the outermost loop with its positions in this loop's state."""
-        tag, float_ = self.positions[number.tag], self.positions[number.float]
-        return TaggedState(tag, float_, number.int_tag, number.number)
+        tag, float_ = self.positions[number.tag_position], self.positions[number.float_position]
+        return TaggedState(tag, float_, number.int_tag, number.int_value)
 
 
 class _Nest:
@@ -219,8 +219,8 @@ class _Nest:
                 continue
             conds_of_results, floats = self._conds_of_results(payload, constants)
             conds |= conds_of_results
-            floats.append(self._body.outputs[payload.float])
-            fillings = {value: payload.number for float_ in floats for value in self._absent_values(float_)}
+            floats.append(self._body.outputs[payload.float_position])
+            fillings = {value: payload.int_value for float_ in floats for value in self._absent_values(float_)}
             if all(shared.fillings.get(value, number) == number for value, number in fillings.items()):
                 payloads.append(payload)
                 shared.equal_conds.update(conds)
@@ -327,9 +327,9 @@ class _Nest:
             for float_, int_tag in itertools.product(floats_of_node, (0, 1)):
                 arms = cond.regions[int_tag], cond.regions[1 - int_tag]
                 number, joint = self._join(arms, float_, int_tag, constants)
-                if joint is None or number != payload.number:
+                if joint is None or number != payload.int_value:
                     continue
-                claim = TaggedState(0, 0, int_tag, payload.number)
+                claim = TaggedState(0, 0, int_tag, payload.int_value)
                 if holds_number(level.loop.regions[1], numbers[level.loop], numbers, (tag, float_), claim):
                     result[cond] = joint
                     floats.append(float_)
@@ -393,5 +393,5 @@ class _Nest:
 
 def _keeps(body: Graph, number: TaggedState, numbers: Mapping[Node, TaggedState]) -> bool:
     """Return whether a loop's body keeps the property of a number in its state, if the loops in `numbers` do."""
-    outputs = body.outputs[number.tag], body.outputs[number.float]
+    outputs = body.outputs[number.tag_position], body.outputs[number.float_position]
     return holds_number(body, number, numbers, outputs, number)

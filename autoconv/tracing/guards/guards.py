@@ -85,8 +85,8 @@ class Guards:
     _latest_change: str = ""  # the result of the latest check
     _slow_changes: int = 0  # slow checks in a row that found a change
     _presumed_checks: int = 0  # further checks that are left out
-    _latest_seconds: float = 0.0  # the time of the latest check, 0 if it generated a checker
-    is_slow: bool = False  # true if the latest checks took so long that keys have to be compared before
+    _latest_seconds: float = 0.0  # the time of the latest check, 0 if it may have generated a checker
+    is_slow: bool = False  # true if the latest two checks took long: callers then compare keys before they check
 
     def __post_init__(self) -> None:
         self.reads = AttributeReads() if self.runs_plain else None
@@ -351,10 +351,11 @@ class Guards:
         if self._presumed_checks:
             self._presumed_checks -= 1
             return self._latest_change
-        start = time.perf_counter()
+        start, checks_before = time.perf_counter(), self._fingerprint_checks
         is_unchanged = self._checker is not None and self._checker()
         self._latest_change = "" if is_unchanged else self._find_changed_fingerprint()
-        seconds = 0.0 if self._fingerprint_checks in _CHECKER_ATTEMPTS else time.perf_counter() - start
+        may_generate = self._fingerprint_checks != checks_before and self._fingerprint_checks in _CHECKER_ATTEMPTS
+        seconds = 0.0 if may_generate else time.perf_counter() - start
         self.is_slow = min(seconds, self._latest_seconds) > _SLOW_CHECK_SECONDS  # one may have been interrupted
         self._latest_seconds = seconds
         self._slow_changes = self._slow_changes + 1 if self._latest_change and self.is_slow and self.runs_plain else 0

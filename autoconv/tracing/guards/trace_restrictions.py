@@ -50,7 +50,7 @@ _PURE_BUILTINS = frozenset(
         oct, ord, pow, range, repr, reversed, round, set, slice, sorted, str, sum, tuple, type, zip, property,
         itertools.chain, itertools.product, itertools.combinations, itertools.permutations, itertools.islice,
         itertools.repeat, itertools.accumulate, itertools.zip_longest, functools.reduce, functools.partial,
-        sys.exit,
+        sys.exit,  # which only raises SystemExit
     }
 )  # fmt: skip
 _PURE_MODULES = frozenset({"math", "_operator", "operator", "cmath"})
@@ -64,7 +64,8 @@ _READING_METHODS = frozenset(
 )  # fmt: skip
 ATTEMPT, SECONDS = "attempt", "seconds"
 WORK_LIMITS = {CALL: 5_000, ITERATION: 10_000, NODE: 8_000, ATTEMPT: 40}  # for the tracing of one call
-_LIMITS_OF_VALUE_TRACES = {CALL: 500, ITERATION: 1_000}  # for traces that serve calls with the same values, if timed
+# For traces that serve only calls with the same values, where calls are timed.
+_LIMITS_OF_VALUE_TRACES = {CALL: 500, ITERATION: 1_000}
 SECONDS_LIMIT = 1.0  # processor seconds, where calls are timed; other traces must not depend on a clock
 _CLOCK_INTERVAL = 8  # calls, iterations or nodes between two readings of the clock, each of which is a system call
 _LIMIT_MESSAGES = {
@@ -75,7 +76,7 @@ _LIMIT_MESSAGES = {
     ATTEMPT: "the trace was restarted more than {:,} times, because of what it writes or what its objects are",
 }
 _IMMUTABLE_CLASSES = (str, bytes, int, float, bool, complex, tuple, frozenset, range, slice)
-_METHOD_OWNERS = (*_IMMUTABLE_CLASSES, list, dict, set)  # classes whose builtin methods change no object but their own
+_METHOD_OWNERS = (*_IMMUTABLE_CLASSES, list, dict, set)  # whose builtin methods change at most the object itself
 
 
 class RunPlain(AbandonTrace):
@@ -96,8 +97,8 @@ class TracingBudget:
     A trace runs an iteration some fifty times as slowly as Python does, and a call some five hundred times. A node
     takes longer to compile than most ops take to run. A call whose trace exceeds one of `WORK_LIMITS` runs plain. If
     `times_calls` is true (see `tiers`), so does one that takes longer than `SECONDS_LIMIT` to record. If
-    `serves_same_values` is true, other values of the arguments, such as texts, need another trace. Calling the budget
-    counts one `unit`, a key of `WORK_LIMITS`.
+    `serves_same_values` is true, the limits are lower, because other values of the arguments need another trace. A call
+    of the budget counts one `unit`, a key of `WORK_LIMITS`.
 
     The limit in seconds falls with each trace of the process that exceeded it: functions that call each other are often
     all too costly to trace.
@@ -165,7 +166,7 @@ def _public_prefix(function: Any, module: str, name: str) -> str:
 
 def _has_no_effects(function: Any) -> bool:
     """Return whether a function that is not converted may run while tracing, as it has no side effects."""
-    if has_user_equality(function):
+    if has_user_equality(function):  # the program's `__eq__` would run in the searches
         return False
     try:
         if function in _PURE_BUILTINS or function in LIBRARY_NAMES:
@@ -198,7 +199,7 @@ def _has_plain_metaclass(cls: type) -> bool:
     return type(cls).__call__ is type.__call__
 
 
-def check_identities(result: Any, outside_values: Iterable[Any], stored_values: Iterable[Any]) -> None:
+def preserve_identities(result: Any, outside_values: Iterable[Any], stored_values: Iterable[Any]) -> None:
     """Preserve the identity of lists and dicts that are both in the result and in one of `stored_values`.
 
     They become objects of the graph; other containers in the result are new ones on each call. `outside_values` are the
@@ -215,12 +216,12 @@ def check_identities(result: Any, outside_values: Iterable[Any], stored_values: 
 
 
 def _is_created_by_trace(value: Any) -> bool:
-    """Return whether the trace created a container, which it may have stored in an argument."""
+    """Return whether the trace created the container, even if an argument holds it now."""
     return type(value) in TRACED_TO_PLAIN and not value._is_argument
 
 
 def _check_alternative(result: Any, outside_ids: set[int], written_ids: set[int]) -> None:
-    """Preserve identities as `check_identities` for one result; the sets have ids of outside and stored containers."""
+    """Preserve identities in one result (see `preserve_identities`), given the ids of outside and stored containers."""
     seen_ids = outside_ids | written_ids
     region = current_region()
     assert region is not None
@@ -228,8 +229,8 @@ def _check_alternative(result: Any, outside_ids: set[int], written_ids: set[int]
         if id(part) in region.trace.argument_containers:  # the caller's own container is returned
             continue
         if id(part) in outside_ids:
-            container = with_article(plain_class(part))
-            region.contract.require_original(part, f"{container} that existed before the call is returned as it is")
+            kind_text = with_article(plain_class(part))
+            region.contract.require_original(part, f"{kind_text} that existed before the call is returned as it is")
         if id(part) in seen_ids and type(part) in TRACED_TO_PLAIN and id(part) not in region.trace.frozen_objects:
             materialise(part)  # both references then are to one object of the graph
         elif id(part) in seen_ids:

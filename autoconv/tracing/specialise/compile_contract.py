@@ -175,7 +175,7 @@ class CompileContract(SessionContract):
         stored_values = [location.read() for location in self.write_monitor.deferred_locations]
         stored_values = [value for value in stored_values if id(value) not in self.trace.argument_containers]
         self._refuse_other_references(arguments)
-        trace_restrictions.check_identities(result, self._reachable_before_call(arguments), stored_values)
+        trace_restrictions.preserve_identities(result, self._reachable_before_call(arguments), stored_values)
         # Stores precede the outputs: an object that is both stored in an outside object and returned stays one object.
         self.write_monitor.stores.store(self.trace.root)
 
