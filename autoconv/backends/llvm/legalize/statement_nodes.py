@@ -24,24 +24,24 @@ def is_gather(node: Node) -> bool:
 
 def is_open_slice(node: Node) -> bool:
     """Return whether a node takes a slice of a tensor (a view in NumPy) whose size is unknown."""
-    if node.op.name != "get_item" or not is_basic(node.attributes["spec"]):
-        return False
-    source, result = node.inputs[0].type, node.results[0].type
-    return is_dense(source) and is_native(source.dtype) and None in (result.shape or ())  # type: ignore[union-attr]
+    return _is_slice(node) and None in (node.results[0].type.shape or ())  # type: ignore[union-attr]
 
 
-def is_part(node: Node) -> bool:
+def is_stable_slice(node: Node) -> bool:
     """Return whether a statement may read, in place, the slice of a tensor that a node takes.
 
     The memory of a computed tensor is no array of the program, so no statement writes to it.
     """
-    if is_open_slice(node):
-        return True
+    source = node.inputs[0].node if _is_slice(node) else None
+    return is_open_slice(node) or (source is not None and is_pure_elementwise(source))
+
+
+def _is_slice(node: Node) -> bool:
+    """Return whether a node takes a slice of a tensor that is in native memory."""
     if node.op.name != "get_item" or not is_basic(node.attributes["spec"]):
         return False
-    source = node.inputs[0]
-    is_computed = source.node is not None and is_pure_elementwise(source.node)
-    return is_computed and is_dense(source.type) and is_native(source.type.dtype)  # type: ignore[union-attr]
+    source = node.inputs[0].type
+    return is_dense(source) and is_native(source.dtype)
 
 
 def is_pure_elementwise(node: Node) -> bool:
