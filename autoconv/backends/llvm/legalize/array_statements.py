@@ -23,7 +23,7 @@ from autoconv.backends.llvm.legalize.array_reductions import (
     evaluate_steps,
     find_full_reduction,
 )
-from autoconv.backends.llvm.legalize.statement_nodes import is_gather, is_open_slice, is_pure_elementwise, is_stable_slice
+from autoconv.backends.llvm.legalize.statement_nodes import is_gather, is_open_slice, is_pure_elementwise, is_safe_slice
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, append_copy, compute_effects, copy_regions
 from autoconv.graph.rewrite import begin_copy
@@ -201,7 +201,7 @@ class _Fusion:
         type_ = value.type
         assert isinstance(type_, TensorType)
         if operand is value and type_.shape:
-            if value.node is not None and is_stable_slice(value.node):
+            if value.node is not None and is_safe_slice(value.node):
                 self.parts.append(value.node)
             elif None in type_.shape:
                 return None  # a kernel's result: not known to be contiguous

@@ -27,8 +27,8 @@ def is_open_slice(node: Node) -> bool:
     return _is_slice(node) and None in (node.results[0].type.shape or ())  # type: ignore[union-attr]
 
 
-def is_stable_slice(node: Node) -> bool:
-    """Return whether a statement may read, in place, the slice of a tensor that a node takes.
+def is_safe_slice(node: Node) -> bool:
+    """Return whether it is safe that a statement reads, in place, the slice of a tensor that a node takes.
 
     The memory of a computed tensor is no array of the program, so no statement writes to it.
     """
